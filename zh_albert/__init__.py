@@ -1,0 +1,31 @@
+"""A Chinese ALBERT: pretraining, fine-tuning, compression, fast inference on a plain CPU.
+
+The public names are loaded when first used, so ``import zh_albert`` does not load PyTorch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zh_albert.estimators import AlbertClassifier
+    from zh_albert.inference.loading import load
+
+__version__ = "0.1.0"
+__all__ = ["AlbertClassifier", "load"]
+
+_HOMES = {
+    "AlbertClassifier": "zh_albert.estimators",
+    "load": "zh_albert.inference.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'zh_albert' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,1 @@
+"""Model folders: reading, writing, and the names other libraries use."""

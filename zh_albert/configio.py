@@ -1,0 +1,152 @@
+"""TOML files and ``key=value`` overrides into frozen dataclasses, and back.
+
+Reading and type checking are the standard library's and pydantic's; what is ours is the text of
+the error: a wrong key is answered with the nearest known one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pydantic
+
+from zh_albert.errors import ConfigError, nearest
+
+T = TypeVar("T")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        ConfigError: If the file is missing, not UTF-8 or not TOML; with the reader's position.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file; expected a TOML configuration") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, IsADirectoryError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}") from None
+
+
+def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
+    """Turn ``["train.epochs=3", "seed=1"]`` into nested tables.
+
+    A value is read as TOML; what is not TOML is taken as a string, so ``decay=linear`` needs no
+    quotes.
+
+    >>> parse_overrides(["train.epochs=3", "train.decay=linear"])
+    {'train': {'epochs': 3, 'decay': 'linear'}}
+    """
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"--set takes key=value, got {pair!r}")
+        try:
+            value = tomllib.loads(f"v = {text}")["v"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        table = result
+        *parents, last = key.strip().split(".")
+        for parent in parents:
+            table = table.setdefault(parent, {})
+            if not isinstance(table, dict):
+                raise ConfigError(f"--set {pair}: {parent!r} was already given a value")
+        table[last] = value
+    return result
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay ``over`` on ``base``, table by table."""
+    result = dict(base)
+    for key, value in over.items():
+        if isinstance(value, Mapping) and isinstance(result.get(key), Mapping):
+            result[key] = merged(result[key], value)
+        else:
+            result[key] = value
+    return result
+
+
+def build(schema: type[T], values: Mapping[str, Any], *, source: str = "configuration") -> T:
+    """Make the dataclass ``schema`` out of plain values.
+
+    Args:
+        schema: A (nested) dataclass.
+        values: What a TOML file or ``parse_overrides`` gave.
+        source: Named in errors.
+
+    Raises:
+        ConfigError: For an unknown key (the nearest known one is named), a wrong type, a missing
+            key, or whatever the dataclass itself refuses.
+    """
+    _refuse_unknown(schema, values, source, prefix="")
+    try:
+        return pydantic.TypeAdapter(schema).validate_python(dict(values))
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, ConfigError):
+            raise ConfigError(f"{source}: {cause}") from None
+        key = ".".join(map(str, first["loc"]))
+        problem = first["msg"].replace("Input should be", "expected")
+        found = "" if first["type"] == "missing" else f", found {first['input']!r}"
+        raise ConfigError(f"{source}: {key}: {problem}{found}") from None
+
+
+def write_toml(config: object) -> str:
+    r"""Write a dataclass as TOML; ``None`` is left out, for TOML has no word for it.
+
+    >>> @dataclasses.dataclass
+    ... class Run:
+    ...     seed: int = 1
+    ...     note: str | None = None
+    >>> write_toml(Run())
+    'seed = 1\n'
+    """
+    tables: list[str] = []
+    _write_table(dataclasses.asdict(config), "", tables)  # type: ignore[call-overload]
+    return "\n".join(tables)
+
+
+def _write_table(values: Mapping[str, Any], name: str, tables: list[str]) -> None:
+    plain = {k: v for k, v in values.items() if not isinstance(v, Mapping) and v is not None}
+    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items()]
+    head = [f"[{name}]"] if name else []
+    if lines:
+        tables.append("\n".join(head + lines) + "\n")
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            _write_table(value, f"{name}.{key}" if name else key, tables)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
+
+
+def _refuse_unknown(schema: Any, values: Mapping[str, Any], source: str, prefix: str) -> None:
+    known = typing.get_type_hints(schema)
+    for key, value in values.items():
+        if key not in known:
+            raise ConfigError(f"{source}: unknown key {prefix + key!r}; {nearest(key, known)}")
+        nested = _dataclass_in(known[key])
+        if nested is not None and isinstance(value, Mapping):
+            _refuse_unknown(nested, value, source, prefix=f"{prefix}{key}.")
+
+
+def _dataclass_in(hint: Any) -> Any:
+    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    return next((option for option in options if dataclasses.is_dataclass(option)), None)

@@ -1,0 +1,112 @@
+"""Text files line by line, plain or compressed, and files that are never half written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from zh_albert.errors import DataError, MissingExtraError
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Yield ``(line number from 1, line without its end)``, streaming.
+
+    ``.xz``, ``.gz`` and ``.zst`` are decompressed; a byte-order mark is dropped; only ``\n`` and
+    ``\r\n`` end a line (U+2028 and the like stay inside).
+
+    Raises:
+        DataError: If the file is missing, damaged, or a line is not UTF-8 (file and line named).
+    """
+    number = 0
+    try:
+        with _open_bytes(path) as file:
+            for number, raw in enumerate(file, start=1):
+                yield number, decode_line(raw, number, path)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: expected a file, found a folder") from None
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        where = f"{path}, after line {number}"
+        raise DataError(f"{where}: the compressed file is damaged: {error}") from None
+
+
+def decode_line(raw: bytes, number: int, source: Path | str) -> str:
+    """Decode one line of a file; see ``read_lines``."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"byte {error.start + 1} is not UTF-8 (0x{raw[error.start]:02x})"
+        hint = "Convert the file to UTF-8, for example: iconv -f GB18030 -t UTF-8"
+        raise DataError.at(source, number, problem, hint=hint) from None
+    if number == 1:
+        text = text.removeprefix("\ufeff")
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
+    """Parse one line of a JSON Lines file.
+
+    Raises:
+        DataError: If the line is not JSON, or JSON but not an object.
+    """
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        problem = f"not JSON: {error.msg} at column {error.colno}"
+        raise DataError.at(source, number, problem, hint="One JSON object a line") from None
+    if not isinstance(row, dict):
+        problem = f"expected a JSON object, found {type(row).__name__}"
+        raise DataError.at(source, number, problem)
+    return row
+
+
+def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield ``(line number, object)`` of a JSON Lines file; blank lines are passed over."""
+    for number, line in read_lines(path):
+        if line.strip():
+            yield number, parse_object(line, number, path)
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file that appears whole or not at all; on an error the old one stays.
+
+    The bytes reach the disk before the name does, so a full disk or a power cut cannot leave a
+    short file under ``path``.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)  # mkstemp makes files only the owner can read
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _open_bytes(path: Path) -> IO[bytes]:
+    if path.suffix == ".xz":
+        return lzma.open(path, "rb")
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    if path.suffix == ".zst":
+        try:
+            import zstandard  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise MissingExtraError.of("zstandard", "corpora") from None
+        return zstandard.open(path, "rb")  # type: ignore[no-any-return]
+    return path.open("rb")

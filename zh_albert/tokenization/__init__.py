@@ -1,0 +1,1 @@
+"""Text in, token ids and character offsets out."""
