@@ -30,6 +30,10 @@ class CheckpointError(ZhAlbertError, RuntimeError):
     """A model folder or file that cannot be read; weights that do not fit are all listed."""
 
 
+class TrainingError(ZhAlbertError, RuntimeError):
+    """A training run that cannot go on."""
+
+
 class MissingExtraError(ZhAlbertError, ImportError):
     """An optional library is not installed."""
 

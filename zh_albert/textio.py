@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import lzma
 import os
@@ -108,5 +109,5 @@ def _open_bytes(path: Path) -> IO[bytes]:
             import zstandard  # noqa: PLC0415  (an extra)
         except ImportError:
             raise MissingExtraError.of("zstandard", "corpora") from None
-        return zstandard.open(path, "rb")  # type: ignore[no-any-return]
+        return io.BufferedReader(zstandard.open(path, "rb"))
     return path.open("rb")

@@ -1,0 +1,99 @@
+"""Text → HTML that only ever shows it: the user's own string is hostile until it has been here."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+
+from apps.texts import Notice, Wording
+
+_SYMBOLS = {" ": "␣", "\u3000": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\x7f": "␡"}
+# Letters, marks and symbols by category, but with nothing to see.
+_BLANK = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
+# Gradio reads values as templates (`${…}`, `{{…}}`, `@children`) before the browser sees them.
+_ENTITIES = {ord(c): f"&#{ord(c)};" for c in "$`{}@"}
+
+
+def escape(text: str) -> str:
+    r"""Return text as HTML, fit for an element's content and for a quoted attribute.
+
+    Characters that HTML or JSON cannot carry become U+FFFD.
+
+    >>> escape('<b title="${x}">'), escape("\ud800\0")
+    ('&lt;b title=&quot;&#36;&#123;x&#125;&quot;&gt;', '��')
+    """
+    clean = "".join("\ufffd" if _unfit(character) else character for character in text)
+    return html.escape(clean).translate(_ENTITIES)
+
+
+def symbol(character: str) -> str | None:
+    r"""Return what stands for a character that cannot be seen; None if it can.
+
+    >>> symbol("字"), symbol(" "), symbol("\0"), symbol("\u200b")
+    (None, '␣', '␀', 'U+200B')
+    """
+    known = _SYMBOLS.get(character)
+    if known:
+        return known
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    selector = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
+    if selector or code in _BLANK or unicodedata.category(character)[0] in "CZ":
+        return f"U+{code:04X}"
+    return None
+
+
+def shown(text: str) -> str:
+    """Return text as HTML in which every character can be seen.
+
+    A character with nothing to see is an ``<i>`` with a symbol; its ``data-c`` is the code point.
+    A line break is one and breaks the line.
+    """
+    parts = []
+    for character in text:
+        sign = symbol(character)
+        if sign is None:
+            parts.append(escape(character))
+        else:
+            code = f"{ord(character):X}"
+            parts.append(f'<i class="za-gap" data-c="{code}" title="U+{code:0>4}">{sign}</i>')
+            if character == "\n":
+                parts.append("<br>")
+    return "".join(parts)
+
+
+def plain(text: str) -> str:
+    """Return the same for an attribute, which holds no markup."""
+    return escape("".join(symbol(character) or character for character in text))
+
+
+def bilingual(wording: Wording, tag: str = "div", kind: str = "") -> str:
+    """Return both languages, Chinese first, English beneath."""
+    return (
+        f'<{tag} class="za-both {kind}"><span class="za-zh" lang="zh-CN">{escape(wording.zh)}'
+        f'</span><span class="za-en" lang="en">{escape(wording.en)}</span></{tag}>'
+    )
+
+
+def notice(what: Notice, *, alarm: bool = True) -> str:
+    """Say why there is no result, and what to do.
+
+    Args:
+        what: The wording.
+        alarm: Whether something is wrong; screen readers then say it at once.
+    """
+    kind, role = ("za-alarm", "alert") if alarm else ("za-calm", "status")
+    return page(
+        f'<section class="za-notice {kind}" role="{role}">'
+        f"{bilingual(what.problem, kind='za-problem')}{bilingual(what.remedy)}</section>"
+    )
+
+
+def page(body: str) -> str:
+    """Wrap a panel, so that the style sheet and readers know it and its language."""
+    return f'<div class="za" lang="zh-CN">{body}</div>'
+
+
+def _unfit(character: str) -> bool:
+    return unicodedata.category(character) == "Cs" or (character < " " and character not in "\t\n")

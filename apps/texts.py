@@ -1,0 +1,174 @@
+"""The page's wording: Chinese first, English beneath. Example texts are written for this page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Wording(NamedTuple):
+    """The same thing said in both languages."""
+
+    zh: str
+    en: str
+
+    def label(self) -> str:
+        """Return a label of two lines; the style sheet sets the first one larger."""
+        return f"{self.zh}\n{self.en}"
+
+    def filled(self, **values: str | int) -> Wording:
+        """Fill in the blanks of both languages."""
+        return Wording(self.zh.format(**values), self.en.format(**values))
+
+
+class Notice(NamedTuple):
+    """Why there is no result, and what to do."""
+
+    problem: Wording
+    remedy: Wording
+
+    def filled(self, **values: str | int) -> Notice:
+        """Fill in the blanks of both sentences."""
+        return Notice(self.problem.filled(**values), self.remedy.filled(**values))
+
+
+TITLE = Wording("中文 ALBERT 演示", "A small Chinese ALBERT, in your browser")
+PROMISE = Wording(
+    "模型就在这台电脑上运行，您输入的文字不会离开它。",
+    "The models run on this computer; your text never leaves it.",
+)
+
+CLASSIFY_TAB = Wording("文本分类", "Text classification")
+TEXT = Wording("要分类的文本", "Text to classify")
+TEXT_PLACEHOLDER = "在这里输入一段中文，例如一条评论或一个新闻标题，结果会随着输入更新……"
+MODEL = Wording("模型", "Model")
+BOTH_MODELS = Wording("两个模型并排", "Both, side by side")
+ALL_MODELS = Wording("所有模型并排", "All, side by side")
+CLASSIFY = Wording("分类", "Classify · Enter")
+CLEAR = Wording("清空", "Clear")
+EXAMPLES = Wording("点一个例子试试", "Click an example")
+REVIEWS = Wording("评论", "Reviews")
+HEADLINES = Wording("新闻标题", "Headlines")
+PROBABILITIES = Wording("各类别的概率", "Probability of each class")
+LATENCY = Wording("用时 {time}", "took {time}")
+CHARACTERS_READ = Wording("读入 {count} 个字符", "{count} characters read")
+OTHERS = Wording("其余 {count} 类合计", "the other {count} classes together")
+WAITING = Notice(
+    Wording("结果会显示在这里", "The result appears here"),
+    Wording("输入文字，或点一个例子。", "Type something, or click an example."),
+)
+
+TOKENS_TAB = Wording("分词与遮盖", "Tokens and masks")
+TOKENS_TEXT = Wording("要切分的文本", "Text to cut into tokens")
+SEED = Wording("随机种子", "Seed of the random choice")
+AGAIN = Wording("换一次", "Mask again")
+TOKENS = Wording("词与词元", "Words and tokens")
+TOKENS_HINT = Wording(
+    "每个小格是一个词元，底色相同的一组是一个词；指着它可以看到编号和位置。",
+    "Each box is a token, boxes of one tint are a word; point at one for its id and position.",
+)
+MASKED_TEXT = Wording("遮盖后的文本", "The text with masks")
+MASKED_HINT = Wording(
+    "预训练时约 15% 的词元按整词遮盖，模型要根据上下文把它们猜出来。",
+    "Pretraining hides about 15 % of the tokens, by whole words; the model guesses them.",
+)
+LEGEND_WORD = Wording("一个词", "a word")
+LEGEND_MASKED = Wording("将被遮盖", "would be masked")
+LEGEND_UNKNOWN = Wording("词表里没有", "not in the vocabulary")
+LEGEND_DROPPED = Wording("空格等不进模型的字符", "spaces and the like, not read")
+CHARACTERS = Wording("字符", "characters")
+TOKEN_COUNT = Wording("词元", "tokens")
+WORD_COUNT = Wording("词", "words")
+MASKED_SHARE = Wording("遮盖比例", "masked")
+SHORTENED = Wording(
+    "这里只画出前 {shown} 个字符（共 {total} 个）；上面的统计按全文计算。",
+    "Only the first {shown} of {total} characters are drawn; the counts are of the whole text.",
+)
+
+EMPTY = Notice(
+    Wording("请先输入要分类的文本", "There is no text yet"),
+    Wording("在左上方的框里输入，或点一个例子。", "Type into the box, or click an example."),
+)
+EMPTY_TOKENS = Notice(
+    Wording("请先输入要切分的文本", "There is no text yet"),
+    Wording("在上面的框里输入一段文字。", "Type into the box above."),
+)
+NOTHING_TO_READ = Notice(
+    Wording("这段文本里没有模型能读的字符", "Nothing in this text can be read by the model"),
+    Wording(
+        "它只有空格或控制字符；请输入汉字、字母、数字或标点。",
+        "It is only spaces or control characters; type characters, letters or digits.",
+    ),
+)
+TOO_LONG = Notice(
+    Wording(
+        "文本有 {count} 个字符，超过了网页的上限 {limit} 个",
+        "The text has {count} characters; this page takes up to {limit}",
+    ),
+    Wording(
+        "请截取一部分，或在命令行里处理整个文件：zh-albert predict 模型 文件",
+        "Take a part of it, or use the command line: zh-albert predict MODEL FILE",
+    ),
+)
+LONG = Notice(
+    Wording("文本较长（{count} 个字符），不再边输入边分类", "A long text ({count} characters)"),
+    Wording(
+        "请按“分类”按钮开始，可能要等几秒到几十秒。",
+        "Press Classify to start; it can take some seconds to some tens of seconds.",
+    ),
+)
+NO_MODELS = Notice(
+    Wording("还没有随附的分类模型", "No classification model is bundled yet"),
+    Wording(
+        "请先训练一个：zh-albert finetune --task classification …；“分词与遮盖”一页现在就能用。",
+        "Train one: zh-albert finetune --task classification …; the other tab works already.",
+    ),
+)
+FAILED = Notice(
+    Wording("没能完成：{reason}", "It did not work: {reason}"),
+    Wording("请换一段文本再试；若仍然如此，请重新启动演示。", "Try another text, then a restart."),
+)
+
+MODELS: Mapping[str, Wording] = MappingProxyType(
+    {
+        "sentiment": Wording("情感", "Sentiment of a review"),
+        "news": Wording("新闻", "Topic of a headline"),
+    }
+)
+
+LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "positive": "好评",
+        "negative": "差评",
+        "news_story": "故事",
+        "news_culture": "文化",
+        "news_entertainment": "娱乐",
+        "news_sports": "体育",
+        "news_finance": "财经",
+        "news_house": "房产",
+        "news_car": "汽车",
+        "news_edu": "教育",
+        "news_tech": "科技",
+        "news_military": "军事",
+        "news_travel": "旅游",
+        "news_world": "国际",
+        "news_stock": "股票",
+        "news_agriculture": "三农",
+        "news_game": "游戏",
+    }
+)
+
+REVIEW_EXAMPLES = (
+    "房间比照片上还要宽敞，窗外就是江景，前台小姑娘特别热心，下次来还住这家。",
+    "等了一个半小时才送到，汤洒了一半，打电话过去态度还很差，再也不会点了。",
+    "书的内容不错，可惜纸张太薄，翻几页就皱了，对不起这个价钱。",
+    "键盘手感很好，用了两周没出过毛病，就是风扇声音稍微大了点，总体满意。",
+)
+HEADLINE_EXAMPLES = (
+    "央行宣布下调存款准备金率，专家：利好中小企业融资",
+    "主场球迷欢呼到深夜，小将加时绝杀助球队闯进四强",
+    "续航突破七百公里，这款国产电动轿车下月开始交付",
+    "春耕时节走进山村，合作社的无人机一天播种三百亩",
+)
+TOKENS_EXAMPLE = "今天在杭州西湖边喝了一杯龙井茶，朋友用 iPhone 拍了 36 张照片，好开心😀！"

@@ -1,0 +1,150 @@
+"""``zh-corpora``: raw text to vocabularies and pretraining data."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from zh_albert.errors import DataError, ZhAlbertError
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def commands() -> None:
+    """Raw Chinese text to vocabularies and pretraining data."""
+
+
+@app.command()
+def vocab(
+    corpus: Annotated[
+        list[str], typer.Option(help="JSON Lines shards: a file, a folder, or a pattern in quotes.")
+    ],
+    out: Annotated[Path, typer.Option(help="The vocab.txt to write.")],
+    heldout: Annotated[
+        Path | None, typer.Option(help="JSON Lines file on which coverage is measured.")
+    ] = None,
+    min_count: Annotated[
+        int, typer.Option(min=1, help="Occurrences a character needs, beyond GB 2312.")
+    ] = 20,
+    latin_pieces: Annotated[int, typer.Option(min=52, help="Pieces of Latin words.")] = 1_200,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Shards read at once; all cores if not given.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Make a WordPiece vocabulary out of a corpus and measure its coverage.
+
+    Each line of a shard is an object with a "text"; .xz, .gz and .zst are read as well.
+
+    Example: zh-corpora vocab --corpus 'corpus/corpus-*.jsonl.xz' --heldout
+    corpus/heldout.jsonl.xz --out vocab.txt
+    """
+    from corpora_tools.counting import count_shards
+    from corpora_tools.vocab import build_rows
+    from zh_albert.textio import atomic_write
+    from zh_albert.tokenization.vocab import Vocabulary
+
+    began = time.monotonic()
+    shards = find_shards(corpus, leave_out=heldout)
+    with _progress() as progress:
+        task = progress.add_task("counting", total=len(shards))
+        counts = count_shards(
+            shards,
+            processes=min(processes or os.cpu_count() or 1, len(shards)),
+            report=lambda _: progress.advance(task),
+        )
+    rows = build_rows(counts, min_count=min_count, latin_pieces=latin_pieces)
+    vocabulary = Vocabulary(row for chosen in rows.values() for row in chosen)
+    with atomic_write(out) as file:
+        file.write(vocabulary.to_bytes())
+    result: dict[str, Any] = {
+        "out": str(out),
+        "tokens": len(vocabulary),
+        "rows": {name: len(chosen) for name, chosen in rows.items()},
+        "texts": counts.texts,
+    }
+    if heldout is not None:
+        result["heldout"] = _coverage_report(vocabulary, heldout)
+    result["seconds"] = round(time.monotonic() - began, 1)
+    typer.echo(json.dumps(result, ensure_ascii=False) if as_json else _as_text(result))
+
+
+def find_shards(patterns: list[str], *, leave_out: Path | None = None) -> list[Path]:
+    """Return the files that files, folders and patterns name, sorted, each once.
+
+    Raises:
+        DataError: If one of them names no file.
+    """
+    found: set[Path] = set()
+    for pattern in patterns:
+        path = Path(pattern)
+        matches = {Path(name) for name in glob.glob(pattern)}  # noqa: PTH207  (absolute patterns)
+        if path.is_dir():
+            matches = {p for p in path.iterdir() if ".jsonl" in p.suffixes}
+        if not matches:
+            raise DataError(f"--corpus {pattern}: expected JSON Lines files, found none")
+        found |= matches
+    if leave_out is not None:
+        found = {path for path in found if path.resolve() != leave_out.resolve()}
+    return sorted(found)
+
+
+def main() -> None:
+    """Run the command line; show expected errors as one line, without a traceback."""
+    try:
+        app()
+    except ZhAlbertError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:  # a disk that is full, a folder that may not be written
+        typer.echo(f"error: {error.filename or 'file'}: {error.strerror or error}", err=True)
+        sys.exit(2)
+
+
+def _coverage_report(vocabulary: Any, path: Path) -> dict[str, Any]:
+    """Measure coverage of a held-out file, in all and by its ``domain`` field."""
+    from corpora_tools.counting import read_rows
+    from corpora_tools.vocab import Coverage, measure_coverage
+    from zh_albert.tokenization.wordpiece import WordPieceTokenizer
+
+    tokenizer = WordPieceTokenizer(vocabulary, fold_width=True)
+    domains: dict[str, Coverage] = {}
+    for row in read_rows(path):
+        domain = str(row.get("domain", "all"))
+        measured = measure_coverage(tokenizer, [row["text"]])
+        domains[domain] = domains.get(domain, Coverage()) + measured
+    total = sum(domains.values(), Coverage())
+    return {
+        "characters": total.characters,
+        "coverage": round(total.share, 6),
+        "dropped": total.dropped,
+        "unknown_rate_by_domain": {
+            name: round(1 - one.share, 6) for name, one in sorted(domains.items())
+        },
+    }
+
+
+def _as_text(result: dict[str, Any]) -> str:
+    rows = ", ".join(f"{count} {name}" for name, count in result["rows"].items())
+    lines = [f"{result['out']}: {result['tokens']} tokens ({rows}) from {result['texts']} texts"]
+    if "heldout" in result:
+        heldout = result["heldout"]
+        lines.append(f"coverage {heldout['coverage']:.4%} of {heldout['characters']} characters")
+        for name, rate in heldout["unknown_rate_by_domain"].items():
+            lines.append(f"  unknown in {name}: {rate:.4%}")
+    return "\n".join(lines)
+
+
+def _progress() -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(console=Console(stderr=True), transient=True)

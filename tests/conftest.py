@@ -1,0 +1,31 @@
+"""Settings and fixtures that several kinds of tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# One thread a test process: xdist runs as many processes as there are cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+
+settings.register_profile(
+    "project", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("project")
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The task datasets and the corpus; tests that need them are skipped where they are not."""
+    folder = Path(os.environ.get("ZH_ALBERT_DATA", ROOT.parent / "shared" / "data"))
+    if not (folder / "tasks").is_dir():
+        pytest.skip("needs the datasets: set ZH_ALBERT_DATA to the folder that holds tasks/")
+    return folder

@@ -1,0 +1,156 @@
+"""Every error a user can cause: one line, exit code 2, and what to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import QUICK, Ran, reviews
+
+Cli = Callable[..., Ran]
+
+
+def refused(ran: Ran, *parts: str) -> None:
+    assert ran.code == 2, ran
+    assert ran.err.splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in ran.err
+    for part in parts:
+        assert part in ran.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'{"text": "a", "label": "x"}\n{oops\n', "line 2: not JSON"),
+        (b'{"text": "a"}\n', "line 1: field \"label\" is missing, found 'text'"),
+        (b'{"text": 3, "label": "x"}\n', 'line 1: "text" must be a string, found 3'),
+        (b'{"text": " ", "label": "x"}\n', 'line 1: "text" is empty'),
+        ("\n".join(['{"text": "好", "label": "x"}'] * 2).encode("gb18030"), "line 1: byte 11"),
+        (b"", "no examples, the file is empty"),
+        (b'{"text": "a", "label": "x"}\n', "at least two different labels, found ['x']"),
+    ],
+)
+def test_a_bad_training_file_is_named_with_its_line(
+    cli: Cli, tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "train.jsonl"
+    path.write_bytes(content)
+    ran = cli("finetune", "--train", path, "--dev", path, "--out", tmp_path / "out")
+    refused(ran, problem)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_file_is_named(cli: Cli, trained: Path, tmp_path: Path) -> None:
+    refused(cli("predict", trained, tmp_path / "none.txt"), "none.txt: no such file")
+    refused(cli("evaluate", trained, tmp_path / "none.jsonl"), "none.jsonl: no such file")
+
+
+def test_bytes_that_are_not_utf8_are_located(cli: Cli, trained: Path, tmp_path: Path) -> None:
+    path = tmp_path / "gbk.txt"
+    path.write_bytes("好\n".encode() + "很好\n".encode("gb18030"))
+    refused(cli("predict", trained, path), "gbk.txt, line 2", "not UTF-8", "iconv")
+
+
+def test_a_prediction_file_without_texts_is_located(
+    cli: Cli, trained: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "好"}\n{"sentence": "好"}\n')
+    refused(cli("predict", trained, path), 'line 2: expected a string in field "text"')
+
+
+def test_a_label_unseen_in_training_is_named(cli: Cli, trained: Path, tmp_path: Path) -> None:
+    path = tmp_path / "dev.jsonl"
+    path.write_text('{"text": "还行", "label": "neutral"}\n')
+    refused(cli("evaluate", trained, path), "['neutral']", "knows negative, positive")
+    files = ("--train", reviews(tmp_path / "t.jsonl"), "--dev", path)
+    refused(cli("finetune", *files, "--out", tmp_path / "out", *QUICK), "['neutral']")
+
+
+def test_an_unknown_setting_names_the_nearest(cli: Cli, tmp_path: Path) -> None:
+    path = reviews(tmp_path / "t.jsonl")
+    files = ("--train", path, "--dev", path, "--out", tmp_path / "out")
+    ran = cli("finetune", *files, "--set", "train.epoch=3")
+    refused(ran, "unknown key 'train.epoch'; did you mean 'epochs'?")
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        ("sentimant", "no such model folder, nor a bundled model"),
+        ("no/such/folder", "no such model folder"),
+        ("", "no such model folder"),
+    ],
+)
+def test_an_unknown_model_is_said(cli: Cli, tmp_path: Path, model: str, problem: str) -> None:
+    refused(cli("predict", model, reviews(tmp_path / "a.jsonl")), problem)
+
+
+def test_a_hub_id_without_a_network_is_said(cli: Cli, tmp_path: Path) -> None:
+    refused(cli("predict", "owner/name", reviews(tmp_path / "a.jsonl")), "hub", "network")
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda folder: (folder / "config.json").unlink(), "config.json"),
+        (lambda folder: (folder / "config.json").write_text("{"), "config.json"),
+        (lambda folder: (folder / "config.json").write_text('{"model_type": "bert"}'), "bert"),
+        (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors"),
+        (lambda folder: truncate(folder / "model.safetensors"), "not a whole safetensors file"),
+        (lambda folder: truncate(folder / "vocab.txt"), "vocab"),
+    ],
+)
+def test_a_damaged_model_folder_is_said(
+    cli: Cli, trained: Path, tmp_path: Path, damage: Callable[[Path], None], problem: str
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(trained, folder)
+    damage(folder)
+    refused(cli("predict", folder, reviews(tmp_path / "a.jsonl")), problem)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def test_a_full_disk_keeps_the_old_model(
+    cli: Cli, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+    import os
+
+    from zh_albert.checkpoints import folder as writing
+    from zh_albert.errors import CheckpointError
+    from zh_albert.tasks.classifier import TextClassifier
+
+    folder = tmp_path / "model"
+    shutil.copytree(trained, folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    classifier = TextClassifier.load(folder)
+    with_other_weights = classifier.module.classifier.weight.data
+    with_other_weights += 1
+
+    written = []
+
+    def full(path: Path, content: bytes) -> None:
+        written.append(path.name)
+        if len(written) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        path.write_bytes(content)
+
+    monkeypatch.setattr(writing, "write_file", full)
+    with pytest.raises(CheckpointError, match="No space left on device"):
+        classifier.save(folder, card="new")
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert after == before
+    assert json.loads(after["config.json"])
+
+
+def test_no_arguments_and_unknown_commands_show_help(cli: Cli) -> None:
+    assert "finetune" in cli().out + cli().err
+    assert cli("frobnicate").code == 2

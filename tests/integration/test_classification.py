@@ -1,0 +1,189 @@
+"""Texts in, labels out: what a programmer and the command line get from a trained folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.integration.conftest import QUICK, Ran, reviews
+from zh_albert import load
+from zh_albert.errors import DataError
+from zh_albert.tasks.classifier import TextClassifier
+
+Cli = Callable[..., Ran]
+
+
+def test_it_learns_and_answers_in_order(trained: Path) -> None:
+    classify = load(str(trained))
+    results = classify(["房间很好。", "服务太差。", "早餐喜欢。"])
+    assert [result.label for result in results] == ["positive", "negative", "positive"]
+    for result in results:
+        assert result.score == max(result.scores.values())
+        assert sum(result.scores.values()) == pytest.approx(1, abs=1e-5)
+        assert next(iter(result.scores)) == result.label
+    assert classify("房间很好。") == classify(["房间很好。"])
+    assert classify([]) == []
+
+
+def test_a_text_alone_and_among_others_gets_the_same_answer(trained: Path) -> None:
+    classifier = TextClassifier.load(trained)
+    texts = ["好", "房间很好。" * 3, "服务太差" * 20, "味道不错，" * 90, "中"]
+    together = classifier.probabilities(texts)
+    alone = np.concatenate([classifier.probabilities([text]) for text in texts])
+    np.testing.assert_allclose(together, alone, atol=2e-5)
+
+
+def test_a_text_that_fits_one_window_is_read_as_without_windows(trained: Path) -> None:
+    classifier = TextClassifier.load(trained)
+    text = "房间很好服务太差早餐喜欢"
+    expected = classifier.probabilities([text])
+    assert len(classifier.encode([text])[0].windows) == 1
+    module, encoded = classifier.module, classifier.encode([text])[0].windows[0]
+    ids = torch.tensor([encoded.token_ids])
+    with torch.inference_mode():
+        logits = module(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool))
+    np.testing.assert_allclose(logits.softmax(-1).numpy(), expected, atol=1e-5)
+
+
+def test_no_part_of_a_long_text_is_cut_away(trained: Path) -> None:
+    classifier = TextClassifier.load(trained)
+    filler = "这是一段没有什么意思的话" * 40
+    plain = classifier.probabilities([filler])
+    for text in ("太差失望糟糕难吃退货" + filler, filler + "太差失望糟糕难吃退货"):
+        assert np.abs(classifier.probabilities([text]) - plain).max() > 1e-3
+
+
+def test_a_hundred_thousand_characters_are_read(trained: Path) -> None:
+    [result] = load(str(trained))(["服务很好，" * 20_000])
+    assert result.label == "positive"
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t", "\u3000", "\x00\x01"])
+def test_a_text_without_content_is_refused_by_index(trained: Path, text: str) -> None:
+    with pytest.raises(DataError, match=r"texts\[1\] is empty"):
+        load(str(trained))(["好", text])
+
+
+def test_odd_characters_are_no_problem(trained: Path) -> None:
+    results = load(str(trained))(["好\ud800吃", "很\x00好", "🀄️𠮷野家", "İ ß é", "“很好”——……"])
+    assert len(results) == 5
+
+
+def test_something_that_is_no_string_is_refused(trained: Path) -> None:
+    with pytest.raises(DataError, match=r"texts\[0\]: expected a string, found int"):
+        load(str(trained))([3])  # type: ignore[list-item]
+
+
+def test_predict_keeps_lines_in_order_and_survives_empty_ones(
+    trained: Path, cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("房间很好。\n\n服务太差。\n", encoding="utf-8")
+    ran = cli("predict", trained, path)
+    rows = [json.loads(line) for line in ran.out.splitlines()]
+    assert ran.code == 0
+    assert [row["label"] for row in rows] == ["positive", None, "negative"]
+    assert "texts.txt, line 2" in rows[1]["error"]
+    assert "1 lines held no text" in ran.err
+
+
+def test_predict_reads_task_files_and_standard_input(
+    trained: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    path = reviews(tmp_path / "texts.jsonl", count=16)
+    rows = [json.loads(line) for line in cli("predict", trained, path).out.splitlines()]
+    assert [row["label"] for row in rows] == ["positive"] * 8 + ["negative"] * 8
+
+    class Stdin:
+        buffer = io.BytesIO("早餐喜欢\r\n价格失望".encode())
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    rows = [json.loads(line) for line in cli("predict", trained).out.splitlines()]
+    assert [row["label"] for row in rows] == ["positive", "negative"]
+
+
+def test_evaluate_prints_the_scores_of_predict(trained: Path, cli: Cli, tmp_path: Path) -> None:
+    path = reviews(tmp_path / "dev.jsonl", count=32)
+    result = json.loads(cli("evaluate", trained, path, "--json").out)
+    assert result["examples"] == 32
+    assert result["accuracy"] == result["macro_f1"] == 1.0
+    assert result["seconds"] > 0
+
+
+def test_baseline_scores_the_same_files(cli: Cli, tmp_path: Path) -> None:
+    path = reviews(tmp_path / "a.jsonl")
+    result = json.loads(cli("baseline", "--train", path, "--dev", path, "--json").out)
+    assert result["accuracy"] == 1.0
+    assert result["examples"] == result["train_examples"] == 64
+
+
+def test_finetune_writes_a_folder_and_drops_excluded_texts(cli: Cli, tmp_path: Path) -> None:
+    train, dev = reviews(tmp_path / "t.jsonl"), reviews(tmp_path / "d.jsonl", count=8)
+    out = tmp_path / "out"
+    files = ("--train", train, "--dev", dev, "--out", out)
+    ran = cli("finetune", *files, "--exclude", dev, *QUICK, "--json")
+    result = json.loads(ran.out)
+    # "reviews" repeats every 128 rows, so exactly the eight texts of dev leave training.
+    assert result["train_examples"] == 56
+    assert "8 training texts dropped" in ran.err
+    assert {path.name for path in out.iterdir()} == {
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "tokenizer_config.json",
+        "training",
+        "vocab.txt",
+    }
+    assert f"| accuracy | {result['accuracy']:.4f} |" in (out / "README.md").read_text()
+    again = cli("finetune", *files, *QUICK)
+    assert again.code == 2
+    assert "already holds a model: add --resume" in again.err
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_equals_never_stopped(tmp_path: Path) -> None:
+    train = reviews(tmp_path / "t.jsonl", count=128)
+
+    def command(out: Path) -> list[str]:
+        arguments = ["--train", str(train), "--dev", str(train), "--out", str(out), *QUICK]
+        extra = ["--set=train.epochs=8", "--set=train.save_every_s=0", "--resume"]
+        return [sys.executable, "-m", "zh_albert.cli", "finetune", *arguments, *extra]
+
+    subprocess.run(command(tmp_path / "straight"), check=True, capture_output=True)
+    killed = tmp_path / "killed"
+    process = subprocess.Popen(command(killed), stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    metrics = killed / "training" / "metrics.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:  # kill in the middle: after an evaluation, before the end
+        if metrics.exists() and metrics.read_text().count('"evaluation"') >= 2:
+            break
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
+    subprocess.run(command(killed), check=True, capture_output=True)
+
+    for name in ("model.safetensors", "training/state.safetensors"):
+        first, second = load_file(tmp_path / "straight" / name), load_file(killed / name)
+        assert first.keys() == second.keys()
+        assert all(torch.equal(first[key], second[key]) for key in first)
+
+
+def test_training_that_learns_nothing_is_warned_of(cli: Cli, tmp_path: Path) -> None:
+    path = reviews(tmp_path / "t.jsonl")
+    files = ("--train", path, "--dev", path, "--out", tmp_path / "out")
+    ran = cli("finetune", *files, *QUICK, "--set=train.peak_lr=1e-12")
+    assert "guessing gives 0.693: nothing is being learned" in " ".join(ran.err.split())

@@ -1,0 +1,191 @@
+"""Offsets index the user's own string, whatever is in it."""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from functools import cache
+
+import pytest
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import models, normalizers, pre_tokenizers
+
+from zh_albert.tokenization.characters import fold_width, replace_surrogates
+from zh_albert.tokenization.encoding import Encoding, truncate_pair, windows
+from zh_albert.tokenization.tokenizer import default_tokenizer
+from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
+from zh_albert.tokenization.wordpiece import WordPieceTokenizer
+from zh_albert.tokenization.words import segmenter, word_ranges
+
+repeatable = settings(derandomize=True, deadline=None)
+
+CHUNKS = st.one_of(
+    st.text("中文自然语言处理的一是不了人我在有他这", max_size=8),
+    st.sampled_from(
+        ["Hello", "NLP", "iPhone6s", "café", "naïve", "Node.js", "3.14", "2024", "a" * 101]
+    ),
+    st.text("ＡＢＣａｂｃ０１９％＋＝＆＠＃＄，！？：；（）～　", max_size=5),
+    st.sampled_from(["“好”", "‘", "’", "——", "……", "《书》", "·", "「", "』", "～～"]),
+    st.sampled_from(["😀", "😂😂", "👨‍👩‍👧", "❤️", "👍🏽", "🇨🇳", "2️⃣"]),
+    st.sampled_from(["𠮷", "𠮷野家", "𝒳", "豈", "\U0002f800", "\U0001f9ff"]),
+    st.sampled_from(["e\u0301", "a\u0300\u0323b", "\u0301", "n\u0303", "中\u0301", "!\u0338", "≮"]),
+    st.sampled_from(
+        ["\x00", "\x07", "\u200b", "\u200d", "\ufeff", "\x7f", "\x1c", "\x85", "\ufffd"]
+    ),
+    st.sampled_from(["\ud800", "\udfff", "\udc00中"]),
+    st.sampled_from([" ", "  ", "\t", "\n", "\r\n", "\u3000", "\xa0", "\u2028"]),
+    st.sampled_from(
+        ["İ", "İstanbul", "ß", "ẞ", "Σ", "ΟΔΟΣ", "한국", "각", "がぎ", "パン", "か\u3099"]
+    ),
+    st.sampled_from(["30℃", "①", "№1", "½", "ﬁ", "ǆ", "㎏", "×", "[MASK]", "[SEP]", "##a"]),
+)
+TEXTS = st.lists(CHUNKS, max_size=12).map("".join)
+ANYTHING = st.one_of(TEXTS, st.text(max_size=60))
+
+
+@cache
+def odd_tokenizer(lowercase: bool) -> WordPieceTokenizer:
+    """Return one whose vocabulary has rows that ours has not: full-width, ``##字``, accents."""
+    plain = "中文自然语言处理豈𠮷ＡａaeéboDinsh한각ᄒ각かがハ，。“”—…!?.[]<≮😀😂❤%％123½\u0301"
+    rows = [*plain, *(f"##{c}" for c in plain), "hello", "naive", "##phone", "[MASK", "##中文"]
+    return WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *rows]), lowercase=lowercase)
+
+
+TOKENIZERS = [
+    pytest.param(default_tokenizer, id="default"),
+    pytest.param(lambda: odd_tokenizer(True), id="odd-uncased"),
+    pytest.param(lambda: odd_tokenizer(False), id="odd-cased"),
+]
+
+
+def normal(slice_: str, tokenizer: WordPieceTokenizer) -> str:
+    """Say what BERT makes of a slice, after its paper's code, by Python's own Unicode tables."""
+    if tokenizer.fold_width:
+        slice_ = fold_width(slice_)
+    kept = (c for c in slice_ if unicodedata.category(c)[0] != "C" and c != "\ufffd")
+    result = "".join(kept)
+    if tokenizer.strip_accents:
+        decomposed = unicodedata.normalize("NFD", result)
+        result = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
+    return result.lower() if tokenizer.lowercase else result
+
+
+@pytest.mark.parametrize("make", TOKENIZERS)
+@repeatable
+@given(text=TEXTS)
+def test_the_slice_is_the_token(make, text):
+    tokenizer = make()
+    encoding = tokenizer.encode(text)
+
+    shared = {a for a, b in itertools.pairwise(encoding.offsets) if a == b}
+    for token, offset in zip(tokenizer.tokens(encoding.ids), encoding.offsets, strict=True):
+        slice_ = normal(text[slice(*offset)], tokenizer)
+        assert slice_
+        if token == "[UNK]":
+            continue
+        piece = token.removeprefix("##") if token != "##" else token
+        if offset in shared:  # a character that normalises to several
+            assert piece in slice_
+            assert offset[1] - offset[0] == 1
+        else:
+            assert piece == slice_
+
+
+@pytest.mark.parametrize("make", TOKENIZERS)
+@repeatable
+@given(text=ANYTHING)
+def test_offsets_ascend_and_lie_in_the_text(make, text):
+    encoding = make().encode(text)
+
+    assert len(encoding.ids) == len(encoding.offsets)
+    assert all(0 <= start < end <= len(text) for start, end in encoding.offsets)
+    for before, after in itertools.pairwise(encoding.offsets):
+        assert before[1] <= after[0] or before == after
+
+
+@pytest.mark.parametrize("make", TOKENIZERS)
+@repeatable
+@given(text=ANYTHING)
+def test_the_short_cut_changes_nothing(make, text):
+    tokenizer = make()
+    library = tokenizers.Tokenizer(models.WordPiece(tokenizer.vocabulary.ids, unk_token="[UNK]"))
+    library.normalizer = normalizers.BertNormalizer(lowercase=tokenizer.lowercase)
+    library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    folded = fold_width(text) if tokenizer.fold_width else text
+
+    expected = library.encode(replace_surrogates(folded), add_special_tokens=False)
+
+    assert tokenizer.encode(text) == Encoding(expected.ids, expected.offsets)
+    assert tokenizer.encode(text) == Encoding(expected.ids, expected.offsets)  # from the cache
+
+
+@pytest.mark.parametrize("make", TOKENIZERS)
+@repeatable
+@given(text=TEXTS)
+def test_text_never_becomes_a_special_token(make, text):
+    tokenizer = make()
+    special = {tokenizer.special.pad, *tokenizer.special[2:]}
+
+    assert special.isdisjoint(tokenizer.encode(text).ids)
+
+
+@pytest.mark.parametrize("make", TOKENIZERS)
+@repeatable
+@given(first=TEXTS, second=TEXTS)
+def test_a_line_break_separates(make, first, second):
+    tokenizer = make()
+    together = tokenizer.encode(f"{first}\n{second}")
+
+    assert together.ids == tokenizer.encode(first).ids + tokenizer.encode(second).ids
+
+
+@pytest.mark.parametrize("name", ["rjieba", "jieba"])
+@repeatable
+@given(text=ANYTHING)
+def test_every_token_is_in_exactly_one_word(name, text):
+    tokenizer = default_tokenizer()
+    encoding = tokenizer.encode(text)
+    words = word_ranges(text, encoding.offsets, segmenter(name).cut)
+
+    assert [token for word in words for token in word] == list(range(len(encoding)))
+    assert all(words)
+    tokens = tokenizer.tokens(encoding.ids)
+    begins = {word.start for word in words}
+    for index, token in enumerate(tokens):
+        if token.startswith("##") and token[2:].isascii() and tokens[index - 1].isascii():
+            assert index not in begins  # the pieces of an English word stay together
+
+
+@repeatable
+@given(text=TEXTS)
+def test_both_segmenters_give_the_same_words(text):
+    offsets = default_tokenizer().encode(text).offsets
+    first, second = (word_ranges(text, offsets, segmenter(n).cut) for n in ("rjieba", "jieba"))
+
+    assert first == second
+
+
+@repeatable
+@given(length=st.integers(0, 300), max_tokens=st.integers(1, 60), data=st.data())
+def test_windows_hold_every_token(length, max_tokens, data):
+    stride = data.draw(st.integers(0, max_tokens - 1))
+    found = windows(Encoding([0] * length, []), max_tokens, stride)
+
+    assert {token for window in found for token in window} == set(range(length))
+    assert all(len(window) <= max_tokens for window in found)
+    overlaps = [before.stop - after.start for before, after in itertools.pairwise(found)]
+    assert all(overlap == stride for overlap in overlaps[:-1])
+    assert all(overlap >= stride for overlap in overlaps[-1:])
+    assert (len(found) == 1) == (length <= max_tokens)
+
+
+@repeatable
+@given(first=st.integers(0, 40), second=st.integers(0, 40), room=st.integers(0, 60))
+def test_the_longer_text_gives_way(first, second, room):
+    expected = [first, second]
+    while sum(expected) > room:  # one token at a time, from the end of the longer
+        expected[1 if expected[1] >= expected[0] else 0] -= 1
+
+    assert truncate_pair(first, second, room) == tuple(expected)

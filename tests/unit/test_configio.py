@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zh_albert.configio import build, parse_overrides, read_toml, write_toml
+from zh_albert.errors import ConfigError
+from zh_albert.tasks.finetune import FinetuneConfig
+from zh_albert.training.config import TrainConfig
+
+
+def test_an_unknown_key_is_answered_with_the_nearest_known_one() -> None:
+    with pytest.raises(ConfigError, match=r"'train\.peak_lrr'; did you mean 'peak_lr'\?"):
+        build(FinetuneConfig, parse_overrides(["train.peak_lrr=1"]))
+
+
+def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text('[train]\nepochs = 7\ndecay = "constant"\n')
+    from zh_albert.configio import merged
+
+    values = merged(read_toml(path), parse_overrides(["train.epochs=2"]))
+    config = build(FinetuneConfig, values)
+    assert (config.train.epochs, config.train.decay) == (2, "constant")
+
+
+@pytest.mark.parametrize(
+    ("override", "problem"),
+    [
+        ("train.epochs=many", "train.epochs: expected a valid integer"),
+        ("train.epochs=0", "epochs must be > 0, got 0"),
+        ("train.decay=cosine", "train.decay: expected 'linear', 'polynomial' or 'constant'"),
+        ("window.stride=200", r"stride \(200\) must be"),
+        ("model.preset=tinny", "did you mean 'tiny'"),
+    ],
+)
+def test_a_wrong_value_is_named(override: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        build(FinetuneConfig, parse_overrides([override]))
+
+
+def test_an_override_without_equals_is_refused() -> None:
+    with pytest.raises(ConfigError, match="key=value, got 'epochs'"):
+        parse_overrides(["epochs"])
+
+
+@pytest.mark.parametrize("content", ["epochs = ", "\ud800"])
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(ConfigError, match=r"bad\.toml: not a TOML file"):
+        read_toml(path)
+
+
+def test_what_is_written_reads_back_the_same(tmp_path: Path) -> None:
+    config = build(FinetuneConfig, {"train": {"peak_lr": 3e-5}, "card": {"note": 'a "b"\n\\c'}})
+    path = tmp_path / "out.toml"
+    path.write_text(write_toml(config))
+    assert build(FinetuneConfig, read_toml(path)) == config
+    assert isinstance(config.train, TrainConfig)

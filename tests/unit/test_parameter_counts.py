@@ -1,0 +1,86 @@
+"""The published parameter counts, exactly; see numbers.md 2.1."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from zh_albert.model.config import PRESETS, AlbertConfig
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.size import parameter_counts
+
+# Preset: encoder and pooler in google's layout, with both heads, in brightmart's layout.
+PUBLISHED = {
+    "tiny": (4_080_520, 4_142_594, 4_175_152),
+    "small": (4_742_272, 4_813_706, 4_873_984),
+    "base": (10_547_968, 10_669_322, 10_877_440),
+    "large": (16_548_352, 16_702_986, 17_009_664),
+    "xlarge": (57_589_248, 57_877_002, 58_577_920),
+    "xxlarge": (221_459_968, 222_013_962, 223_503_360),
+}
+
+
+@pytest.mark.parametrize("preset", PUBLISHED)
+def test_presets_have_the_published_counts(preset: str) -> None:
+    google = parameter_counts(PRESETS[preset])
+    brightmart = parameter_counts(replace(PRESETS[preset], embedding_layout="brightmart"))
+
+    actual = (
+        google["encoder_parameters"],
+        google["parameters"],
+        brightmart["encoder_parameters"],
+    )
+    assert actual == PUBLISHED[preset]
+
+
+def test_there_are_no_other_presets() -> None:
+    assert PRESETS.keys() == PUBLISHED.keys()
+
+
+@pytest.mark.parametrize(
+    ("sharing", "expected"),
+    [("none", 88_514_560), ("attention", 62_511_616), ("ffn", 36_550_912), ("all", 10_547_968)],
+)
+def test_base_by_sharing(sharing: Any, expected: int) -> None:
+    counts = parameter_counts(replace(PRESETS["base"], sharing=sharing))
+
+    assert counts["encoder_parameters"] == expected
+
+
+@pytest.mark.parametrize(
+    ("preset", "expected"),
+    [
+        ("base", 11_683_584),
+        ("large", 17_683_968),
+        ("xlarge", 58_724_864),
+        ("xxlarge", 222_595_584),
+    ],
+)
+def test_english_vocabulary(preset: str, expected: int) -> None:
+    counts = parameter_counts(replace(PRESETS[preset], vocab_size=30_000))
+
+    assert counts["encoder_parameters"] == expected
+
+
+def test_factorization_is_the_papers() -> None:
+    config = replace(PRESETS["base"], vocab_size=30_000)
+    with torch.device("meta"):
+        embeddings = AlbertForPretraining(config).encoder.embeddings
+
+    assert embeddings.word.weight.numel() + embeddings.projection.weight.numel() == 3_938_304
+
+
+def test_parts_add_up_to_the_allocated_model() -> None:
+    config = AlbertConfig(
+        hidden_size=12, num_hidden_layers=3, num_attention_heads=2, intermediate_size=19
+    )
+    counts = parameter_counts(config)
+    encoder_parts = sum(counts[part] for part in ("embeddings", "attention", "ffn", "pooler"))
+
+    assert counts["encoder_parameters"] == encoder_parts
+    assert (
+        counts["parameters"]
+        == encoder_parts + counts["mlm_head"] + counts["sentence_order_head"]
+        == sum(parameter.numel() for parameter in AlbertForPretraining(config).parameters())
+    )

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+
+from zh_albert.errors import DataError
+from zh_albert.textio import atomic_write, read_lines, read_objects
+
+
+def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
+    path = tmp_path / "gbk.txt"
+    path.write_bytes("好\n".encode() + "很好\n".encode("gb18030"))
+    with pytest.raises(DataError, match=r"gbk\.txt, line 2: byte 1 is not UTF-8 \(0xba\)"):
+        list(read_lines(path))
+
+
+def test_only_newlines_end_a_line_and_a_mark_at_the_start_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.txt"
+    path.write_bytes("\ufeff一\u2028二\r\n三\x0b四\n五".encode())
+    assert list(read_lines(path)) == [(1, "一\u2028二"), (2, "三\x0b四"), (3, "五")]
+
+
+@pytest.mark.parametrize(("suffix", "module"), [("xz", lzma), ("gz", gzip)])
+def test_compressed_files_read_the_same(tmp_path: Path, suffix: str, module: object) -> None:
+    path = tmp_path / f"a.jsonl.{suffix}"
+    path.write_bytes(module.compress('{"text": "好"}\n\n'.encode()))  # type: ignore[attr-defined]
+    assert list(read_objects(path)) == [(1, {"text": "好"})]
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(DataError, match="compressed file is damaged"):
+        list(read_objects(path))
+
+
+def test_zstandard_files_are_read(tmp_path: Path) -> None:
+    import zstandard
+
+    path = tmp_path / "a.txt.zst"
+    path.write_bytes(zstandard.compress("好\n".encode()))
+    assert list(read_lines(path)) == [(1, "好")]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [("{oops", "line 1: not JSON"), ("[1]", "line 1: expected a JSON object, found list")],
+)
+def test_a_broken_json_line_is_located(tmp_path: Path, line: str, problem: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(line)
+    with pytest.raises(DataError, match=problem):
+        list(read_objects(path))
+
+
+def test_a_missing_file_or_a_folder_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        list(read_lines(tmp_path / "none.txt"))
+    with pytest.raises(DataError, match="found a folder"):
+        list(read_lines(tmp_path))
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_bytes(b"old")
+
+    def write() -> None:
+        with atomic_write(path) as file:
+            file.write(b"new")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="full"):
+        write()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,323 @@
+"""The loop on a small regression problem: no encoder needed to see whether it is right."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from zh_albert.errors import CheckpointError, ConfigError, TrainingError
+from zh_albert.training.config import TrainConfig
+from zh_albert.training.engine import Batch, Selection, train
+from zh_albert.training.events import ChanceWatch, Evaluation, Event, MetricsFile, Progress, Warned
+from zh_albert.training.optim import Lamb, build_optimizer
+from zh_albert.training.resume import STATE_FILE, Position, read_position, save_state
+from zh_albert.training.schedule import learning_rate
+
+
+class Regression:
+    """40 points on a plane, five a batch; the order depends on the epoch."""
+
+    def __init__(self, batch_size: int = 5) -> None:
+        generator = torch.Generator().manual_seed(0)
+        self.x = torch.randn(40, 3, generator=generator)
+        self.y = self.x @ torch.tensor([1.0, -2.0, 0.5]) + 3
+        self.batch_size = batch_size
+        self.loads = 0
+
+    def plan(self, epoch: int) -> list[list[int]]:
+        order = torch.randperm(40, generator=torch.Generator().manual_seed(epoch)).tolist()
+        return [order[i : i + self.batch_size] for i in range(0, 40, self.batch_size)]
+
+    def load(self, item: list[int]) -> Batch:
+        self.loads += 1
+        return Batch({"x": self.x[item], "y": self.y[item]}, weight=len(item), tokens=len(item))
+
+
+def squared_error(model: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
+    return ((model(inputs["x"]).squeeze(-1) - inputs["y"]) ** 2).sum()
+
+
+def network() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 16), nn.Dropout(0.1), nn.Tanh(), nn.Linear(16, 1))
+
+
+def weights(model: nn.Module) -> Tensor:
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+CONFIG = TrainConfig(epochs=6, peak_lr=0.05, warmup=0.1, save_every_s=0)
+
+
+class StoppedError(Exception):
+    """Stands for a kill between two updates."""
+
+
+class StopAt:
+    def __init__(self, update: int) -> None:
+        self.update = update
+        self.source = Regression()
+
+    def plan(self, epoch: int) -> Sequence[list[int]]:
+        return self.source.plan(epoch)
+
+    def load(self, item: list[int]) -> Batch:
+        if self.source.loads == self.update:
+            raise StoppedError
+        return self.source.load(item)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+def test_it_learns(optimizer: str) -> None:
+    model = network()
+    config = TrainConfig(epochs=30, peak_lr=0.05, optimizer=optimizer)  # type: ignore[arg-type]
+    before = squared_error(model.eval(), Regression().load(list(range(40))).inputs).item()
+    train(model, squared_error, Regression(), config)
+    after = squared_error(model, Regression().load(list(range(40))).inputs).item()
+    assert after < before / 10
+    assert not model.training
+
+
+@pytest.mark.parametrize("update", [1, 7, 8, 9, 23])  # 8 updates an epoch
+@pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+def test_stopped_and_resumed_equals_never_stopped_bit_for_bit(
+    tmp_path: Path, update: int, optimizer: str
+) -> None:
+    from dataclasses import replace
+
+    config = replace(CONFIG, optimizer=optimizer)
+    straight = network()
+    train(straight, squared_error, Regression(), config)
+
+    with pytest.raises(StoppedError):
+        train(network(), squared_error, StopAt(update), config, state_folder=tmp_path)
+    position = read_position(tmp_path)
+    assert position is not None
+    assert position[0].update == update
+    resumed = network()
+    torch.manual_seed(99)  # the state of the generator must not matter
+    train(resumed, squared_error, Regression(), config, state_folder=tmp_path, resume=True)
+
+    assert torch.equal(weights(resumed), weights(straight))
+
+
+def test_accumulated_uneven_batches_equal_one_large_batch() -> None:
+    config = TrainConfig(epochs=2, peak_lr=0.05, clip_norm=0)
+    large, small = network().eval(), network().eval()
+    for module in (*large.modules(), *small.modules()):
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    train(large, squared_error, Regression(batch_size=12), config)
+    from dataclasses import replace
+
+    class Uneven(Regression):
+        def plan(self, epoch: int) -> list[list[int]]:
+            parts = []
+            for batch in Regression(batch_size=12).plan(epoch):
+                parts += [batch[:1], batch[1:]]
+            return parts
+
+    train(small, squared_error, Uneven(), replace(config, accumulation=2))
+    torch.testing.assert_close(weights(small), weights(large), rtol=1e-4, atol=1e-6)
+
+
+def test_the_best_weights_are_kept_not_the_last() -> None:
+    scores = iter([0.2, 0.9, 0.5])
+    kept: list[tuple[float, Tensor]] = []
+    model = network()
+    selection = Selection(
+        evaluate=lambda: {"accuracy": next(scores)},
+        metric="accuracy",
+        keep=lambda metrics: kept.append((metrics["accuracy"], weights(model))),
+    )
+    config = TrainConfig(epochs=3, peak_lr=0.01)
+    position = train(model, squared_error, Regression(), config, selection=selection)
+    assert [score for score, _ in kept] == [0.2, 0.9]
+    assert position.best_score == 0.9
+    assert position.best_update == 16
+    assert not torch.equal(kept[-1][1], weights(model))
+
+
+def test_ctrl_c_saves_and_ends_between_updates(tmp_path: Path) -> None:
+    class PressCtrlC(Regression):
+        def load(self, item: list[int]) -> Batch:
+            if self.loads == 4:
+                signal.raise_signal(signal.SIGINT)
+            return super().load(item)
+
+    config = TrainConfig(epochs=6, peak_lr=0.05)  # would save by itself only after a minute
+    with pytest.raises(KeyboardInterrupt):
+        train(network(), squared_error, PressCtrlC(), config, state_folder=tmp_path)
+    saved = read_position(tmp_path)
+    assert saved is not None
+    assert saved[0].update == 5
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_training_works_outside_the_main_thread() -> None:
+    results: list[Position] = []
+    thread = threading.Thread(
+        target=lambda: results.append(train(network(), squared_error, Regression(), CONFIG))
+    )
+    thread.start()
+    thread.join()
+    assert results[0].finished
+
+
+def test_resuming_with_other_settings_is_refused(tmp_path: Path) -> None:
+    train(network(), squared_error, Regression(), CONFIG, state_folder=tmp_path, settings="lr = 1")
+    with pytest.raises(ConfigError, match=r"then: lr = 1, now: lr = 2"):
+        train(
+            network(),
+            squared_error,
+            Regression(),
+            CONFIG,
+            state_folder=tmp_path,
+            settings="lr = 2",
+            resume=True,
+        )
+
+
+def test_a_loss_that_is_no_number_ends_with_advice() -> None:
+    def broken(model: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
+        return squared_error(model, inputs) * float("nan")
+
+    with pytest.raises(TrainingError, match=r"diverged; lower the rate \(peak_lr="):
+        train(network(), broken, Regression(), CONFIG)
+
+
+def test_no_data_is_an_error_not_a_silent_success() -> None:
+    class Nothing(Regression):
+        def plan(self, epoch: int) -> list[list[int]]:
+            return []
+
+    with pytest.raises(ConfigError, match="nothing to train on"):
+        train(network(), squared_error, Nothing(), CONFIG)
+
+
+def test_a_full_disk_keeps_the_state_saved_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+    import os
+
+    model = network()
+    optimizer = build_optimizer(model, CONFIG)
+    save_state(tmp_path, model, optimizer, Position(update=3), "")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CheckpointError, match="No space left on device"):
+        save_state(tmp_path, model, optimizer, Position(update=4), "")
+    saved = read_position(tmp_path)
+    assert saved is not None
+    assert saved[0].update == 3
+    assert [path.name for path in tmp_path.iterdir()] == [STATE_FILE]
+
+
+def test_a_damaged_state_is_said(tmp_path: Path) -> None:
+    (tmp_path / STATE_FILE).write_bytes(b"\x10\x00\x00")
+    with pytest.raises(CheckpointError, match="delete it to start anew"):
+        read_position(tmp_path)
+
+
+def test_the_metrics_file_of_a_resumed_run_reads_as_if_never_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    file = MetricsFile(path, resumed_update=0)
+    for update in (1, 2, 3):
+        file(Evaluation(update=update, total=9, metrics={"accuracy": update / 10}))
+    with path.open("a") as cut:
+        cut.write('{"event": "evalu')
+    file = MetricsFile(path, resumed_update=2)
+    file(Evaluation(update=3, total=9, metrics={"accuracy": 0.5}))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(row["update"], row["metrics"]["accuracy"]) for row in rows] == [
+        (1, 0.1),
+        (2, 0.2),
+        (3, 0.5),
+    ]
+
+
+def progress(update: int, loss: float) -> Progress:
+    return Progress(
+        update=update,
+        total=100,
+        epoch=0,
+        loss=loss,
+        learning_rate=1e-3,
+        tokens_per_second=1.0,
+        seconds=1.0,
+        seconds_left=1.0,
+    )
+
+
+def test_staying_at_chance_is_said_once_with_advice() -> None:
+    said: list[Event] = []
+    watch = ChanceWatch(0.693, 1e-3, said.append)
+    for update in range(1, 60):
+        watch(progress(update, 0.694))
+    assert len(said) == 1
+    assert isinstance(said[0], Warned)
+    assert "guessing gives 0.693" in said[0].text
+    assert "peak_lr=3.3e-04" in said[0].text
+
+
+def test_learning_is_not_warned_of() -> None:
+    said: list[Event] = []
+    watch = ChanceWatch(0.693, 1e-3, said.append)
+    for update in range(1, 60):
+        watch(progress(update, 0.7 - update / 100))
+    assert not said
+
+
+def test_tensorboard_gets_the_scalars(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    from zh_albert.training.events import TensorBoard
+
+    board = TensorBoard(tmp_path)
+    board(progress(1, 0.5))
+    board(Evaluation(update=1, total=9, metrics={"accuracy": 0.25}))
+    read = EventAccumulator(str(tmp_path))
+    read.Reload()
+    assert read.Scalars("train/loss")[0].value == 0.5
+    assert read.Scalars("dev/accuracy")[0].value == 0.25
+
+
+@pytest.mark.parametrize(
+    ("decay", "expected"),
+    [
+        ("linear", [0.5, 1, 1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125]),
+        ("polynomial", [0.5, 1, 1, 0.766, 0.5625, 0.391, 0.25, 0.141, 0.0625, 0.0156]),
+        ("constant", [0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_the_rate_warms_up_and_decays(decay: str, expected: list[float]) -> None:
+    config = TrainConfig(peak_lr=1.0, warmup=0.2, decay=decay)  # type: ignore[arg-type]
+    rates = [learning_rate(config, update, 10) for update in range(10)]
+    assert rates == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_lamb_step_has_the_length_of_its_tensor() -> None:
+    weight = nn.Parameter(torch.tensor([[3.0, 4.0]]))
+    optimizer = Lamb([weight], lr=0.1, weight_decay=0.0)
+    weight.grad = torch.tensor([[100.0, -100.0]])
+    before = weight.detach().clone()
+    optimizer.step()
+    # |w| = 5, so a step of lr 0.1 moves by 0.5, along the sign of the gradient.
+    expected = before - 0.1 * 5.0 * torch.tensor([[1.0, -1.0]]) / 2**0.5
+    torch.testing.assert_close(weight.detach(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_only_matrices_are_decayed() -> None:
+    groups = build_optimizer(network(), CONFIG).param_groups
+    assert [(len(g["params"]), g["weight_decay"]) for g in groups] == [(2, 0.01), (2, 0.0)]

@@ -1,0 +1,155 @@
+"""``config.json``: our config and task, in a form that ``transformers`` reads where it can.
+
+The published fields stand at the top, so that a plain model's folder is an ordinary ALBERT folder
+to others; what only we know stands under one key, ``zh_albert``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from zh_albert.configio import build
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.model.config import AlbertConfig
+
+FORMAT_VERSION = 1
+_OURS = ("sharing", "embedding_layout", "norm_position")
+_REQUIRED = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+)
+
+
+def is_plain(config: AlbertConfig) -> bool:
+    """Say whether ``transformers`` can compute this encoder with our tensors as they are."""
+    return (
+        config.embedding_layout == "google"
+        and config.norm_position == "post"
+        and config.sharing in ("all", "none")
+    )
+
+
+def write_config(
+    config: AlbertConfig, *, architecture: str | None, task: Mapping[str, Any], tokenizer: str
+) -> str:
+    """Return the text of ``config.json``.
+
+    Args:
+        config: The encoder's.
+        architecture: The class of ``transformers`` that computes the same; None if there is none.
+            The file then names a ``model_type`` that ``transformers`` refuses, for with "albert"
+            it would open the folder and fill whatever it does not know with random numbers.
+        task: Kept as it is, under ``zh_albert``; its ``labels`` also become ``id2label``.
+        tokenizer: Class of the tokenizer in ``transformers``.
+    """
+    published = {k: v for k, v in asdict(config).items() if k not in _OURS}
+    if config.sharing == "none":
+        published["num_hidden_groups"] = config.num_hidden_layers
+    elif architecture:  # a file with unused groups is not written again
+        published["num_hidden_groups"] = min(config.num_hidden_groups, config.num_hidden_layers)
+    labels = task.get("labels", ())
+    content = {
+        "model_type": "albert" if architecture else "zh_albert",
+        **({"architectures": [architecture]} if architecture else {}),
+        **published,
+        "inner_group_num": 1,
+        "tokenizer_class": tokenizer,
+        # What the weights are in memory, also where they are stored in half the bytes.
+        "dtype": "float32",
+        **(
+            {
+                "id2label": {str(index): str(label) for index, label in enumerate(labels)},
+                "label2id": {str(label): index for index, label in enumerate(labels)},
+            }
+            if labels
+            else {}
+        ),
+        "zh_albert": {
+            "format_version": FORMAT_VERSION,
+            **{name: getattr(config, name) for name in _OURS},
+            "tensor_names": "huggingface" if architecture else "zh_albert",
+            "task": dict(task),
+        },
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
+    """Read ``config.json``, ours or one that ``transformers`` wrote.
+
+    Args:
+        text: The file's content.
+        source: The file, named in errors.
+
+    Returns:
+        The config; the task, empty for an encoder; whether tensors have the names of
+        ``transformers``.
+
+    Raises:
+        CheckpointError: If it is not JSON, not an ALBERT's, or its values cannot work.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise CheckpointError(f"{source}: not JSON: {error}; get the folder again") from None
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{source}: expected a JSON object, found {type(content).__name__}")
+    if content.get("model_type") not in ("albert", "zh_albert"):
+        raise CheckpointError(
+            f"{source}: expected model_type 'albert', found {content.get('model_type')!r}; "
+            "only ALBERT models can be opened"
+        )
+    missing = [name for name in _REQUIRED if content.get(name) is None]
+    if missing:
+        raise CheckpointError(f"{source}: lacks {', '.join(missing)}")
+    if content.get("inner_group_num", 1) != 1:
+        raise CheckpointError(
+            f"{source}: inner_group_num must be 1, found {content['inner_group_num']}; such a "
+            "model cannot be opened here"
+        )
+    ours = content.get("zh_albert", {})
+    if not isinstance(ours, dict) or not isinstance(ours.get("task", {}), dict):
+        raise CheckpointError(f"{source}: zh_albert and its task must be JSON objects")
+    version = ours.get("format_version", FORMAT_VERSION)
+    if version != FORMAT_VERSION:
+        raise CheckpointError(
+            f"{source}: expected format_version {FORMAT_VERSION}, found {version!r}; it was "
+            "written by another version of zh-albert: install that one"
+        )
+    known = {field.name for field in fields(AlbertConfig)} - {*_OURS}
+    values = {k: content[k] for k in known if content.get(k) is not None}
+    values |= {name: ours[name] for name in _OURS if name in ours}
+    try:
+        config = build(AlbertConfig, values, source=str(source))
+    except ConfigError as error:
+        raise CheckpointError(str(error)) from None
+    if config.sharing == "none":
+        config = replace(config, num_hidden_groups=1)  # says nothing there; one way to write it
+    names = ours.get("tensor_names", "huggingface") == "huggingface"
+    task = ours["task"] if "task" in ours else _foreign_task(content, source)
+    return config, task, names
+
+
+def _foreign_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
+    """What a folder written by others says about its task."""
+    if "AlbertForSequenceClassification" not in (content.get("architectures") or ()):
+        return {}
+    labels = content.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default
+    try:
+        by_number = sorted(labels.items(), key=lambda item: int(item[0]))
+    except (AttributeError, ValueError):
+        raise CheckpointError(
+            f"{source}: expected id2label to map class numbers to names, found {labels!r}"
+        ) from None
+    return {
+        "name": "classification",
+        "labels": [label for _, label in by_number],
+        "pooling": "first",
+    }

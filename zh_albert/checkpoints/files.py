@@ -1,0 +1,83 @@
+"""Reading the files of a model folder; whatever is wrong with one is a ``CheckpointError``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import safetensors.torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from zh_albert.errors import CheckpointError
+
+WEIGHTS = "model.safetensors"
+_INDEX = f"{WEIGHTS}.index.json"
+
+
+def read_text(folder: Path, name: str) -> str:
+    """Read a text file of a model folder.
+
+    Raises:
+        CheckpointError: If the folder or the file is missing, or not UTF-8.
+    """
+    if not folder.is_dir():
+        what = "found a file" if folder.exists() else "no such folder"
+        raise CheckpointError(f"{folder}: {what}; expected a model folder with {name}")
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CheckpointError(
+            f"{folder / name}: byte {error.start + 1} is not UTF-8; get the folder again"
+        ) from None
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder}: no readable {name} ({error.strerror}); expected a model folder with "
+            f"config.json, {WEIGHTS} and vocab.txt"
+        ) from None
+
+
+def read_tensors(folder: Path) -> dict[str, Tensor]:
+    """Read all tensors of a model folder, from one safetensors file or several.
+
+    Raises:
+        CheckpointError: If a file is missing or damaged, or there is only a pickle.
+    """
+    if (folder / _INDEX).exists() and not (folder / WEIGHTS).exists():
+        return _read_shards(folder)
+    return _read_safetensors(folder / WEIGHTS)
+
+
+def _read_shards(folder: Path) -> dict[str, Tensor]:
+    try:
+        shards = sorted(set(json.loads(read_text(folder, _INDEX))["weight_map"].values()))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CheckpointError(
+            f"{folder / _INDEX}: expected JSON with a weight_map; get the folder again"
+        ) from None
+    tensors: dict[str, Tensor] = {}
+    for shard in shards:
+        if Path(shard).name != shard:  # an index must not lead out of its folder
+            raise CheckpointError(f"{folder / _INDEX}: {shard!r} is not a file name")
+        tensors |= _read_safetensors(folder / shard)
+    return tensors
+
+
+def _read_safetensors(path: Path) -> dict[str, Tensor]:
+    if not path.is_file():
+        if (path.parent / "pytorch_model.bin").exists():
+            raise CheckpointError(
+                f"{path.parent}: expected {path.name}, found pytorch_model.bin, a pickle, which "
+                "is never opened here; convert it where you trust it: "
+                "transformers.AutoModelForPreTraining.from_pretrained(FOLDER)"
+                ".save_pretrained(NEW_FOLDER)"
+            )
+        raise CheckpointError(f"{path}: no such file; the model's weights should be there")
+    try:
+        tensors: dict[str, Tensor] = safetensors.torch.load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(
+            f"{path}: not a whole safetensors file ({error}; {path.stat().st_size} bytes); get "
+            "it again"
+        ) from None
+    return tensors

@@ -1,0 +1,83 @@
+"""Folders for ``transformers``. Reading them needs nothing of its own: see ``store``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from zh_albert.checkpoints.store import architecture_of, named_tensors, write_model_folder
+from zh_albert.errors import CheckpointError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.sharing import sharing_plan
+
+
+def write_huggingface(
+    folder: Path,
+    *,
+    model: nn.Module,
+    config: AlbertConfig,
+    files: Mapping[str, bytes | str],
+    task: Mapping[str, Any],
+    dtype: torch.dtype = torch.float32,
+) -> None:
+    """Write a folder that opens in ``transformers`` with equal outputs.
+
+    For a plain model this is ``save_model``. Where only attention or only feed-forward blocks are
+    shared, which ``transformers`` cannot say, every layer gets a copy of its own.
+
+    Args:
+        folder: See ``save_model``, as for all arguments.
+        model: An ``AlbertEncoder``, ``AlbertForPretraining`` or ``SequenceClassifier``.
+        config: The encoder's.
+        files: What goes along.
+        task: What the model is for.
+        dtype: Of the stored numbers.
+
+    Raises:
+        CheckpointError: If ``transformers`` cannot compute the model, or see ``save_model``.
+    """
+    reasons = {
+        "embedding_layout 'brightmart'": config.embedding_layout == "brightmart",
+        "norm_position 'pre'": config.norm_position == "pre",
+        "this head or its pooling": architecture_of(model) is None,
+    }
+    if any(reasons.values()):
+        found = ", ".join(reason for reason, applies in reasons.items() if applies)
+        raise CheckpointError(
+            f"{folder}: not written: transformers' ALBERT has no {found}; keep the model in this "
+            "project's own format (save_model, or zh-albert convert --to zh_albert)"
+        )
+    tensors = named_tensors(model)
+    if config.sharing in ("attention", "ffn"):
+        tensors = _unshared(tensors, config)
+        config = replace(config, sharing="none", num_hidden_groups=1)
+    write_model_folder(
+        folder,
+        tensors,
+        config,
+        architecture=architecture_of(model),
+        files=files,
+        task=task,
+        dtype=dtype,
+    )
+
+
+def _unshared(tensors: Mapping[str, Tensor], config: AlbertConfig) -> dict[str, Tensor]:
+    """Give every layer a copy of the blocks it runs."""
+    plan = sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)
+    result = {}
+    for name, tensor in tensors.items():
+        kind, _, rest = name.removeprefix("encoder.").partition(".")
+        if kind not in ("attention", "ffn"):
+            result[name] = tensor
+            continue
+        number, _, parameter = rest.partition(".")
+        for layer, blocks in enumerate(plan):
+            if getattr(blocks, kind) == int(number):
+                result[f"encoder.{kind}.{layer}.{parameter}"] = tensor
+    return result

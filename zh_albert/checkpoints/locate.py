@@ -1,0 +1,52 @@
+"""A model's name → its folder: a bundled name, a path, or a hub id."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from zh_albert.errors import CheckpointError, nearest
+
+BUNDLED = Path(__file__).parent.parent / "bundled"
+
+
+def bundled_names() -> list[str]:
+    """Return the names of the models that come with the package, sorted."""
+    return sorted(path.parent.name for path in BUNDLED.glob("*/config.json"))
+
+
+def locate(model: str) -> Path:
+    """Return the folder of a bundled model, of a path, or of a hub id (``owner/name``).
+
+    A folder of that name wins over a bundled model, a bundled model over the hub. Only a hub id
+    uses the network, and only if it was not downloaded before.
+
+    Raises:
+        CheckpointError: If there is no such model; the nearest bundled name is suggested.
+    """
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return path
+    if path.exists():
+        raise CheckpointError(f"{model}: expected a model folder, found a file")
+    if model in bundled_names():
+        return BUNDLED / model
+    if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", model) and not path.parent.is_dir():
+        return _from_hub(model)
+    hint = nearest(model, bundled_names())
+    raise CheckpointError(
+        f"{model}: no such model folder, nor a bundled model ({hint}), nor a hub id (owner/name)"
+    )
+
+
+def _from_hub(model: str) -> Path:
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  (slow to import, rarely used)
+
+    wanted = ["config.json", "*.safetensors", "*.json", "vocab.txt", "spiece.model", "README.md"]
+    try:
+        return Path(snapshot_download(model, allow_patterns=wanted))
+    except Exception as error:  # the hub client raises a dozen kinds, and httpx's
+        raise CheckpointError(
+            f"{model}: could not be downloaded from the hub ({type(error).__name__}); check the "
+            "name and the network, or give a local folder"
+        ) from None

@@ -1,0 +1,218 @@
+"""The model folder: ``config.json``, ``model.safetensors``, vocabulary, model card.
+
+A plain model's folder (google's embedding layout, post-norm, shared or one group a layer) is at
+the same time a folder of ``transformers``: the same names, the same ``config.json``. So reading a
+folder that ``transformers`` wrote is the same as reading our own. Never pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from zh_albert.checkpoints.config_json import is_plain, read_config, write_config
+from zh_albert.checkpoints.files import WEIGHTS, read_tensors, read_text
+from zh_albert.checkpoints.folder import replace_folder
+from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
+from zh_albert.errors import CheckpointError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.heads import SequenceClassifier
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+
+# Fields that change what the tensors mean, but no tensor's name or shape.
+_INVISIBLE = (
+    "num_hidden_layers",
+    "num_attention_heads",
+    "hidden_act",
+    "layer_norm_eps",
+    "norm_position",
+)
+
+
+def save_model(
+    folder: Path,
+    *,
+    model: nn.Module,
+    config: AlbertConfig,
+    files: Mapping[str, bytes | str],
+    task: Mapping[str, Any],
+    dtype: torch.dtype = torch.float16,
+) -> None:
+    """Write a model folder; it appears whole or not at all, and on an error the old one stays.
+
+    Args:
+        folder: Made if missing. In an existing one the model's files are replaced, others stay.
+        model: An ``AlbertEncoder``, or a module that has one as ``encoder``.
+        config: The encoder's.
+        files: Name to content of what goes along: ``vocab.txt`` or ``spiece.model``,
+            ``README.md``.
+        task: What the model is for, as JSON; returned by ``load_config``. Empty for an encoder.
+            ``labels`` is the list of class names.
+        dtype: Of the stored numbers. Loading gives them the dtype of the model they go into.
+
+    Raises:
+        CheckpointError: If the disk is full or the folder cannot be written, or a weight is not
+            finite in ``dtype``.
+    """
+    architecture = architecture_of(model) if is_plain(config) else None
+    tensors = named_tensors(model)
+    write_model_folder(
+        folder, tensors, config, architecture=architecture, files=files, task=task, dtype=dtype
+    )
+
+
+def load_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any]]:
+    """Read a model folder's config and task; the task is empty for an encoder.
+
+    Raises:
+        CheckpointError: If there is no such folder, it is no model folder, its ``config.json`` is
+            damaged, or the model is not an ALBERT.
+    """
+    config, task, _ = _read_config(folder)
+    return config, task
+
+
+def load_weights(
+    model: nn.Module,
+    folder: Path,
+    *,
+    new: tuple[str, ...] = (),
+    left_over: Literal["refuse", "heads"] = "refuse",
+) -> None:
+    """Fill a model with a folder's weights; nothing stays random that is not named in ``new``.
+
+    Nothing is changed if anything does not fit.
+
+    Args:
+        model: An ``AlbertEncoder``, or a module that has one as ``encoder``.
+        folder: Ours, or one that ``transformers`` wrote (also in several safetensors files).
+        new: Beginnings of parameter names that keep their values, whatever the folder holds, for
+            example ``"classifier."``.
+        left_over: What to do with tensors that have no place in the model: ``refuse``, or pass
+            over those of ``heads`` (whatever is not the encoder's).
+
+    Raises:
+        CheckpointError: If a file is missing or damaged, the folder's model is of another kind,
+            or tensors are missing, left over or wrongly shaped; all of them are listed.
+    """
+    config, _, foreign = _read_config(folder)
+    _refuse_other_kind(model, config, folder)
+    stored = read_tensors(folder)
+    names = from_huggingface(stored, config) if foreign else {name: name for name in stored}
+    found = {ours: stored[name] for name, ours in names.items()}
+    problems = _take_tied(found)
+    targets = {
+        name: parameter
+        for name, parameter in named_tensors(model).items()
+        if not name.startswith(new)
+    }
+    shown = {ours: name for name, ours in names.items()}
+    for name in sorted(targets.keys() | found.keys()):
+        label = shown.get(name, (to_huggingface(name) if foreign else None) or name)
+        if name not in found:
+            problems.append(f"missing {label} {_shape(targets[name])}")
+        elif name not in targets:
+            is_head = not name.startswith("encoder.")
+            if not (left_over == "heads" and is_head) and not name.startswith(new):
+                problems.append(f"left over {label} {_shape(found[name])}")
+        elif found[name].shape != targets[name].shape:
+            expected = _shape(targets[name])
+            problems.append(f"{label}: expected shape {expected}, found {_shape(found[name])}")
+        elif not found[name].is_floating_point():
+            problems.append(f"{label}: expected floating point, found {found[name].dtype}")
+    if problems:
+        raise CheckpointError(
+            f"{folder}: the weights do not fit the model ({len(problems)}): {'; '.join(problems)}"
+        )
+    with torch.no_grad():
+        for name, parameter in targets.items():
+            parameter.copy_(found[name])
+
+
+def architecture_of(model: nn.Module) -> str | None:
+    """Return the class of ``transformers`` that computes what ``model`` does; None if none."""
+    if isinstance(model, AlbertEncoder):
+        return "AlbertModel"
+    if isinstance(model, AlbertForPretraining):
+        return "AlbertForPreTraining"
+    if isinstance(model, SequenceClassifier) and model.pooling == "first":
+        return "AlbertForSequenceClassification"
+    return None
+
+
+def named_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Return a model's tensors, the encoder's under ``encoder.`` also where it stands alone."""
+    prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
+    return {prefix + name: tensor for name, tensor in model.state_dict().items()}
+
+
+def write_model_folder(
+    folder: Path,
+    tensors: Mapping[str, Tensor],
+    config: AlbertConfig,
+    *,
+    architecture: str | None,
+    files: Mapping[str, bytes | str],
+    task: Mapping[str, Any],
+    dtype: torch.dtype,
+) -> None:
+    """Write tensors under our names, or those of ``transformers`` if there is an architecture.
+
+    See ``save_model``, which most callers want.
+    """
+    stored = {}
+    for name, tensor in tensors.items():
+        theirs = to_huggingface(name) if architecture else name
+        if theirs is None:
+            raise CheckpointError(f"{name} has no name in transformers' {architecture}")
+        stored[theirs] = tensor.detach().to("cpu", dtype).contiguous()
+    broken = [name for name, tensor in stored.items() if not tensor.isfinite().all()]
+    if broken:
+        raise CheckpointError(
+            f"{folder}: not saved, for {len(broken)} tensors are not finite as {dtype}: "
+            f"{', '.join(broken)}; save as float32, or go back to an earlier state"
+        )
+    tokenizer = "AlbertTokenizer" if "spiece.model" in files else "BertTokenizer"
+    text = write_config(config, architecture=architecture, task=task, tokenizer=tokenizer)
+    weights = safetensors.torch.save(stored, metadata={"format": "pt"})
+    replace_folder(folder, {**files, WEIGHTS: weights, "config.json": text})
+
+
+def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
+    return read_config(read_text(folder, "config.json"), folder / "config.json")
+
+
+def _refuse_other_kind(model: nn.Module, config: AlbertConfig, folder: Path) -> None:
+    encoder = model if isinstance(model, AlbertEncoder) else model.encoder
+    assert isinstance(encoder, AlbertEncoder)
+    for name in _INVISIBLE:
+        ours, theirs = getattr(encoder.config, name), getattr(config, name)
+        if ours != theirs:
+            raise CheckpointError(
+                f"{folder}: expected {name} {ours!r}, found {theirs!r}; the weights would mean "
+                "something else: make the model from the folder's own config"
+            )
+
+
+def _take_tied(found: dict[str, Tensor]) -> list[str]:
+    """Remove copies of other tensors, and name those that are not what they should copy."""
+    problems = []
+    for name in [name for name in found if name.endswith(".tied")]:
+        original = name.removesuffix(".tied")
+        copy = found.pop(name)
+        if not torch.equal(found.setdefault(original, copy), copy):
+            problems.append(
+                f"the output matrix or bias beside {original} differs from it; only tied "
+                "embeddings can be opened"
+            )
+    return problems
+
+
+def _shape(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(tensor.shape)

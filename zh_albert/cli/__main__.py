@@ -1,0 +1,5 @@
+"""``python -m zh_albert.cli``: the command line where its script is not on the path."""
+
+from zh_albert.cli.app import main
+
+main()

@@ -1,0 +1,109 @@
+"""``models``, ``inspect`` and ``convert``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def models(as_json: Json = False) -> None:
+    """List the bundled models.
+
+    Example: zh-albert models --json
+    """
+    from zh_albert.checkpoints.locate import bundled_names, locate
+    from zh_albert.checkpoints.store import count_stored, load_config
+
+    rows = []
+    for name in bundled_names():
+        folder = locate(name)
+        _, task = load_config(folder)
+        rows.append(
+            {
+                "name": name,
+                "task": task.get("name"),
+                "labels": task.get("labels", []),
+                "parameters": count_stored(folder),
+                "size_bytes": sum(path.stat().st_size for path in folder.iterdir()),
+                "dev": task.get("dev", {}),
+                "trained_on": task.get("trained_on", ""),
+            }
+        )
+    if as_json:
+        typer.echo(json.dumps({"models": rows}, ensure_ascii=False))
+        return
+    for row in rows:
+        scores = ", ".join(f"{name} {value:.4f}" for name, value in row["dev"].items())
+        typer.echo(f"{row['name']}: {row['task']}, {len(row['labels'])} labels")
+        typer.echo(f"  {', '.join(row['labels'])}")
+        typer.echo(f"  {row['parameters']:,} parameters, {row['size_bytes'] / 1e6:.1f} MB")
+        typer.echo(f"  dev: {scores or 'not evaluated'}")
+        typer.echo(f"  trained on: {row['trained_on']}")
+
+
+def inspect(
+    model: Annotated[str, typer.Argument(help="A preset (tiny … xxlarge), a name or a folder.")],
+    sharing: Annotated[
+        Literal["all", "attention", "ffn", "none"] | None,
+        typer.Option(help="Count another sharing of parameters across layers."),
+    ] = None,
+    vocab_size: Annotated[
+        int | None, typer.Option(min=1, help="Count another vocabulary; presets have 21,128.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a model's sizes; parameter counts are exact.
+
+    "encoder_parameters" are embeddings, layers and pooler; "parameters" has both pretraining
+    heads too.
+
+    Example: zh-albert inspect base --sharing none --json
+    """
+    import dataclasses
+
+    from zh_albert.checkpoints.locate import locate
+    from zh_albert.checkpoints.store import load_config
+    from zh_albert.model.config import PRESETS
+    from zh_albert.model.size import parameter_counts
+
+    if model in PRESETS:
+        config, task = PRESETS[model], {}
+    else:
+        config, task = load_config(locate(model))
+    changes: dict[str, Any] = {"sharing": sharing, "vocab_size": vocab_size}
+    config = dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})
+    result: dict[str, Any] = {"model": model, **parameter_counts(config)}
+    result["config"] = dataclasses.asdict(config)
+    if task:
+        result["task"] = task
+    if as_json:
+        typer.echo(json.dumps(result, ensure_ascii=False))
+        return
+    for name, value in result.items():
+        if isinstance(value, int):
+            typer.echo(f"{name:<20} {value:>12,}")
+    for name, value in result["config"].items():
+        typer.echo(f"{name:<30} {value}")
+
+
+def convert(
+    source: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write.")],
+    to: Annotated[
+        Literal["zh_albert", "huggingface"], typer.Option(help="The layout to write.")
+    ] = "zh_albert",
+) -> None:
+    """Convert between this project's model folders and those of transformers.
+
+    Example: zh-albert convert sentiment out --to huggingface
+    """
+    from zh_albert.checkpoints.huggingface import convert as convert_folder
+    from zh_albert.checkpoints.locate import locate
+
+    convert_folder(locate(source), folder, to=to)
+    typer.echo(str(folder))

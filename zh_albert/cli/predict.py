@@ -1,0 +1,93 @@
+"""``predict`` and ``demo``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="One text a line, or JSON Lines; default: stdin.")
+    ] = None,
+    form: Annotated[
+        Literal["auto", "text", "jsonl"],
+        typer.Option("--format", help="auto: JSON Lines if the file is named so, else text."),
+    ] = "auto",
+) -> None:
+    """Classify every line of a file; one JSON object a line, in order.
+
+    A line that holds no text gives {"label": null, …, "error": …} and does not stop the rest.
+
+    Example: zh-albert predict sentiment reviews.txt > labels.jsonl
+    """
+    from zh_albert.cli.progress import say, track
+    from zh_albert.errors import DataError
+    from zh_albert.inference.loading import load
+    from zh_albert.textio import decode_line, read_lines
+
+    source: Path | str = file or "standard input"
+    as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
+    predictor = load(model)
+    total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
+    lines = (
+        read_lines(file)
+        if file
+        else ((n, decode_line(raw, n, source)) for n, raw in enumerate(sys.stdin.buffer, start=1))
+    )
+    failed = 0
+    texts = _texts(lines, source, as_objects=as_objects)
+    for number, result in enumerate(
+        track(predictor.stream(texts), total=total, what="texts"), start=1
+    ):
+        if isinstance(result, DataError):
+            failed += 1
+            row: dict[str, Any] = {"label": None, "score": None, "scores": {}}
+            row["error"] = f"{source}, line {number}: {result}"
+        else:
+            row = dataclasses.asdict(result)
+        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+    if failed:
+        say(f'{failed} lines held no text; their result says so under "error"')
+
+
+def demo(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 7860,
+) -> None:
+    """Open the demo page on 127.0.0.1.
+
+    Example: zh-albert demo --port 7861
+    """
+    import importlib
+
+    # The page stands above the library; the command line only knows its name.
+    importlib.import_module("apps.gradio_demo").serve(port=port)
+
+
+def _is_jsonl(path: Path) -> bool:
+    return ".jsonl" in path.suffixes or ".json" in path.suffixes
+
+
+def _texts(
+    lines: Iterator[tuple[int, str]], source: Path | str, *, as_objects: bool
+) -> Iterator[str]:
+    from zh_albert.errors import DataError
+    from zh_albert.textio import parse_object
+
+    for number, line in lines:
+        if not as_objects:
+            yield line
+            continue
+        row = parse_object(line, number, source)
+        if not isinstance(row.get("text"), str):
+            problem = f'expected a string in field "text", found {row.get("text")!r:.50}'
+            raise DataError.at(source, number, problem, hint='Each line is {"text": …}')
+        yield row["text"]

@@ -1,0 +1,120 @@
+"""Progress on standard error: a live bar on a terminal, a line every ten seconds elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from zh_albert.training.events import Evaluation, Event, Warned
+from zh_albert.training.events import Progress as Update
+
+T = TypeVar("T")
+
+_LINE_EVERY_S = 10.0
+
+
+def say(text: str) -> None:
+    """Write one line to standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
+    """Pass items on and show how many, how fast, and how long it will take."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with _bar(console) as bar:
+            task = bar.add_task(what, total=total, note="")
+            started = time.monotonic()
+            for count, item in enumerate(items, start=1):
+                yield item
+                rate = count / max(1e-9, time.monotonic() - started)
+                bar.update(task, completed=count, note=f"{rate:,.0f}/s")
+        return
+    started = last = time.monotonic()
+    count = 0
+    for count, item in enumerate(items, start=1):
+        yield item
+        now = time.monotonic()
+        if now - last >= _LINE_EVERY_S:
+            last = now
+            rate = count / (now - started)
+            left = f", {_time((total - count) / rate)} left" if total else ""
+            say(f"{what}: {count:,}{f' of {total:,}' if total else ''}, {rate:,.0f}/s{left}")
+    say(f"{what}: {count:,} done in {_time(time.monotonic() - started)}")
+
+
+class TrainingDisplay:
+    """Shows a training run; an observer of ``training.events``, and a context."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._bar = _bar(console) if console.is_terminal else None
+        self._task = self._bar.add_task("training", total=None, note="") if self._bar else None
+        self._last_line = 0.0
+
+    def __enter__(self) -> TrainingDisplay:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Show the event."""
+        if isinstance(event, Update):
+            note = (
+                f"epoch {event.epoch}  loss {event.loss:.4f}  rate {event.learning_rate:.2e}  "
+                f"{event.tokens_per_second:,.0f} tokens/s"
+            )
+            if self._bar and self._task is not None:
+                self._bar.update(self._task, completed=event.update, total=event.total, note=note)
+            elif time.monotonic() - self._last_line >= _LINE_EVERY_S:
+                self._last_line = time.monotonic()
+                left = _time(event.seconds_left)
+                say(f"update {event.update}/{event.total}  {note}  {left} left")
+        elif isinstance(event, Evaluation):
+            scores = "  ".join(
+                f"{name} {value:.4f}" for name, value in event.metrics.items() if value <= 1
+            )
+            self._line(f"dev at {event.update}: {scores}{'  (best)' if event.best else ''}")
+        elif isinstance(event, Warned):
+            self._line(f"warning: {event.text}")
+
+    def _line(self, text: str) -> None:
+        if self._bar:
+            self._bar.console.print(text, highlight=False)
+        else:
+            say(text)
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=console,
+    )
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

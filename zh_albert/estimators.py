@@ -1,0 +1,190 @@
+"""scikit-learn estimators: text in, labels out; they clone, search, cross-validate and pickle."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.multiclass import check_classification_targets
+
+from zh_albert.checkpoints.locate import locate
+from zh_albert.configio import write_toml
+from zh_albert.errors import DataError
+from zh_albert.tasks.card import classifier_card
+from zh_albert.tasks.classifier import TextClassifier, WindowConfig
+from zh_albert.tasks.examples import TextExample
+from zh_albert.tasks.finetune import FinetuneConfig, ModelConfig, finetune
+from zh_albert.training.config import TrainConfig
+from zh_albert.training.events import Event
+
+
+class AlbertClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A Chinese text classifier with scikit-learn's interface.
+
+    Args:
+        init: What to start from: a bundled name, a folder or a hub id; None: random weights of
+            size ``preset``.
+        preset: ``tiny``, ``small``, ``base``, …; only without ``init``.
+        pooling: ``first``: the first token's state; ``mean``: the mean of all.
+        max_length: Tokens of one window; longer texts are read in overlapping windows.
+        stride: Tokens that neighbouring windows share.
+        epochs: Passes over the training texts.
+        peak_lr: The highest learning rate.
+        batch_tokens: Tokens of one forward pass in training.
+        random_state: Seed of weights, order and dropout.
+        on_event: Called with progress (``zh_albert.training.events``).
+
+    Attributes:
+        classes_: The class labels, sorted; as given to ``fit``.
+        classifier_: The trained ``TextClassifier``.
+
+    >>> texts, labels = ["很好", "不错", "太差", "糟糕"], ["good", "good", "bad", "bad"]
+    >>> model = AlbertClassifier(preset="tiny", epochs=1).fit(texts, labels)
+    >>> model.predict_proba(["真好"]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        init: str | None = None,
+        *,
+        preset: str = "tiny",
+        pooling: Literal["first", "mean"] = "mean",
+        max_length: int = 128,
+        stride: int = 32,
+        epochs: int = 4,
+        peak_lr: float = 3e-4,
+        batch_tokens: int = 2048,
+        random_state: int = 1,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> None:
+        self.init = init
+        self.preset = preset
+        self.pooling = pooling
+        self.max_length = max_length
+        self.stride = stride
+        self.epochs = epochs
+        self.peak_lr = peak_lr
+        self.batch_tokens = batch_tokens
+        self.random_state = random_state
+        self.on_event = on_event
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
+        """Train on texts ``X`` and their labels ``y`` (strings or integers).
+
+        Args:
+            X: Texts. Shape: (texts,); a column of them, Shape: (texts, 1), is taken too.
+            y: Labels. Shape: (texts,).
+            sample_weight: Each text's share in the loss. Shape: (texts,). 0 leaves a text out.
+
+        Raises:
+            DataError: If a text is no string or empty, the lengths differ, or there is one class.
+        """
+        texts = _as_texts(X)
+        labels = np.asarray(y)
+        check_classification_targets(labels)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if len(labels) != len(texts):
+            raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
+        weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, float)
+        if weights.shape != (len(texts),) or (weights < 0).any():
+            raise DataError(
+                f"sample_weight: expected {len(texts)} numbers >= 0, found shape {weights.shape}, "
+                f"smallest {weights.min() if weights.size else 'none'}"
+            )
+        self.classes_ = np.unique(labels)
+        examples = [
+            TextExample(text, str(label), float(weight))
+            for text, label, weight in zip(texts, labels.tolist(), weights, strict=True)
+            if weight > 0
+        ]
+        self.classifier_, _ = finetune(
+            examples,
+            [],
+            self._config(),
+            init=locate(self.init) if self.init else None,
+            observers=[self.on_event] if self.on_event else [],
+        )
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
+        """Return class probabilities in the order of ``classes_``. Shape: (texts, classes)."""
+        texts = _as_texts(X)
+        if not hasattr(self, "classifier_"):
+            raise NotFittedError("this AlbertClassifier is not fitted yet; call fit first")
+        # The network's classes are strings, sorted as such; a class of weight 0 is not among them.
+        names = [str(label) for label in self.classes_.tolist()]
+        columns = [names.index(name) for name in self.classifier_.labels]
+        result = np.zeros((len(texts), len(names)), dtype=np.float32)
+        result[:, columns] = self.classifier_.probabilities(texts)
+        return result
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Return the most probable label of each text. Shape: (texts,)."""
+        best = self.predict_proba(X).argmax(-1)
+        return np.asarray(self.classes_[best])
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        if not hasattr(self, "classifier_"):
+            raise NotFittedError("this AlbertClassifier is not fitted yet; call fit first")
+        card = classifier_card(self.classifier_, write_toml(self._config()))
+        self.classifier_.save(Path(folder), card=card)
+
+    def _config(self) -> FinetuneConfig:
+        return FinetuneConfig(
+            model=ModelConfig(preset=self.preset, pooling=self.pooling),
+            window=WindowConfig(max_length=self.max_length, stride=self.stride),
+            train=TrainConfig(
+                epochs=self.epochs,
+                peak_lr=self.peak_lr,
+                batch_tokens=self.batch_tokens,
+                seed=self.random_state,
+            ),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a sample is a string."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = False
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle through a model folder, so weights travel as safetensors."""
+        state = dict(super().__getstate__())
+        if "classifier_" in state:
+            with tempfile.TemporaryDirectory() as folder:
+                model = Path(folder) / "model"
+                state.pop("classifier_").save(model, card="", dtype="float32")
+                state["_folder"] = {path.name: path.read_bytes() for path in model.iterdir()}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo ``__getstate__``."""
+        files = state.pop("_folder", None)
+        super().__setstate__(state)
+        if files:
+            with tempfile.TemporaryDirectory() as folder:
+                for name, data in files.items():
+                    (Path(folder) / name).write_bytes(data)
+                self.classifier_ = TextClassifier.load(Path(folder))
+
+
+def _as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
+    if isinstance(X, str):
+        raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
+    array = np.asarray(X, dtype=object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"expected texts of shape (n,) or (n, 1), found shape {array.shape}")
+    return [str(text) if isinstance(text, np.str_) else text for text in array.tolist()]

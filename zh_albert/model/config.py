@@ -1,0 +1,116 @@
+"""Sizes and variants of one ALBERT encoder, and the published sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from zh_albert.errors import ConfigError, nearest
+
+Sharing = Literal["all", "attention", "ffn", "none"]
+EmbeddingLayout = Literal["google", "brightmart"]
+NormPosition = Literal["post", "pre"]
+Activation = Literal["gelu_new", "gelu", "relu"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlbertConfig:
+    """Sizes and variants of one ALBERT encoder; fields named as in the published config.json.
+
+    ``hidden_act`` is named as in ``transformers``: ``gelu_new`` is the tanh form, ``gelu`` the
+    erf form. TensorFlow configs call the tanh form ``gelu``; their importer translates.
+
+    Source: brightmart/albert_zh, albert_config/ and modeling_preln.py (sharing, norm position).
+    """
+
+    vocab_size: int = 21_128  # the Chinese BERT vocabulary
+    embedding_size: int = 128
+    hidden_size: int
+    num_hidden_layers: int
+    num_hidden_groups: int = 1  # layers of one group share; may outnumber the layers
+    num_attention_heads: int
+    intermediate_size: int
+    hidden_act: Activation = "gelu_new"
+    hidden_dropout_prob: float = 0.0
+    attention_probs_dropout_prob: float = 0.0
+    classifier_dropout_prob: float = 0.1
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    layer_norm_eps: float = 1e-12
+    initializer_range: float = 0.02  # standard deviation
+    pad_token_id: int = 0
+    sharing: Sharing = "all"
+    embedding_layout: EmbeddingLayout = "google"
+    norm_position: NormPosition = "post"
+
+    def __post_init__(self) -> None:
+        for name in _SIZES:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in _DROPOUTS:
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be in [0, 1), got {getattr(self, name)}")
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                raise ConfigError(f"unknown {name} {value!r}; {nearest(str(value), choices)}")
+        if self.hidden_size % self.num_attention_heads:
+            raise ConfigError(
+                f"hidden_size ({self.hidden_size}) must be a multiple of num_attention_heads "
+                f"({self.num_attention_heads})"
+            )
+        if not 0 <= self.pad_token_id < self.vocab_size:
+            raise ConfigError(
+                f"pad_token_id ({self.pad_token_id}) must be a row of the vocabulary "
+                f"(vocab_size {self.vocab_size})"
+            )
+        if self.layer_norm_eps <= 0 or self.initializer_range < 0:
+            raise ConfigError(
+                f"layer_norm_eps ({self.layer_norm_eps}) must be > 0 and initializer_range "
+                f"({self.initializer_range}) >= 0"
+            )
+
+
+_SIZES = (
+    "vocab_size",
+    "embedding_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_hidden_groups",
+    "num_attention_heads",
+    "intermediate_size",
+    "max_position_embeddings",
+    "type_vocab_size",
+)
+_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob")
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "hidden_act": get_args(Activation),
+    "sharing": get_args(Sharing),
+    "embedding_layout": get_args(EmbeddingLayout),
+    "norm_position": get_args(NormPosition),
+}
+
+# The Chinese releases train every size without dropout: brightmart/albert_zh, albert_config/
+# albert_config_{base,large,xlarge,xxlarge}.json (32 heads in xlarge); PaddlePaddle/PaddleNLP,
+# transformers/albert/modeling.py, albert-chinese-{tiny,small,…}. The 0.1 of the English v1
+# release (base, large) is not taken over; google's v2 and xxlarge have 0 as well.
+PRESETS: dict[str, AlbertConfig] = {
+    "tiny": AlbertConfig(
+        hidden_size=312, num_hidden_layers=4, num_attention_heads=12, intermediate_size=1248
+    ),
+    "small": AlbertConfig(
+        hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
+    ),
+    "base": AlbertConfig(
+        hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072
+    ),
+    "large": AlbertConfig(
+        hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096
+    ),
+    "xlarge": AlbertConfig(
+        hidden_size=2048, num_hidden_layers=24, num_attention_heads=32, intermediate_size=8192
+    ),
+    "xxlarge": AlbertConfig(
+        hidden_size=4096, num_hidden_layers=12, num_attention_heads=64, intermediate_size=16_384
+    ),
+}

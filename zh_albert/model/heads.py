@@ -1,0 +1,68 @@
+"""Task heads on top of the encoder."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from zh_albert.errors import ConfigError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder, init_weights
+
+Pooling = Literal["first", "mean"]
+
+
+class SequenceClassifier(nn.Module):
+    """Classify a text, or a pair of texts, as a whole.
+
+    Args:
+        config: Sizes of the encoder.
+        num_labels: Number of classes.
+        pooling: What stands for the text in front of the pooler's dense layer: ``first``, the
+            first token, as in ``transformers.AlbertForSequenceClassification``; ``mean``, the
+            mean over all tokens that may be attended to. Both have the same parameters.
+    """
+
+    def __init__(
+        self, config: AlbertConfig, num_labels: int, *, pooling: Pooling = "first"
+    ) -> None:
+        super().__init__()
+        if num_labels < 1:
+            raise ConfigError(f"num_labels must be at least 1, got {num_labels}")
+        if pooling not in ("first", "mean"):
+            raise ConfigError(f"pooling must be 'first' or 'mean', got {pooling!r}")
+        self.pooling = pooling
+        self.encoder = AlbertEncoder(config)
+        self.dropout = nn.Dropout(config.classifier_dropout_prob)
+        self.classifier = nn.Linear(config.hidden_size, num_labels)
+        init_weights(self.classifier, config.initializer_range)
+
+    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
+        """Return logits. Shape: (batch, labels).
+
+        Args:
+            token_ids: Vocabulary ids. Shape: (batch, length).
+            type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
+            mask: True where a token may be attended to. Shape: (batch, length).
+        """
+        hidden = self.encoder(token_ids, type_ids, mask).hidden
+        if self.pooling == "mean":
+            pooled = torch.tanh(self.encoder.pooler(masked_mean(hidden, mask)))
+        else:
+            pooled = self.encoder.pool(hidden)
+        logits: Tensor = self.classifier(self.dropout(pooled))
+        return logits
+
+
+def masked_mean(hidden: Tensor, mask: Tensor) -> Tensor:
+    """Average over the tokens of each row; zeros where a row has none. Shape: (batch, hidden).
+
+    Args:
+        hidden: Shape: (batch, length, hidden).
+        mask: True for the tokens that count. Shape: (batch, length).
+    """
+    weights = mask.to(hidden.dtype)
+    summed = torch.einsum("bl,blh->bh", weights, hidden)
+    return summed / weights.sum(-1, keepdim=True).clamp(min=1)

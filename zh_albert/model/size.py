@@ -1,0 +1,42 @@
+"""How many parameters a config has, without allocating them."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+
+
+def parameter_counts(config: AlbertConfig) -> dict[str, int]:
+    """Count the parameters of an encoder and its pretraining heads, exactly.
+
+    Counted on modules without storage, so that xxlarge costs no memory. Shared blocks count
+    once; the masked-LM head's output matrix is the word table and is not counted again.
+
+    Returns:
+        ``embeddings``, ``attention``, ``ffn``, ``pooler``; ``encoder_parameters``, their sum;
+        ``mlm_head``, ``sentence_order_head``; ``parameters``, the sum of everything.
+
+    >>> from zh_albert.model.config import PRESETS
+    >>> parameter_counts(PRESETS["tiny"])["encoder_parameters"]
+    4080520
+    """
+    with torch.device("meta"):
+        model = AlbertForPretraining(config)
+    encoder = model.encoder
+    return {
+        "embeddings": _count(encoder.embeddings),
+        "attention": _count(encoder.attention),
+        "ffn": _count(encoder.ffn),
+        "pooler": _count(encoder.pooler),
+        "encoder_parameters": _count(encoder),
+        "mlm_head": _count(model.masked_lm),
+        "sentence_order_head": _count(model.sentence_order),
+        "parameters": _count(model),
+    }
+
+
+def _count(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())

@@ -1,0 +1,1 @@
+"""Learning from plain text: masked tokens and sentence order."""

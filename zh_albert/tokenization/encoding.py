@@ -1,0 +1,166 @@
+"""What a tokenizer gives back, and how model inputs are made of it; knows no vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zh_albert.errors import ConfigError
+
+
+class SpecialIds(NamedTuple):
+    """Ids of the five tokens that no text can produce, but for ``unk``."""
+
+    pad: int
+    unk: int
+    cls: int
+    sep: int
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """The tokens of one text, without special tokens.
+
+    ``offsets[i]`` are the characters (code points, half-open) of the caller's own string that
+    token ``i`` stands for. They ascend and do not overlap, but for tokens that share a character
+    which normalises to several.
+    """
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def part(self, tokens: range) -> Encoding:
+        """Return the tokens of a window; offsets still index the whole text."""
+        chosen = slice(tokens.start, tokens.stop)
+        return Encoding(self.ids[chosen], self.offsets[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInput:
+    """One sequence as the model reads it: ``[CLS] first [SEP]``, then ``second [SEP]`` if a pair.
+
+    ``first`` and ``second`` are the positions of the two texts' tokens in ``token_ids``.
+    """
+
+    token_ids: list[int]
+    type_ids: list[int]
+    first: range
+    second: range = range(0)
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
+
+
+class PaddedBatch(NamedTuple):
+    """A rectangle of inputs. Shape of each: (batch, length)."""
+
+    token_ids: NDArray[np.int64]
+    type_ids: NDArray[np.int64]
+    mask: NDArray[np.bool_]  # True where a token may be attended to
+
+
+def build_input(
+    special: SpecialIds, first: Sequence[int], second: Sequence[int] | None = None
+) -> ModelInput:
+    """Put special tokens around one text's ids or a pair's; nothing is cut.
+
+    >>> build_input(SpecialIds(pad=0, unk=1, cls=2, sep=3, mask=4), [7, 8], [9])
+    ModelInput(token_ids=[2, 7, 8, 3, 9, 3], type_ids=[0, 0, 0, 0, 1, 1], first=range(1, 3), \
+second=range(4, 5))
+    """
+    token_ids = [special.cls, *first, special.sep]
+    type_ids = [0] * len(token_ids)
+    first_range = range(1, 1 + len(first))
+    if second is None:
+        return ModelInput(token_ids, type_ids, first_range)
+    second_range = range(len(token_ids), len(token_ids) + len(second))
+    token_ids += [*second, special.sep]
+    type_ids += [1] * (len(second) + 1)
+    return ModelInput(token_ids, type_ids, first_range, second_range)
+
+
+def truncate_pair(first: int, second: int, max_tokens: int) -> tuple[int, int]:
+    """Return how many tokens of each text fit when the longer one always gives way.
+
+    Args:
+        first: Tokens of the first text.
+        second: Tokens of the second text.
+        max_tokens: Room for both together, special tokens not counted.
+
+    Raises:
+        ConfigError: If ``max_tokens`` is negative.
+
+    >>> truncate_pair(10, 3, 9)
+    (6, 3)
+    >>> truncate_pair(10, 10, 9)
+    (5, 4)
+    """
+    if max_tokens < 0:
+        raise ConfigError(f"max_tokens must be at least 0, got {max_tokens}")
+    half = max_tokens // 2
+    if first + second <= max_tokens:
+        return first, second
+    if second <= half:
+        return max_tokens - second, second
+    if first <= max_tokens - half:
+        return first, max_tokens - first
+    return max_tokens - half, half
+
+
+def windows(encoding: Encoding, max_tokens: int, stride: int) -> list[range]:
+    """Cut a text into overlapping windows that together hold every token.
+
+    Each window shares ``stride`` tokens with the one before. The last is moved back until it is
+    full, so that it has as much context as the others; it can share more.
+
+    Args:
+        encoding: The tokens of one text.
+        max_tokens: Tokens in a window, special tokens not counted; at least 1.
+        stride: Tokens shared by neighbours, from 0 to ``max_tokens - 1``.
+
+    Returns:
+        Token ranges in order; exactly one if the text fits (an empty one for an empty text).
+
+    Raises:
+        ConfigError: If ``max_tokens`` or ``stride`` is out of range.
+
+    >>> windows(Encoding([0] * 10, []), max_tokens=6, stride=3)
+    [range(0, 6), range(3, 9), range(4, 10)]
+    """
+    if max_tokens < 1:
+        raise ConfigError(f"max_tokens must be at least 1, got {max_tokens}")
+    if not 0 <= stride < max_tokens:
+        raise ConfigError(
+            f"stride must be from 0 to max_tokens - 1 = {max_tokens - 1}, got {stride}"
+        )
+    last = max(len(encoding) - max_tokens, 0)
+    starts = [*range(0, last, max_tokens - stride), last]
+    return [range(start, min(start + max_tokens, len(encoding))) for start in starts]
+
+
+def pad(batch: Sequence[ModelInput], pad_id: int, *, multiple_of: int = 1) -> PaddedBatch:
+    """Fill inputs up to the longest, on the right.
+
+    Args:
+        batch: Inputs of any lengths.
+        pad_id: The id of ``[PAD]``; padding has type 0.
+        multiple_of: The length is rounded up to a multiple, so that few shapes occur.
+    """
+    longest = max(map(len, batch), default=0)
+    shape = (len(batch), -(-longest // multiple_of) * multiple_of)
+    token_ids = np.full(shape, pad_id, dtype=np.int64)
+    type_ids = np.zeros(shape, dtype=np.int64)
+    mask = np.zeros(shape, dtype=np.bool_)
+    for row, one in enumerate(batch):
+        token_ids[row, : len(one)] = one.token_ids
+        type_ids[row, : len(one)] = one.type_ids
+        mask[row, : len(one)] = True
+    return PaddedBatch(token_ids, type_ids, mask)

@@ -1,0 +1,51 @@
+"""``tokenizer_config.json``: what goes with a vocabulary, named as in ``transformers``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zh_albert.errors import ConfigError, DataError
+
+CONFIG_NAME = "tokenizer_config.json"
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Read a model folder's tokenizer settings; no file means no settings.
+
+    Raises:
+        DataError: If the file is not UTF-8 or not a JSON object.
+    """
+    path = folder / CONFIG_NAME
+    try:
+        values = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:  # not JSON, or not UTF-8
+        raise DataError(f"{path}: not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise DataError(f"{path}: expected a JSON object, found {type(values).__name__}")
+    return values
+
+
+def write_settings(settings: Mapping[str, Any]) -> bytes:
+    """Return the content of the file."""
+    return (json.dumps(settings, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def flag(
+    settings: Mapping[str, Any], name: str, default: bool, *, source: Path | str = CONFIG_NAME
+) -> bool:
+    """Return one setting that is true or false; absent or null, it is the default.
+
+    Raises:
+        ConfigError: If it is something else.
+    """
+    value = settings.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise ConfigError(f"{source}: {name} must be true or false, found {value!r}")
+    return value

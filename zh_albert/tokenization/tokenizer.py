@@ -1,0 +1,76 @@
+"""The interface all tokenizers share, and which of them a model folder wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from zh_albert.errors import CheckpointError
+from zh_albert.tokenization import unigram, vocab
+from zh_albert.tokenization.encoding import Encoding, SpecialIds
+from zh_albert.tokenization.settings import CONFIG_NAME, read_settings
+from zh_albert.tokenization.unigram import UnigramTokenizer
+from zh_albert.tokenization.vocab import Vocabulary, default_vocabulary
+from zh_albert.tokenization.wordpiece import WordPieceTokenizer
+
+
+class Tokenizer(Protocol):
+    """Text in, token ids and character offsets out: the WordPiece or the unigram tokenizer."""
+
+    @property
+    def special(self) -> SpecialIds:
+        """Ids of the special tokens."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids."""
+
+    def encode(self, text: str) -> Encoding:
+        """Cut one text into tokens; no special tokens are added."""
+
+    def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
+        """Encode texts one by one, in order."""
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Return the vocabulary rows of ``ids``."""
+
+    def to_config(self) -> dict[str, Any]:
+        """Return the settings as ``transformers`` names them."""
+
+    def save_files(self, *, max_tokens: int = 512) -> dict[str, bytes]:
+        """Return the files of a model folder, by name."""
+
+
+@cache
+def default_tokenizer() -> WordPieceTokenizer:
+    """Return the tokenizer of this project's own vocabulary."""
+    return WordPieceTokenizer(default_vocabulary(), fold_width=True)
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """Read a model folder's tokenizer: ``vocab.txt``, else ``spiece.model``.
+
+    The vocabulary is used as it is. Settings come from ``tokenizer_config.json`` if it is there;
+    without it text is lowercased and full-width characters are left alone.
+
+    Raises:
+        CheckpointError: If the folder does not exist or holds neither file.
+        DataError: If a file cannot be read; see ``Vocabulary`` and ``UnigramTokenizer``.
+        ConfigError: If a setting cannot be used.
+        MissingExtraError: If ``spiece.model`` needs a library that is not installed.
+    """
+    vocabulary_path, model_path = folder / vocab.FILE_NAME, folder / unigram.FILE_NAME
+    settings = read_settings(folder)
+    if vocabulary_path.is_file():
+        source = folder / CONFIG_NAME
+        return WordPieceTokenizer.from_config(
+            Vocabulary.read(vocabulary_path), settings, source=source
+        )
+    if model_path.is_file():
+        return UnigramTokenizer.from_config(model_path.read_bytes(), settings, source=model_path)
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder}: no such folder; expected a model folder")
+    expected = f"expected {vocab.FILE_NAME} or {unigram.FILE_NAME}"
+    raise CheckpointError(f"{folder}: not a model folder: {expected}, found neither")

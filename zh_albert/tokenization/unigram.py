@@ -1,0 +1,140 @@
+"""SentencePiece unigram behind the same interface as WordPiece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zh_albert.errors import DataError, MissingExtraError
+from zh_albert.tokenization.characters import lower, replace_surrogates
+from zh_albert.tokenization.encoding import Encoding, SpecialIds
+from zh_albert.tokenization.settings import CONFIG_NAME, flag, write_settings
+
+FILE_NAME = "spiece.model"
+_SPACE = "\u2581"  # how SentencePiece writes a space
+_PAD_NAMES = ("<pad>", "[PAD]")
+
+
+class UnigramTokenizer:
+    """Text in, token ids and offsets out, by a SentencePiece model.
+
+    Offsets are exact also where the model's own normalisation changes a string's length: pieces
+    made of one character share it. A leading ``▁`` that stands for no character has an empty
+    offset, and a piece's offset does not take in the space before its word.
+
+    Args:
+        model: The content of a ``spiece.model``.
+        lowercase: Make letters small first, as ALBERT's published models want it.
+        source: Where the model comes from; named in errors.
+
+    Raises:
+        MissingExtraError: If sentencepiece is not installed.
+        DataError: If ``model`` is not a SentencePiece model, or lacks ``<pad>``, ``[CLS]``,
+            ``[SEP]`` or ``[MASK]`` (all missing ones are named).
+    """
+
+    def __init__(
+        self, model: bytes, *, lowercase: bool = True, source: Path | str = FILE_NAME
+    ) -> None:
+        try:
+            import sentencepiece  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise MissingExtraError.of("sentencepiece", "unigram") from None
+        self.model = model
+        self.lowercase = lowercase
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except (RuntimeError, ValueError):
+            raise DataError(f"{source}: not a SentencePiece model") from None
+        self.special = self._find_special(source)
+        self._reserved = set(self.special)
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids."""
+        return int(self._processor.get_piece_size())
+
+    def encode(self, text: str) -> Encoding:
+        """Cut one text into tokens; no special tokens are added. An empty text has none."""
+        text = replace_surrogates(text)
+        if self.lowercase:
+            text = lower(text)
+        found = self._processor.encode(text, return_type="offset_mapping")
+        # A model can hold [MASK] as a piece that text matches; typed, it stays text.
+        ids = [self.special.unk if i in self._reserved else i for i in found["ids"]]
+        return Encoding(ids, _shared_offsets(text, found["pieces"], found["offsets"]))
+
+    def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
+        """Encode texts one by one, in order."""
+        return [self.encode(text) for text in texts]
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Return the pieces of ``ids``."""
+        return [self._processor.id_to_piece(token_id) for token_id in ids]
+
+    def to_config(self) -> dict[str, Any]:
+        """Return the settings as ``transformers`` names them."""
+        return {"do_lower_case": self.lowercase}
+
+    @classmethod
+    def from_config(
+        cls, model: bytes, config: Mapping[str, Any], *, source: Path | str = FILE_NAME
+    ) -> UnigramTokenizer:
+        """Make a tokenizer from the settings ``to_config`` wrote, or a published file's.
+
+        Raises:
+            ConfigError: If a setting has the wrong type.
+            DataError: See the class.
+        """
+        lowercase = flag(config, "do_lower_case", True, source=CONFIG_NAME)
+        return cls(model, lowercase=lowercase, source=source)
+
+    def save_files(self, *, max_tokens: int = 512) -> dict[str, bytes]:
+        """Return the files of a model folder, by name.
+
+        Args:
+            max_tokens: The model's window, special tokens counted.
+        """
+        config = {"tokenizer_class": "AlbertTokenizer", "model_max_length": max_tokens}
+        return {FILE_NAME: self.model, CONFIG_NAME: write_settings(config | self.to_config())}
+
+    def __reduce__(self) -> tuple[Any, ...]:  # the C++ object does not pickle
+        return self.from_config, (self.model, self.to_config())
+
+    def _find_special(self, source: Path | str) -> SpecialIds:
+        unknown = self._processor.unk_id()
+        ids = {name: self._processor.piece_to_id(name) for name in (*_PAD_NAMES, *_NEEDED)}
+        pad = next((ids[name] for name in _PAD_NAMES if ids[name] != unknown), unknown)
+        missing = [name for name in _NEEDED if ids[name] == unknown]
+        if pad == unknown:
+            missing.insert(0, _PAD_NAMES[0])
+        if missing:
+            raise DataError(f"{source}: the model lacks the special tokens {' '.join(missing)}")
+        return SpecialIds(pad, unknown, *(ids[name] for name in _NEEDED))
+
+
+_NEEDED = ("[CLS]", "[SEP]", "[MASK]")
+
+
+def _shared_offsets(
+    text: str, pieces: Sequence[str], offsets: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Give each piece the characters it stands for.
+
+    The library gives a character that became several pieces to the last of them, and nothing to
+    the others; and the space before a word to the word.
+    """
+    result: list[tuple[int, int]] = []
+    following = (0, 0)
+    for index in range(len(pieces) - 1, -1, -1):
+        start, end = offsets[index]
+        piece = pieces[index]
+        if start == end and not (index == 0 and piece == _SPACE) and following[0] == start:
+            start, end = following
+        if piece.startswith(_SPACE) and piece != _SPACE:
+            while start < end - 1 and text[start].isspace():
+                start += 1
+        following = (start, end)
+        result.append(following)
+    return result[::-1]

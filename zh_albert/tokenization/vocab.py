@@ -1,0 +1,75 @@
+"""The vocabulary file ``vocab.txt``: one token a line, the line number (from 0) is the id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from zh_albert.errors import DataError
+from zh_albert.textio import read_lines
+from zh_albert.tokenization.encoding import SpecialIds
+
+UNKNOWN = "[UNK]"
+SPECIAL_TOKENS = ("[PAD]", UNKNOWN, "[CLS]", "[SEP]", "[MASK]")
+FILE_NAME = "vocab.txt"
+
+
+class Vocabulary:
+    """Tokens and their ids; checked when made, not changed afterwards.
+
+    Args:
+        tokens: In the order of their ids.
+        source: The file they come from; named in errors.
+
+    Raises:
+        DataError: If a token is empty or occurs twice (its line is named), or special tokens are
+            missing (all of them are named).
+    """
+
+    def __init__(self, tokens: Iterable[str], *, source: Path | str = "vocabulary") -> None:
+        self.tokens = tuple(tokens)
+        self.ids: dict[str, int] = {}
+        for token_id, token in enumerate(self.tokens):
+            line = token_id + 1
+            if not token:
+                raise DataError.at(source, line, "expected a token, found an empty line")
+            if token in self.ids:
+                problem = f"token {token!r} already stands in line {self.ids[token] + 1}"
+                raise DataError.at(source, line, problem, hint="Each token needs one id")
+            self.ids[token] = token_id
+        missing = [token for token in SPECIAL_TOKENS if token not in self.ids]
+        if missing:
+            needed = f"a vocabulary needs {' '.join(SPECIAL_TOKENS)}"
+            raise DataError(f"{source}: {needed}; missing: {' '.join(missing)}")
+        self.special = SpecialIds(*(self.ids[token] for token in SPECIAL_TOKENS))
+
+    @classmethod
+    def read(cls, path: Path) -> Vocabulary:
+        """Read a vocabulary file as it is: no token is added, dropped or stripped.
+
+        Raises:
+            DataError: If the file is missing, not UTF-8, or not a vocabulary; see the class.
+        """
+        return cls((token for _, token in read_lines(path)), source=path)
+
+    def to_bytes(self) -> bytes:
+        """Return the content of a vocabulary file."""
+        return "".join(f"{token}\n" for token in self.tokens).encode()
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self.ids
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} tokens)"
+
+
+@cache
+def default_vocabulary() -> Vocabulary:
+    """Return this project's own vocabulary, made by ``zh-corpora vocab`` and shipped with it."""
+    with resources.as_file(resources.files(__package__) / FILE_NAME) as path:
+        return Vocabulary.read(path)

@@ -1,0 +1,43 @@
+"""How long, how fast and with what a model is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from zh_albert.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Settings of the training loop; the same for fine-tuning, pretraining and distillation."""
+
+    epochs: int = 3
+    max_updates: int | None = None  # stop (and end the decay) here, if earlier
+    batch_tokens: int = 4096  # tokens of one forward pass, padding included
+    accumulation: int = 1  # forward passes per update and process
+    optimizer: Literal["adamw", "lamb"] = "adamw"
+    peak_lr: float = 1e-4
+    warmup: float = 0.1  # share of all updates
+    decay: Literal["linear", "polynomial", "constant"] = "linear"
+    decay_power: float = 2.0  # of "polynomial"; 1 would be linear
+    weight_decay: float = 0.01  # on matrices; biases and norms have none
+    beta2: float = 0.98  # second-moment average; short runs want a short memory
+    clip_norm: float = 1.0
+    precision: Literal["fp32", "bf16"] = "fp32"  # bf16: autocast over fp32 master weights
+    seed: int = 1
+    evaluate_every: int = 0  # updates; 0: at the end of every epoch
+    save_every_s: float = 60.0  # seconds between saved states; 0: after every update
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_tokens", "accumulation", "peak_lr", "decay_power"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"{name} must be > 0, got {getattr(self, name)}")
+        for name in ("warmup", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be in [0, 1), got {getattr(self, name)}")
+        for name in ("weight_decay", "clip_norm", "evaluate_every", "save_every_s", "seed"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} must be >= 0, got {getattr(self, name)}")
+        if self.max_updates is not None and self.max_updates <= 0:
+            raise ConfigError(f"max_updates must be > 0, got {self.max_updates}")

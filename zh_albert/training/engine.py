@@ -1,0 +1,295 @@
+"""The training loop, on accelerate: the one place that calls ``backward()``.
+
+Started by ``torchrun`` it runs on several processes or machines with the same result as one
+process with as much more accumulation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+
+from zh_albert.errors import ConfigError, TrainingError
+from zh_albert.training.config import TrainConfig
+from zh_albert.training.events import Evaluation, Observer, Progress
+from zh_albert.training.interrupt import stop_requests
+from zh_albert.training.optim import build_optimizer
+from zh_albert.training.resume import (
+    Position,
+    load_state,
+    read_position,
+    save_state,
+    seed_torch,
+)
+from zh_albert.training.schedule import learning_rate
+
+_REPORT_EVERY_S = 1.0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One forward pass.
+
+    Attributes:
+        inputs: Tensors for the objective.
+        weight: What the summed loss is divided by, together with the update's other batches
+            (examples, masked positions); so uneven batches count as in one big one.
+        tokens: For the rate shown; padding not counted.
+    """
+
+    inputs: dict[str, Tensor]
+    weight: float
+    tokens: int
+
+
+class BatchSource(Protocol):
+    """Training data in an order that depends on the epoch and a seed alone."""
+
+    def plan(self, epoch: int) -> Sequence[Any]:
+        """Return what identifies each batch of the epoch; the same on every process."""
+        ...
+
+    def load(self, item: Any) -> Batch:
+        """Make the batch that ``item`` identifies."""
+        ...
+
+
+Objective = Callable[[nn.Module, dict[str, Tensor]], Tensor]  # → summed loss of one batch
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Evaluation and the choice of the best weights.
+
+    Attributes:
+        evaluate: Returns the dev metrics of the model as it is now.
+        metric: The one that decides; higher is better.
+        keep: Called with the metrics, while the model holds the best weights so far.
+    """
+
+    evaluate: Callable[[], Mapping[str, float]]
+    metric: str
+    keep: Callable[[Mapping[str, float]], None]
+
+
+def train(
+    model: nn.Module,
+    objective: Objective,
+    source: BatchSource,
+    config: TrainConfig,
+    *,
+    state_folder: Path | None = None,
+    settings: str = "",
+    resume: bool = False,
+    selection: Selection | None = None,
+    observers: Sequence[Observer] = (),
+) -> Position:
+    """Train ``model`` in place and return where the run ended.
+
+    Args:
+        model: Left in evaluation mode, on the device it was trained on.
+        objective: ``(model, inputs)`` → the batch's loss, summed, Shape: ().
+        source: Where batches come from.
+        config: See there.
+        state_folder: Where the resumable state is kept; None keeps none.
+        settings: The job's resolved settings; ``resume`` refuses to go on with others.
+        resume: Go on from the state, if there is one. On a CPU the weights come out bit for bit
+            as if the run had never stopped.
+        selection: Evaluated every ``evaluate_every`` updates or at each epoch's end.
+        observers: Called on the first process only.
+
+    Raises:
+        ConfigError: If there is nothing to train on, or the settings changed before ``resume``.
+        TrainingError: If the loss is no longer a number.
+        KeyboardInterrupt: After Ctrl-C, once the state is saved.
+    """
+    accelerator = Accelerator(cpu=not torch.cuda.is_available())
+    width = config.accumulation * accelerator.num_processes  # batches of one update
+    counts = [math.ceil(len(source.plan(epoch)) / width) for epoch in range(config.epochs)]
+    total = min(sum(counts), config.max_updates or sum(counts))
+    if total == 0:
+        raise ConfigError("there is nothing to train on: the training data gives no batch")
+
+    optimizer = build_optimizer(model, config)
+    position = Position()
+    if resume and state_folder is not None and (saved := read_position(state_folder)):
+        position, old_settings = saved
+        _refuse_changed(old_settings, settings)
+        load_state(state_folder, model, optimizer)
+    wrapped, prepared = accelerator.prepare(model, optimizer)
+    listeners = observers if accelerator.is_main_process else ()
+    meter = _Meter(position, total, listeners)
+
+    def save() -> None:
+        if state_folder is not None and accelerator.is_main_process:
+            save_state(state_folder, model, optimizer, position, settings)
+
+    def assess() -> None:
+        if selection is not None and accelerator.is_main_process:
+            model.eval()
+            _assess(selection, position, total, listeners)
+            model.train()
+        accelerator.wait_for_everyone()
+
+    model.train()
+    last_save = time.monotonic()
+    with stop_requests() as stop_requested:
+        for items, epoch_done in _remaining(source, width, position, total):
+            rate = learning_rate(config, position.update, total)
+            for group in prepared.param_groups:
+                group["lr"] = rate
+            loss, tokens = _update(
+                accelerator, wrapped, prepared, objective, source, items, config, position.update
+            )
+            position.advance(epoch_done=epoch_done)
+            done = position.update == total
+            meter.count(loss, tokens, rate, done=done)
+            every = config.evaluate_every
+            if done or (position.update % every == 0 if every else epoch_done):
+                with meter.paused():
+                    assess()
+                    save()
+                last_save = time.monotonic()
+            elif stop_requested() or time.monotonic() - last_save >= config.save_every_s:
+                save()
+                last_save = time.monotonic()
+            if stop_requested() and not done:
+                raise KeyboardInterrupt
+    position.finished = True
+    save()
+    accelerator.wait_for_everyone()
+    model.eval()
+    return position
+
+
+def _remaining(
+    source: BatchSource, width: int, position: Position, total: int
+) -> Iterator[tuple[Sequence[Any], bool]]:
+    """Yield the batches of each update still to be made, and whether they end their epoch."""
+    while position.update < total:
+        plan = source.plan(position.epoch)
+        for start in range(position.batch * width, len(plan), width):
+            if position.update < total:
+                yield plan[start : start + width], start + width >= len(plan)
+
+
+def _update(
+    accelerator: Accelerator,
+    model: nn.Module,
+    optimizer: Any,
+    objective: Objective,
+    source: BatchSource,
+    items: Sequence[Any],
+    config: TrainConfig,
+    number: int,
+) -> tuple[float, int]:
+    """Make one update; return this process's mean loss and the tokens of all processes."""
+    world, process = accelerator.num_processes, accelerator.process_index
+    seed_torch(config.seed, number, process)
+    mine = [source.load(item) for item in items[process::world]]
+    idle = not mine  # an epoch's last update may have fewer batches than there are processes
+    batches = mine or [source.load(items[0])]
+    weight = 0.0 if idle else sum(batch.weight for batch in batches)
+    everywhere = accelerator.reduce(torch.tensor(weight, device=accelerator.device), "sum").item()
+    loss_sum = 0.0
+    for index, batch in enumerate(batches, start=1):
+        inputs = {name: value.to(accelerator.device) for name, value in batch.inputs.items()}
+        # Gradients are exchanged once, with the last batch.
+        exchange = index == len(batches)
+        bf16 = config.precision == "bf16"
+        with contextlib.nullcontext() if exchange else accelerator.no_sync(model):
+            with torch.autocast(accelerator.device.type, dtype=torch.bfloat16, enabled=bf16):
+                loss = objective(model, inputs)
+            # DDP averages over processes; what is wanted is the sum over the summed weight.
+            accelerator.backward(loss * ((0.0 if idle else world) / everywhere))
+        loss_sum += 0.0 if idle else loss.item()
+    if not math.isfinite(loss_sum):
+        raise TrainingError(
+            f"the loss is {loss_sum} at update {number + 1}: training has diverged; lower the "
+            f"rate (peak_lr={config.peak_lr / 3:.1e}) or lengthen the warm-up"
+        )
+    if config.clip_norm:
+        accelerator.clip_grad_norm_(model.parameters(), config.clip_norm)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss_sum / max(weight, 1e-9), sum(batch.tokens for batch in batches) * world
+
+
+def _assess(
+    selection: Selection, position: Position, total: int, listeners: Sequence[Observer]
+) -> None:
+    metrics = dict(selection.evaluate())
+    score = metrics[selection.metric]
+    best = position.best_score is None or score > position.best_score
+    if best:
+        position.best_score, position.best_update = score, position.update
+        position.best_metrics = metrics
+        selection.keep(metrics)
+    event = Evaluation(update=position.update, total=total, metrics=metrics, best=best)
+    for listener in listeners:
+        listener(event)
+
+
+class _Meter:
+    """Turns updates into ``Progress`` events, one a second; time spent evaluating is left out."""
+
+    def __init__(self, position: Position, total: int, listeners: Sequence[Observer]) -> None:
+        self._position, self._total, self._listeners = position, total, listeners
+        self._clock = time.monotonic()
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._losses: list[float] = []
+        self._tokens = 0
+        self._seconds = 0.0
+
+    def count(self, loss: float, tokens: int, rate: float, *, done: bool) -> None:
+        """Take one update into account; report if it is time, or the run is done."""
+        now = time.monotonic()
+        passed, self._clock = now - self._clock, now
+        self._position.seconds += passed
+        self._seconds += passed
+        self._losses.append(loss)
+        self._tokens += tokens
+        if self._seconds < _REPORT_EVERY_S and not done:
+            return
+        update = self._position.update
+        event = Progress(
+            update=update,
+            total=self._total,
+            epoch=self._position.epoch,
+            loss=sum(self._losses) / len(self._losses),
+            learning_rate=rate,
+            tokens_per_second=self._tokens / max(self._seconds, 1e-9),
+            seconds=self._position.seconds,
+            seconds_left=self._position.seconds / update * (self._total - update),
+        )
+        for listener in self._listeners:
+            listener(event)
+        self._start_over()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the clock."""
+        yield
+        self._clock = time.monotonic()
+
+
+def _refuse_changed(old: str, new: str) -> None:
+    if old == new:
+        return
+    gone = sorted(set(old.splitlines()) - set(new.splitlines()))
+    came = sorted(set(new.splitlines()) - set(old.splitlines()))
+    raise ConfigError(
+        "--resume needs the settings the run was started with; "
+        f"then: {'; '.join(gone) or 'nothing'}, now: {'; '.join(came) or 'nothing'}"
+    )

@@ -1,0 +1,122 @@
+"""The state a resumed run needs, in one file that is replaced whole.
+
+One safetensors file holds the weights, the optimizer's moments and, in its header, where the run
+stands. There is no random state in it: the loop seeds PyTorch from (seed, update, process) before
+every update, so randomness is a function of the position.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from zh_albert.errors import CheckpointError
+from zh_albert.textio import atomic_write
+
+STATE_FILE = "state.safetensors"
+
+
+@dataclass
+class Position:
+    """Where a run stands: everything that is not a tensor."""
+
+    update: int = 0  # updates done
+    epoch: int = 0
+    batch: int = 0  # updates done in this epoch
+    best_score: float | None = None
+    best_metrics: dict[str, float] = field(default_factory=dict)
+    best_update: int = 0
+    seconds: float = 0.0  # of training, all starts together
+    finished: bool = False
+
+    def advance(self, *, epoch_done: bool) -> None:
+        """Count one update."""
+        self.update += 1
+        self.epoch, self.batch = (self.epoch + 1, 0) if epoch_done else (self.epoch, self.batch + 1)
+
+
+def save_state(
+    folder: Path, model: nn.Module, optimizer: Optimizer, position: Position, settings: str
+) -> None:
+    """Replace the state in ``folder``; on any error (a full disk) the old one stays whole.
+
+    Args:
+        folder: The run's own folder.
+        model: Its parameters and buffers are stored.
+        optimizer: Its state is stored under the parameters' names.
+        position: Goes into the header.
+        settings: The resolved settings; a resumed run must have the same.
+
+    Raises:
+        CheckpointError: If the file cannot be written.
+    """
+    tensors = {f"model.{name}": value.contiguous() for name, value in model.state_dict().items()}
+    for name, parameter in model.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            tensors[f"optimizer.{name}.{key}"] = value.contiguous()
+    header = {"position": json.dumps(asdict(position)), "settings": settings}
+    data = safetensors.torch.save(tensors, metadata=header)
+    try:
+        with atomic_write(folder / STATE_FILE) as file:
+            file.write(data)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder / STATE_FILE}: could not save the training state ({error.strerror}); the "
+            "state saved before is whole: free some space and go on with --resume"
+        ) from error
+
+
+def read_position(folder: Path) -> tuple[Position, str] | None:
+    """Return the saved position and settings, or None where nothing was saved."""
+    path = folder / STATE_FILE
+    if not path.exists():
+        return None
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            header = file.metadata()
+        return Position(**json.loads(header["position"])), header["settings"]
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: not a training state of this version ({error}); delete it to start anew"
+        ) from None
+
+
+def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
+    """Fill the model and the optimizer from the state in ``folder``."""
+    with safetensors.safe_open(folder / STATE_FILE, framework="pt") as file:
+        stored: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    weights = {k.removeprefix("model."): v for k, v in stored.items() if k.startswith("model.")}
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise CheckpointError(f"{folder / STATE_FILE}: {error}") from None
+    for name, parameter in model.named_parameters():
+        prefix = f"optimizer.{name}."
+        state: dict[str, Any] = {
+            key.removeprefix(prefix): value.to(parameter.device if value.ndim else "cpu")
+            for key, value in stored.items()
+            if key.startswith(prefix) and "." not in key.removeprefix(prefix)
+        }
+        if state:
+            optimizer.state[parameter] = state
+
+
+def seed_for(seed: int, update: int, process: int) -> int:
+    """Mix the three into one seed; neighbours differ in all bits (a splitmix64 step)."""
+    value = (seed * 0x9E3779B97F4A7C15 + update * 0xBF58476D1CE4E5B9 + process) % 2**64
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) % 2**64
+    return value ^ (value >> 31)
+
+
+def seed_torch(seed: int, update: int, process: int) -> None:
+    """Seed PyTorch's generators for one update."""
+    torch.manual_seed(seed_for(seed, update, process))
