@@ -7,7 +7,7 @@ PYTEST_WORKERS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint unit install browser clean
+.PHONY: demo test lint unit install browser models clean
 
 demo: .venv/.demo
 	$(BIN)/zh-albert demo --port $(PORT)
@@ -43,6 +43,19 @@ browser:
 	@echo "Installing zh-albert and what its tests need: about two minutes ..."
 	$(PIP) -e '.[dev]'
 	@touch $@ .venv/.demo
+
+# Train the bundled models anew; ZH_ALBERT_DATA names the folder with the datasets.
+DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
+SENTIMENT := chnsenticorp waimai_10k online_shopping_10_cats
+models: .venv/.dev
+	$(BIN)/zh-albert finetune --task classification --config docs/recipes/sentiment.toml --resume \
+		$(foreach d,$(SENTIMENT),--train $(wildcard $(DATA)/$d/train.jsonl*)) \
+		$(foreach d,$(SENTIMENT),--dev $(wildcard $(DATA)/$d/dev.jsonl*)) \
+		$(foreach d,$(SENTIMENT),$(foreach s,dev test,--exclude $(wildcard $(DATA)/$d/$s.jsonl*))) \
+		--out runs/sentiment
+	$(BIN)/zh-albert finetune --task classification --config docs/recipes/news.toml --resume \
+		--train $(DATA)/tnews/train.jsonl.xz --dev $(DATA)/tnews/dev.jsonl \
+		--exclude $(DATA)/tnews/dev.jsonl --out runs/news
 
 clean:
 	rm -rf .venv test-artefacts

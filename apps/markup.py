@@ -64,8 +64,12 @@ def shown(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the same for an attribute, which holds no markup."""
-    return escape("".join(symbol(character) or character for character in text))
+    r"""Return text for one line without markup: signs for what cannot be seen, but for spaces.
+
+    >>> plain("a b\n<")
+    'a b↵&lt;'
+    """
+    return escape("".join(c if c in " \u3000" else symbol(c) or c for c in text))
 
 
 def bilingual(wording: Wording, tag: str = "div", kind: str = "") -> str:

@@ -43,8 +43,8 @@ CLASSIFY_TAB = Wording("文本分类", "Text classification")
 TEXT = Wording("要分类的文本", "Text to classify")
 TEXT_PLACEHOLDER = "在这里输入一段中文，例如一条评论或一个新闻标题，结果会随着输入更新……"
 MODEL = Wording("模型", "Model")
-BOTH_MODELS = Wording("两个模型并排", "Both, side by side")
-ALL_MODELS = Wording("所有模型并排", "All, side by side")
+BOTH_MODELS = Wording("两个并排", "Both")
+ALL_MODELS = Wording("全部并排", "All")
 CLASSIFY = Wording("分类", "Classify · Enter")
 CLEAR = Wording("清空", "Clear")
 EXAMPLES = Wording("点一个例子试试", "Click an example")
@@ -114,8 +114,8 @@ TOO_LONG = Notice(
 LONG = Notice(
     Wording("文本较长（{count} 个字符），不再边输入边分类", "A long text ({count} characters)"),
     Wording(
-        "请按“分类”按钮开始，可能要等几秒到几十秒。",
-        "Press Classify to start; it can take some seconds to some tens of seconds.",
+        "请按“分类”按钮开始；可能要等几秒到几分钟，期间页面照常可用。",
+        "Press Classify; it can take seconds to minutes, and the page stays usable meanwhile.",
     ),
 )
 NO_MODELS = Notice(
@@ -132,8 +132,8 @@ FAILED = Notice(
 
 MODELS: Mapping[str, Wording] = MappingProxyType(
     {
-        "sentiment": Wording("情感", "Sentiment of a review"),
-        "news": Wording("新闻", "Topic of a headline"),
+        "sentiment": Wording("情感", "Sentiment"),
+        "news": Wording("新闻", "News"),
     }
 )
 

@@ -6,13 +6,14 @@ The public names are loaded when first used, so ``import zh_albert`` does not lo
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zh_albert.estimators import AlbertClassifier
     from zh_albert.inference.loading import load
 
-__version__ = "0.1.0"
+__version__ = importlib.metadata.version("zh-albert")
 __all__ = ["AlbertClassifier", "load"]
 
 _HOMES = {

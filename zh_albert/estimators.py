@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
@@ -24,7 +25,7 @@ from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event
 
 
-class AlbertClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AlbertClassifier(ClassifierMixin, BaseEstimator):
     """A Chinese text classifier with scikit-learn's interface.
 
     Args:
@@ -99,6 +100,8 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"sample_weight: expected {len(texts)} numbers >= 0, found shape {weights.shape}, "
                 f"smallest {weights.min() if weights.size else 'none'}"
             )
+        if not weights.any():
+            raise DataError("sample_weight: all weights are zero: there is nothing to learn from")
         self.classes_ = np.unique(labels)
         examples = [
             TextExample(text, str(label), float(weight))
@@ -164,7 +167,7 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if "classifier_" in state:
             with tempfile.TemporaryDirectory() as folder:
                 model = Path(folder) / "model"
-                state.pop("classifier_").save(model, card="", dtype="float32")
+                state.pop("classifier_").save(model, card="", dtype=torch.float32)
                 state["_folder"] = {path.name: path.read_bytes() for path in model.iterdir()}
         return state
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.micro import save_micro_encoder
+
 GOOD = ["很好", "喜欢", "满意", "不错", "推荐", "干净", "周到", "好吃"]
 BAD = ["太差", "失望", "糟糕", "难吃", "退货", "脏", "吵闹", "冷淡"]
 THINGS = ["房间", "服务", "味道", "物流", "包装", "早餐", "价格", "屏幕"]
@@ -52,11 +54,10 @@ def reviews(path: Path, *, count: int = 64) -> Path:
     return path
 
 
-# Small enough for two seconds, large enough to learn "reviews".
+# Enough for the micro encoder to learn "reviews".
 QUICK = (
-    "--set=model.pooling=mean",
-    "--set=train.epochs=6",
-    "--set=train.peak_lr=1e-3",
+    "--set=train.epochs=8",
+    "--set=train.peak_lr=5e-3",
     "--set=train.batch_tokens=128",
     "--set=window.max_length=32",
     "--set=window.stride=8",
@@ -64,7 +65,13 @@ QUICK = (
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model folder of an untrained encoder, small enough to train in a second."""
+    return save_micro_encoder(tmp_path_factory.mktemp("micro") / "micro")
+
+
+@pytest.fixture(scope="session")
+def trained(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A classifier's model folder, trained on ``reviews`` by the fine-tuning job."""
     from zh_albert.configio import build, parse_overrides
     from zh_albert.tasks.examples import read_text_examples
@@ -73,5 +80,5 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained")
     examples = read_text_examples(reviews(folder / "train.jsonl"))
     config = build(FinetuneConfig, parse_overrides([item.removeprefix("--set=") for item in QUICK]))
-    finetune(examples, examples, config, out=folder / "model")
+    finetune(examples, examples, config, init=micro, out=folder / "model")
     return folder / "model"

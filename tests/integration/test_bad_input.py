@@ -31,7 +31,7 @@ def refused(ran: Ran, *parts: str) -> None:
         (b'{"text": " ", "label": "x"}\n', 'line 1: "text" is empty'),
         ("\n".join(['{"text": "好", "label": "x"}'] * 2).encode("gb18030"), "line 1: byte 11"),
         (b"", "no examples, the file is empty"),
-        (b'{"text": "a", "label": "x"}\n', "at least two different labels, found ['x']"),
+        (b'{"text": "a", "label": "x"}\n', "at least two different labels, found one class: 'x'"),
     ],
 )
 def test_a_bad_training_file_is_named_with_its_line(

@@ -130,10 +130,12 @@ def test_baseline_scores_the_same_files(cli: Cli, tmp_path: Path) -> None:
     assert result["examples"] == result["train_examples"] == 64
 
 
-def test_finetune_writes_a_folder_and_drops_excluded_texts(cli: Cli, tmp_path: Path) -> None:
+def test_finetune_writes_a_folder_and_drops_excluded_texts(
+    micro: Path, cli: Cli, tmp_path: Path
+) -> None:
     train, dev = reviews(tmp_path / "t.jsonl"), reviews(tmp_path / "d.jsonl", count=8)
     out = tmp_path / "out"
-    files = ("--train", train, "--dev", dev, "--out", out)
+    files = ("--train", train, "--dev", dev, "--out", out, "--init", micro)
     ran = cli("finetune", *files, "--exclude", dev, *QUICK, "--json")
     result = json.loads(ran.out)
     # "reviews" repeats every 128 rows, so exactly the eight texts of dev leave training.
@@ -154,12 +156,18 @@ def test_finetune_writes_a_folder_and_drops_excluded_texts(cli: Cli, tmp_path: P
 
 
 @pytest.mark.slow
-def test_killed_and_resumed_equals_never_stopped(tmp_path: Path) -> None:
+def test_killed_and_resumed_equals_never_stopped(micro: Path, tmp_path: Path) -> None:
     train = reviews(tmp_path / "t.jsonl", count=128)
 
     def command(out: Path) -> list[str]:
         arguments = ["--train", str(train), "--dev", str(train), "--out", str(out), *QUICK]
-        extra = ["--set=train.epochs=8", "--set=train.save_every_s=0", "--resume"]
+        extra = [
+            "--init",
+            str(micro),
+            "--set=train.epochs=25",
+            "--set=train.save_every_s=0",
+            "--resume",
+        ]
         return [sys.executable, "-m", "zh_albert.cli", "finetune", *arguments, *extra]
 
     subprocess.run(command(tmp_path / "straight"), check=True, capture_output=True)
@@ -170,7 +178,7 @@ def test_killed_and_resumed_equals_never_stopped(tmp_path: Path) -> None:
     while time.monotonic() < deadline:  # kill in the middle: after an evaluation, before the end
         if metrics.exists() and metrics.read_text().count('"evaluation"') >= 2:
             break
-        time.sleep(0.05)
+        time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
@@ -182,8 +190,8 @@ def test_killed_and_resumed_equals_never_stopped(tmp_path: Path) -> None:
         assert all(torch.equal(first[key], second[key]) for key in first)
 
 
-def test_training_that_learns_nothing_is_warned_of(cli: Cli, tmp_path: Path) -> None:
+def test_training_that_learns_nothing_is_warned_of(micro: Path, cli: Cli, tmp_path: Path) -> None:
     path = reviews(tmp_path / "t.jsonl")
-    files = ("--train", path, "--dev", path, "--out", tmp_path / "out")
-    ran = cli("finetune", *files, *QUICK, "--set=train.peak_lr=1e-12")
+    files = ("--train", path, "--dev", path, "--out", tmp_path / "out", "--init", micro)
+    ran = cli("finetune", *files, *QUICK, "--set=train.peak_lr=1e-12", "--set=train.epochs=20")
     assert "guessing gives 0.693: nothing is being learned" in " ".join(ran.err.split())

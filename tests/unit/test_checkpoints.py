@@ -286,7 +286,7 @@ def test_numbers_that_would_be_lost_are_not_saved(
         save_model(tmp_path / "m", model=encoder, config=CONFIG, files={}, task={}, dtype=dtype)
 
 
-def damage(folder: Path, what: str) -> None:
+def damage(folder: Path, what: str) -> None:  # noqa: PLR0912  (one way a branch)
     """Spoil a good model folder in one way."""
     config, weights = folder / "config.json", folder / "model.safetensors"
     match what:

@@ -46,6 +46,12 @@ def test_an_unknown_stretch_over_several_words_is_one_word():
     assert words(text) == ["好", "的", "a" * 60 + "𝒳", "，", "b" * 60, "人"]
 
 
+def test_a_combining_mark_belongs_to_its_letter():
+    offsets = [(i, i + 1) for i in range(6)]
+
+    assert word_ranges("हिन्दी", offsets, list) == [range(6)]
+
+
 def test_the_segmenter_in_use_is_told(monkeypatch):
     assert segmenter().name == "rjieba"
     assert segmenter("jieba").name == "jieba"

@@ -79,5 +79,5 @@ def _unshared(tensors: Mapping[str, Tensor], config: AlbertConfig) -> dict[str, 
         number, _, parameter = rest.partition(".")
         for layer, blocks in enumerate(plan):
             if getattr(blocks, kind) == int(number):
-                result[f"encoder.{kind}.{layer}.{parameter}"] = tensor
+                result[f"encoder.{kind}.{layer}.{parameter}"] = tensor.clone()
     return result

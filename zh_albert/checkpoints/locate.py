@@ -25,9 +25,9 @@ def locate(model: str) -> Path:
         CheckpointError: If there is no such model; the nearest bundled name is suggested.
     """
     path = Path(model).expanduser()
-    if path.is_dir():
+    if model and path.is_dir():
         return path
-    if path.exists():
+    if model and path.exists():
         raise CheckpointError(f"{model}: expected a model folder, found a file")
     if model in bundled_names():
         return BUNDLED / model
@@ -35,7 +35,7 @@ def locate(model: str) -> Path:
         return _from_hub(model)
     hint = nearest(model, bundled_names())
     raise CheckpointError(
-        f"{model}: no such model folder, nor a bundled model ({hint}), nor a hub id (owner/name)"
+        f"{model!r}: no such model folder, nor a bundled model ({hint}), nor a hub id (owner/name)"
     )
 
 

@@ -71,8 +71,9 @@ def inspect(
     from zh_albert.model.config import PRESETS
     from zh_albert.model.size import parameter_counts
 
+    task: dict[str, Any] = {}
     if model in PRESETS:
-        config, task = PRESETS[model], {}
+        config = PRESETS[model]
     else:
         config, task = load_config(locate(model))
     changes: dict[str, Any] = {"sharing": sharing, "vocab_size": vocab_size}

@@ -17,7 +17,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def finetune(
     train: Annotated[list[Path], typer.Option(help="Task-format file to learn from; repeatable.")],
-    dev: Annotated[Path, typer.Option(help="Task-format file that chooses the best weights.")],
+    dev: Annotated[
+        list[Path], typer.Option(help="Task-format file that chooses the best weights; repeatable.")
+    ],
     out: Annotated[Path, typer.Option(help="Model folder to write.")],
     task: Annotated[Task, typer.Option(help="What to train for.")] = "classification",
     init: Annotated[
@@ -43,15 +45,13 @@ def finetune(
     from zh_albert.checkpoints.locate import locate
     from zh_albert.cli.progress import TrainingDisplay, say
     from zh_albert.tasks import finetune as job
-    from zh_albert.tasks.examples import overlap, read_text_examples, without
+    from zh_albert.tasks.examples import overlap, without
 
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
     settings = configio.build(job.FinetuneConfig, values, source=str(config or "--set"))
-    examples = [example for path in train for example in read_text_examples(path)]
-    held_out = [example for path in exclude or [] for example in read_text_examples(path)]
-    kept = without(examples, held_out)
-    dev_examples = read_text_examples(dev)
+    examples, dev_examples = _read(train), _read(dev)
+    kept = without(examples, _read(exclude or []))
     if len(kept) < len(examples):
         say(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
     if shared := overlap(dev_examples, kept):
@@ -102,7 +102,7 @@ def evaluate(
 
 def baseline(
     train: Annotated[list[Path], typer.Option(help="Task-format file to learn from; repeatable.")],
-    dev: Annotated[Path, typer.Option(help="Task-format file to score on.")],
+    dev: Annotated[list[Path], typer.Option(help="Task-format file to score on; repeatable.")],
     task: Annotated[Task, typer.Option(help="What to train for.")] = "classification",
     exclude: Annotated[
         list[Path] | None,
@@ -117,13 +117,10 @@ def baseline(
     import time
 
     from zh_albert.tasks.baseline import fit_baseline
-    from zh_albert.tasks.examples import label_names, read_text_examples, without
+    from zh_albert.tasks.examples import label_names, without
     from zh_albert.tasks.metrics import classification_metrics
 
-    examples = [example for path in train for example in read_text_examples(path)]
-    held_out = [example for path in exclude or [] for example in read_text_examples(path)]
-    examples = without(examples, held_out)
-    dev_examples = read_text_examples(dev)
+    examples, dev_examples = without(_read(train), _read(exclude or [])), _read(dev)
     label_names(examples)
     start = time.perf_counter()
     pipeline = fit_baseline(examples)
@@ -139,6 +136,12 @@ def baseline(
         "train_seconds": round(fitted - start, 1),
     }
     _show(result, as_json=as_json)
+
+
+def _read(paths: list[Path]) -> list[TextExample]:
+    from zh_albert.tasks.examples import read_text_examples
+
+    return [example for path in paths for example in read_text_examples(path)]
 
 
 def _labels(examples: list[TextExample]) -> list[str]:

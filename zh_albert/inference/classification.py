@@ -29,12 +29,7 @@ class Classification:
 
 
 class Classifier:
-    """Texts → ``Classification``; what ``zh_albert.load`` returns for a classifier's folder.
-
-    >>> Classifier.load(Path("no/such/folder"))
-    Traceback (most recent call last):
-    zh_albert.errors.CheckpointError: no/such/folder: no such folder
-    """
+    """Texts → ``Classification``; what ``zh_albert.load`` returns for a classifier's folder."""
 
     def __init__(self, classifier: TextClassifier) -> None:
         self._classifier = classifier

@@ -11,7 +11,7 @@ def load(model: str) -> Classifier:
 
     >>> load("sentimant")
     Traceback (most recent call last):
-    zh_albert.errors.CheckpointError: sentimant: no such model folder, nor a bundled model \
+    zh_albert.errors.CheckpointError: 'sentimant': no such model folder, nor a bundled model \
 (did you mean 'sentiment'?), nor a hub id (owner/name)
 
     Raises:

@@ -51,5 +51,5 @@ def choose_whole_words(
             if not room:
                 break
     if not chosen and order:
-        chosen += min((words[index] for index in order), key=len)
+        chosen += words[min(order, key=lambda index: len(words[index]))]
     return sorted(chosen)

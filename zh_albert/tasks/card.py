@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import torch
-
-import zh_albert
 
 if TYPE_CHECKING:
     from zh_albert.tasks.classifier import TextClassifier
@@ -55,7 +54,7 @@ logits of a long text's windows are averaged by their tokens.
 {settings.strip()}
 ```
 
-Made by zh-albert {zh_albert.__version__}, torch {torch.__version__.split("+")[0]}.
+Made by zh-albert {version("zh-albert")}, torch {torch.__version__.split("+")[0]}.
 
 ## Use
 

@@ -150,8 +150,8 @@ class TextClassifier:
         for chosen in sorted_batches([text.size for text in encoded], batch_tokens):
             yield chosen, self.collate([encoded[index] for index in chosen])
 
-    def save(self, folder: Path, *, card: str) -> None:
-        """Write the model folder; see ``checkpoints.store``."""
+    def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
+        """Write the model folder; see ``checkpoints.store.save_model``."""
         task = {
             "name": "classification",
             "labels": self.labels,
@@ -160,7 +160,9 @@ class TextClassifier:
             **self.facts,
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
-        save_model(folder, model=self.module, config=self.config, files=files, task=task)
+        save_model(
+            folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
+        )
 
     @classmethod
     def load(cls, folder: Path) -> TextClassifier:
@@ -183,11 +185,27 @@ class TextClassifier:
         except KeyError as error:
             raise CheckpointError(f"{folder}/config.json: the task lacks {error}") from None
         task.pop("name")
-        tokenizer = load_tokenizer(folder)
+        tokenizer = matching_tokenizer(folder, config)
         classifier = cls(config, tokenizer, labels, window=window, pooling=pooling, facts=task)
         load_weights(classifier.module, folder)
         classifier.module.eval()
         return classifier
+
+
+def matching_tokenizer(folder: Path, config: AlbertConfig) -> Tokenizer:
+    """Read a folder's tokenizer.
+
+    Raises:
+        CheckpointError: If it is not the one the weights were trained with: its rows would stand
+            for other tokens, without any other sign of it.
+    """
+    tokenizer = load_tokenizer(folder)
+    if tokenizer.vocab_size != config.vocab_size:
+        raise CheckpointError(
+            f"{folder}: the vocabulary file has {tokenizer.vocab_size} rows, the model "
+            f"{config.vocab_size}: it is cut or belongs to another model; get the folder again"
+        )
+    return tokenizer
 
 
 def merged_logits(module: nn.Module, inputs: Mapping[str, Tensor], texts: int) -> Tensor:
@@ -201,6 +219,6 @@ def merged_logits(module: nn.Module, inputs: Mapping[str, Tensor], texts: int) -
     Returns:
         Logits. Shape: (texts, labels).
     """
-    logits = module(inputs["token_ids"], inputs["type_ids"], inputs["mask"])
+    logits: Tensor = module(inputs["token_ids"], inputs["type_ids"], inputs["mask"])
     weighted = logits.float() * inputs["share"][:, None]
-    return weighted.new_zeros(texts, logits.shape[-1]).index_add_(0, inputs["owner"], weighted)
+    return weighted.new_zeros(texts, logits.shape[-1]).index_add(0, inputs["owner"], weighted)

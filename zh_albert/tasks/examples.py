@@ -80,7 +80,8 @@ def label_names(examples: Iterable[TextExample]) -> list[str]:
     """
     labels = sorted({example.label for example in examples})
     if len(labels) < 2:
-        raise DataError(f"expected at least two different labels, found {labels}")
+        found = f"one class: {labels[0]!r}" if labels else "none"
+        raise DataError(f"expected at least two different labels, found {found}")
     return labels
 
 

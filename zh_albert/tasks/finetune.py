@@ -23,11 +23,17 @@ from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS
 from zh_albert.tasks.batching import shuffled_batches
 from zh_albert.tasks.card import classifier_card
-from zh_albert.tasks.classifier import EncodedText, TextClassifier, WindowConfig, merged_logits
+from zh_albert.tasks.classifier import (
+    EncodedText,
+    TextClassifier,
+    WindowConfig,
+    matching_tokenizer,
+    merged_logits,
+)
 from zh_albert.tasks.examples import TextExample, label_names, refuse_unseen_labels
 from zh_albert.tasks.metrics import classification_metrics
 from zh_albert.textio import atomic_write
-from zh_albert.tokenization.tokenizer import default_tokenizer, load_tokenizer
+from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Selection, train
 from zh_albert.training.events import ChanceWatch, Event, MetricsFile, Observer, TensorBoard
@@ -117,12 +123,13 @@ def new_classifier(
         init: A folder with an encoder to start from; its tokenizer comes with it. None: random
             weights of ``config.model.preset`` over this project's vocabulary.
     """
+    tokenizer: Tokenizer
     if init is None:
         tokenizer = default_tokenizer()
         sizes = replace(PRESETS[config.model.preset], vocab_size=tokenizer.vocab_size)
     else:
-        tokenizer = load_tokenizer(init)
         sizes, _ = load_config(init)
+        tokenizer = matching_tokenizer(init, sizes)
     if config.model.dropout is not None:
         dropout = config.model.dropout
         sizes = replace(sizes, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)

@@ -78,7 +78,7 @@ def word_ranges(text: str, offsets: Sequence[tuple[int, int]], cut: Cut) -> list
             new = _begins_word(text, before_end, start, boundaries)
         if new:
             starts.append(token)
-        before_end = max(before_end, end)
+        before_end = end
     return [range(a, b) for a, b in itertools.pairwise([*starts, len(offsets)])]
 
 

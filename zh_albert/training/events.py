@@ -110,6 +110,9 @@ class TensorBoard:
         self._writer.flush()
 
 
+_MIN_UPDATES = 50  # before that, not having learned means nothing
+
+
 class ChanceWatch:
     """Say so when training stays where guessing would be, and what usually helps.
 
@@ -134,7 +137,8 @@ class ChanceWatch:
             return
         old = event.loss if math.isnan(self._smoothed) else self._smoothed
         self._smoothed = 0.7 * old + 0.3 * event.loss
-        if event.update >= self._patience * event.total and self._smoothed > 0.98 * self._chance:
+        due = max(self._patience * event.total, _MIN_UPDATES)
+        if event.update >= due and self._smoothed > 0.98 * self._chance:
             self._said = True
             text = (
                 f"after {event.update} of {event.total} updates the loss is {self._smoothed:.3f}; "

@@ -1,0 +1,82 @@
+"""What the page answers to what stands in its boxes; knows no Gradio."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+
+from apps import texts
+from apps.markup import notice
+from apps.panels import Answer, classification_panel
+from apps.token_panels import CutText, tokens_panel
+from zh_albert.errors import DataError, ZhAlbertError
+from zh_albert.inference.classification import Classifier
+from zh_albert.pretraining.masking import choose_whole_words
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.tokenization.words import Cut, word_ranges
+
+MAX_CHARACTERS = 100_000
+_LIVE_CHARACTERS = 1_000  # up to here a result comes as fast as one types
+
+
+def classify(models: Mapping[str, Classifier], text: str | None, chosen: str | None) -> str:
+    """Return the panel of the classification tab.
+
+    Args:
+        models: By name.
+        text: What stands in the box.
+        chosen: A model's name; empty: all of them.
+    """
+    if not models:
+        return notice(texts.NO_MODELS, alarm=False)
+    if not text:
+        return notice(texts.EMPTY)
+    if len(text) > MAX_CHARACTERS:
+        return notice(texts.TOO_LONG.filled(count=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
+    answers = []
+    for name in [chosen] if chosen and chosen in models else models:
+        start = time.perf_counter()
+        try:
+            result = models[name](text)[0]
+        except DataError:
+            return notice(texts.NOTHING_TO_READ)
+        except (ZhAlbertError, RuntimeError, MemoryError) as error:
+            return notice(texts.FAILED.filled(reason=_in_one_line(error)))
+        answers.append(Answer(name, result, time.perf_counter() - start))
+    return classification_panel(text, answers)
+
+
+def classify_typed(models: Mapping[str, Classifier], text: str | None, chosen: str | None) -> str:
+    """Return the panel while the user types: a long text waits for the button."""
+    if not text or not text.strip():
+        return notice(texts.WAITING, alarm=False)
+    if _LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
+        return notice(texts.LONG.filled(count=f"{len(text):,}"), alarm=False)
+    return classify(models, text, chosen)
+
+
+def cut_and_mask(tokenizer: Tokenizer, cut: Cut, text: str | None, seed: float | None) -> str:
+    """Return the panel of the second tab.
+
+    Args:
+        tokenizer: Whose tokens are shown.
+        cut: A word segmenter.
+        text: What stands in the box.
+        seed: Decides which words are masked.
+    """
+    if not text:
+        return notice(texts.EMPTY_TOKENS)
+    if len(text) > MAX_CHARACTERS:
+        return notice(texts.TOO_LONG.filled(count=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
+    encoding = tokenizer.encode(text)
+    words = word_ranges(text, encoding.offsets, cut)
+    rows = tokenizer.tokens(encoding.ids)
+    masked = choose_whole_words(words, random.Random(int(seed or 0)))
+    unknown = tokenizer.special.unk
+    parts = CutText(text, encoding.ids, rows, encoding.offsets, words, unknown)
+    return tokens_panel(parts, masked)
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

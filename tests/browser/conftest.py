@@ -1,0 +1,130 @@
+"""The demo as a process of its own, and a real Chromium that opens it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from zh_albert.checkpoints.locate import bundled_names
+
+ROOT = Path(__file__).parent.parent.parent
+ARTEFACTS = ROOT / "test-artefacts"
+_START_S = 100
+_CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium; without it or a Chinese font the tests are skipped."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip(f"needs a browser: none of {', '.join(names)}; see install_chromium.sh")
+    fonts = shutil.which("fc-list")
+    listed = fonts and subprocess.run([fonts, ":lang=zh"], capture_output=True, check=False).stdout
+    if not listed:
+        pytest.skip("needs a Chinese font (fc-list :lang=zh is empty); see install_chromium.sh")
+    return path
+
+
+@pytest.fixture(scope="session")
+def demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve the demo as a user does, with random models where none is bundled; yield its address.
+
+    In the end Ctrl-C must stop it, without a traceback.
+    """
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-c", "from zh_albert.cli.app import main; main()", "demo"]
+    command += ["--port", "0"]
+    if not {"sentiment", "news"} <= set(bundled_names()):
+        command = [sys.executable, str(Path(__file__).with_name("random_models.py"))]
+        command += [str(folder), "0"]
+    log = folder / "stderr.txt"
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
+        try:
+            yield _wait_for_url(process, log)
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+    assert "Traceback" not in log.read_text(encoding="utf-8")
+
+
+def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
+    end = time.monotonic() + _START_S
+    while time.monotonic() < end and process.poll() is None:
+        said = re.search(r"http://127\.0\.0\.1:\d+/", log.read_text(encoding="utf-8"))
+        if said:
+            return said[0]
+        time.sleep(0.1)
+    raise RuntimeError(f"the demo did not start:\n{log.read_text(encoding='utf-8')}")
+
+
+@pytest.fixture(scope="session")
+def window(chromium: str) -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=_CHROMIUM_FLAGS)
+        yield opened
+        opened.close()
+
+
+OpenDemo = Callable[..., Page]
+
+
+@pytest.fixture
+def open_demo(window: Browser, demo_url: str) -> Iterator[OpenDemo]:
+    """Open the page at a width and in a colour scheme.
+
+    In the end, whatever a test did: no request went to another host, no dialog appeared, no
+    script failed.
+    """
+    contexts, wrong = [], []
+
+    def check(url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1":
+            wrong.append(f"request to {url}")
+
+    def open_page(width: int = 1280, scheme: str = "light") -> Page:
+        context = window.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if scheme == "dark" else "light",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("request", lambda request: check(request.url))
+        page.on("websocket", lambda socket: check(socket.url))
+        page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
+        page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
+        page.goto(demo_url)
+        page.locator("#classify-text textarea").wait_for()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong

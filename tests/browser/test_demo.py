@@ -1,0 +1,174 @@
+"""The demo in a real Chromium: what a person does with it, in both tabs."""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps import texts
+from tests.browser.conftest import ARTEFACTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+OpenDemo = Callable[..., Page]
+HOSTILE = (
+    "<script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\"' "
+    "${window.hacked=1} {{value}} @children `x` <b>粗</b>"
+)
+
+
+def percents(page: Page, model: str) -> list[float]:
+    card = page.locator(f"#classify-result [data-model={model}]")
+    card.wait_for()
+    return [float(p.rstrip("%")) for p in card.locator("ol .za-percent").all_text_contents()]
+
+
+def test_typing_a_text_gives_bars_that_sum_to_a_hundred(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    expect(page).to_have_title(texts.TITLE.zh)
+    expect(page.locator("#classify-result")).to_contain_text("结果会显示在这里")
+
+    page.locator("#classify-text textarea").press_sequentially("早餐很丰富，房间也干净")
+
+    # The answers follow the typing; the last one is of the whole text.
+    expect(page.locator("#classify-result q")).to_have_text("早餐很丰富，房间也干净")
+    assert len(percents(page, "sentiment")) == 2
+    assert len(percents(page, "news")) == 15
+    for model in ("sentiment", "news"):
+        assert sum(percents(page, model)) == pytest.approx(100, abs=1e-6)
+        expect(page.locator(f"[data-model={model}] .za-winner")).to_have_count(1)
+
+
+def test_clicking_an_example_fills_the_box_and_answers(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    for example in (texts.REVIEW_EXAMPLES[1], texts.HEADLINE_EXAMPLES[0]):
+        page.get_by_role("button", name=example).click()
+
+        expect(page.locator("#classify-text textarea")).to_have_value(example)
+        expect(page.locator("#classify-result q")).to_contain_text(example[:20])
+        expect(page.locator("#classify-result .za-card")).to_have_count(2)
+
+
+def test_one_model_or_both_can_be_chosen_and_enter_answers(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    box, cards = page.locator("#classify-text textarea"), page.locator("#classify-result .za-card")
+    page.locator("#model label", has_text="新闻").click()
+    box.fill("球队主场取胜")
+    box.press("Enter")
+
+    expect(cards).to_have_count(1)
+    expect(cards).to_contain_text("新闻")
+    expect(box).to_have_value("球队主场取胜")  # Enter adds no line
+    page.locator("#model label", has_text="两个").click()
+    expect(cards).to_have_count(2)
+
+
+def test_empty_text_is_answered_in_chinese_and_clear_begins_anew(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    box, result = page.locator("#classify-text textarea"), page.locator("#classify-result")
+    page.locator("#classify").click()
+    expect(result.get_by_role("alert")).to_contain_text("请先输入要分类的文本")
+
+    box.fill("　 \n")
+    page.locator("#classify").click()
+    expect(result.get_by_role("alert")).to_contain_text("没有模型能读的字符")
+
+    box.fill("很好")
+    expect(result.locator(".za-card")).to_have_count(2)
+    page.locator("#clear").click()
+    expect(box).to_have_value("")
+    expect(result).to_contain_text("结果会显示在这里")
+
+
+def test_the_second_tab_shows_tokens_and_masks(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    result, box = page.locator("#tokens-result"), page.locator("#tokens-text textarea")
+    expect(result.locator(".za-hidden").first).to_have_text("[MASK]")
+    assert result.locator(".za-slice").first.text_content() == "今"
+
+    box.fill("我们在北京大学学习 PyTorch 框架😀")
+    expect(result.locator(".za-count").first).to_have_text("21")
+    slices = result.locator(".za-slice").all_text_contents()
+    assert "".join(slices) == "我们在北京大学学习PyTorch框架😀"
+    expect(result.locator(".za-tokens .za-gap")).to_have_count(2)
+    assert "字符 characters 0–1" in str(result.locator(".za-tok").first.get_attribute("title"))
+
+    masked = result.locator(".za-mask")
+    before = {masked.inner_html()}
+    for _ in range(4):
+        page.locator("#again").click()
+        page.wait_for_timeout(300)
+        before.add(masked.inner_html())
+    assert len(before) > 1
+    expect(page.locator("#seed input[type=number]")).to_have_value("4")
+
+
+def test_hostile_text_is_shown_and_never_run(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    page.locator("#classify-text textarea").fill(HOSTILE)
+    expect(page.locator("#classify-result q")).to_contain_text("<script>window.hacked=1</script>")
+    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    page.locator("#tokens-text textarea").fill(HOSTILE)
+    expect(page.locator("#tokens-result .za-count").first).to_have_text(str(len(HOSTILE)))
+
+    slices = page.locator("#tokens-result .za-slice").all_text_contents()
+    assert "".join(slices) == HOSTILE.replace(" ", "")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".za script, .za img, .za b").count() == 0
+
+
+def test_broken_characters_and_very_long_texts_are_answered(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    box, result = page.locator("#classify-text textarea"), page.locator("#classify-result")
+    put = "(box, text) => { box.value = text; box.dispatchEvent(new Event('input')); }"
+    box.evaluate(f"box => ({put})(box, '服务\\ud800很\\u0000好')")
+    expect(result.locator("q")).to_contain_text("服务")
+    expect(result.locator(".za-card")).to_have_count(2)
+
+    box.evaluate(f"box => ({put})(box, '好'.repeat(100000))")
+    expect(result).to_contain_text("100,000 个字符")
+    expect(result).to_contain_text("请按“分类”按钮")
+    box.evaluate(f"box => ({put})(box, '好'.repeat(100001))")
+    expect(result.get_by_role("alert")).to_contain_text("超过了网页的上限 100,000 个")
+
+    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    tokens = page.locator("#tokens-text textarea")
+    tokens.evaluate(f"box => ({put})(box, '天气很好'.repeat(25000))")
+    expect(page.locator("#tokens-result .za-count").first).to_have_text("100,000")
+    expect(page.locator("#tokens-result .za-slice")).to_have_count(2000)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
+    page = open_demo(width, scheme)
+    page.get_by_role("button", name=texts.REVIEW_EXAMPLES[0]).click()
+    page.locator("#classify-result .za-card").first.wait_for()
+    _photograph(page, f"demo-classification-{width}-{scheme}", width)
+    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    page.locator("#tokens-text textarea").wait_for()
+    _photograph(page, f"demo-tokens-{width}-{scheme}", width)
+
+    dark = "getComputedStyle(document.body).backgroundColor"
+    shades = page.evaluate(dark).removeprefix("rgb(").rstrip(")").split(",")
+    assert (sum(map(int, shades)) < 150) == (scheme == "dark")
+
+
+def _photograph(page: Page, name: str, width: int) -> None:
+    page.mouse.move(0, 0)
+    page.evaluate("document.activeElement.blur()")
+    page.wait_for_timeout(300)  # colours fade
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_other_machines_cannot_open_it(demo_url: str) -> None:
+    assert demo_url.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(demo_url) as answer:
+        body = answer.read().decode()
+    assert "fonts.googleapis.com" not in body

@@ -1,0 +1,196 @@
+"""``AlbertClassifier`` among scikit-learn's own tools."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tests.integration.conftest import BAD, GOOD, THINGS
+from tests.micro import save_micro_encoder
+from zh_albert import AlbertClassifier, load
+from zh_albert.errors import DataError
+from zh_albert.training.events import Progress
+
+TEXTS = [thing + word for word in GOOD[:2] + BAD[:2] for thing in THINGS]
+LABELS = ["good"] * 16 + ["bad"] * 16
+# At import time, for scikit-learn's checks take their estimator when tests are collected.
+MICRO = str(save_micro_encoder(Path(tempfile.mkdtemp(prefix="micro-encoder-")) / "micro"))
+QUICK: dict[str, Any] = {
+    "init": MICRO,
+    "epochs": 8,
+    "peak_lr": 5e-3,
+    "max_length": 16,
+    "batch_tokens": 64,
+}
+
+
+@pytest.fixture(scope="module")
+def fitted() -> AlbertClassifier:
+    return AlbertClassifier(**QUICK, stride=4).fit(TEXTS, LABELS)
+
+
+def small(**changes: Any) -> AlbertClassifier:
+    return AlbertClassifier(**{**QUICK, "stride": 4, "epochs": 1, **changes})
+
+
+def test_it_fits_predicts_and_scores(fitted: AlbertClassifier) -> None:
+    assert list(fitted.classes_) == ["bad", "good"]
+    probabilities = fitted.predict_proba(TEXTS)
+    assert probabilities.shape == (32, 2)
+    np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-5)
+    assert (fitted.predict(TEXTS) == fitted.classes_[probabilities.argmax(1)]).all()
+    assert fitted.score(TEXTS, LABELS) > 0.9
+
+
+def test_the_same_seed_gives_the_same_model_another_seed_another() -> None:
+    one, two, other = (small(random_state=seed).fit(TEXTS, LABELS) for seed in (1, 1, 2))
+    assert (one.predict_proba(TEXTS) == two.predict_proba(TEXTS)).all()
+    assert (one.predict_proba(TEXTS) != other.predict_proba(TEXTS)).any()
+
+
+def test_pickling_keeps_every_probability(fitted: AlbertClassifier) -> None:
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert (copy.predict_proba(TEXTS) == fitted.predict_proba(TEXTS)).all()
+    assert copy.get_params() == fitted.get_params()
+    assert b"torch" not in pickle.dumps(fitted), "weights travel as safetensors, not as pickle"
+
+
+def test_a_saved_folder_opens_with_load(fitted: AlbertClassifier, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    answers = load(str(tmp_path / "model"))(TEXTS)
+    assert [answer.label for answer in answers] == list(fitted.predict(TEXTS))
+    assert "batch_tokens = 64" in (tmp_path / "model" / "README.md").read_text()
+
+
+def test_clone_search_cross_validation_and_pipeline() -> None:
+    copy = clone(small(peak_lr=2e-3))
+    assert copy.get_params() == small(peak_lr=2e-3).get_params()
+    assert cross_val_score(small(), TEXTS, LABELS, cv=2).shape == (2,)
+    search = GridSearchCV(small(epochs=8), {"peak_lr": [1e-6, 5e-3]}, cv=2).fit(TEXTS, LABELS)
+    assert search.best_params_["peak_lr"] == 5e-3
+    strip = FunctionTransformer(lambda texts: [text.strip() for text in texts])
+    pipeline = Pipeline([("strip", strip), ("albert", small())]).fit(TEXTS, LABELS)
+    assert set(pipeline.predict(TEXTS)) <= {"good", "bad"}
+
+
+def test_integer_labels_come_back_as_integers_in_their_order() -> None:
+    labels = [10] * 16 + [9] * 16
+    model = small(epochs=8).fit(np.array(TEXTS), np.array(labels))
+    assert list(model.classes_) == [9, 10]
+    assert model.predict(TEXTS).dtype == np.array(labels).dtype
+    assert model.score(TEXTS, labels) > 0.9
+
+
+def test_weights_decide_between_contradicting_labels() -> None:
+    texts, labels = TEXTS + TEXTS, LABELS + LABELS[::-1]
+    weights = [1.0] * 32 + [0.0] * 32
+    model = small(epochs=8).fit(texts, labels, sample_weight=weights)
+    assert model.score(TEXTS, LABELS) > 0.9
+    model = small(epochs=8).fit(texts, labels, sample_weight=weights[::-1])
+    assert model.score(TEXTS, LABELS) < 0.1
+
+
+def test_a_class_of_weight_zero_keeps_its_column() -> None:
+    labels = ["good"] * 15 + ["rare"] + ["bad"] * 16
+    weights = [float(label != "rare") for label in labels]
+    model = small().fit(TEXTS, labels, sample_weight=weights)
+    assert list(model.classes_) == ["bad", "good", "rare"]
+    assert (model.predict_proba(TEXTS)[:, 2] == 0).all()
+
+
+def test_a_column_of_texts_is_taken() -> None:
+    column = np.array(TEXTS, dtype=object)[:, None]
+    assert len(small().fit(column, LABELS).predict(column)) == 32
+
+
+def test_progress_is_told() -> None:
+    events = []
+    small(on_event=events.append).fit(TEXTS, LABELS)
+    assert isinstance(events[-1], Progress)
+    assert events[-1].update == events[-1].total
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "problem"),
+    [
+        ("一个字符串", ["a"], "a list of texts, found one string"),
+        (["好", "坏"], ["a"], "2 texts, but 1 labels"),
+        (["好", " "], ["a", "b"], r"texts\[1\] is empty"),
+        (["好", None], ["a", "b"], r"texts\[1\]: expected a string, found NoneType"),
+        ([["好", "很"], ["坏", "太"]], ["a", "b"], r"found shape \(2, 2\)"),
+        (["好", "坏"], ["a", "a"], "at least two different labels"),
+    ],
+)
+def test_bad_arguments_are_refused(
+    X: Any,  # noqa: N803
+    y: Any,
+    problem: str,
+) -> None:
+    with pytest.raises(DataError, match=problem):
+        small().fit(X, y)
+
+
+def test_wrong_weights_are_refused() -> None:
+    with pytest.raises(DataError, match="expected 32 numbers >= 0"):
+        small().fit(TEXTS, LABELS, sample_weight=[1.0])
+
+
+def test_predicting_before_fitting_is_said() -> None:
+    with pytest.raises(NotFittedError, match="call fit first"):
+        small().predict(TEXTS)
+
+
+class OnNumbers(AlbertClassifier):
+    """Reads a row of numbers as a text, one character a number, so scikit-learn's checks apply.
+
+    For an estimator that takes strings scikit-learn itself yields almost none. Parameters and
+    everything but the reading of ``X`` are ``AlbertClassifier``'s own.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnNumbers:  # noqa: N803
+        X, y = validate_data(self, X, y)
+        return super().fit(as_texts(X), y, sample_weight)
+
+    def predict_proba(self, X: Any) -> Any:  # noqa: N803
+        check_is_fitted(self)
+        return super().predict_proba(as_texts(validate_data(self, X, reset=False)))
+
+    def __repr__(self, N_CHAR_MAX: int = 0) -> str:  # noqa: N803
+        return "OnNumbers()"  # names the tests; its parameters hold a temporary folder
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = False, True
+        return tags
+
+
+def as_texts(numbers: Any) -> list[str]:
+    rows = (np.clip(np.asarray(numbers, dtype=float), -20, 20) * 4 + 100).astype(int)
+    return ["".join(chr(0x4E00 + value) for value in row) for row in rows.tolist()]
+
+
+REFUSED = {
+    "check_sample_weight_equivalence_on_dense_data": "a text of weight 2 counts like two, but "
+    "batches are cut otherwise, so the result of stochastic training differs",
+}
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [OnNumbers(MICRO, epochs=40, peak_lr=5e-3, max_length=16, stride=4, batch_tokens=256)],
+    expected_failed_checks=lambda _: REFUSED,
+)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
