@@ -48,6 +48,15 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     return _read_safetensors(folder / WEIGHTS)
 
 
+def count_parameters(folder: Path) -> int:
+    """Count the numbers in a model folder's tensors.
+
+    Raises:
+        CheckpointError: See ``read_tensors``.
+    """
+    return sum(tensor.numel() for tensor in read_tensors(folder).values())
+
+
 def _read_shards(folder: Path) -> dict[str, Tensor]:
     try:
         shards = sorted(set(json.loads(read_text(folder, _INDEX))["weight_map"].values()))

@@ -16,8 +16,9 @@ def models(as_json: Json = False) -> None:
 
     Example: zh-albert models --json
     """
+    from zh_albert.checkpoints.files import count_parameters
     from zh_albert.checkpoints.locate import bundled_names, locate
-    from zh_albert.checkpoints.store import count_stored, load_config
+    from zh_albert.checkpoints.store import load_config
 
     rows = []
     for name in bundled_names():
@@ -28,7 +29,7 @@ def models(as_json: Json = False) -> None:
                 "name": name,
                 "task": task.get("name"),
                 "labels": task.get("labels", []),
-                "parameters": count_stored(folder),
+                "parameters": count_parameters(folder),
                 "size_bytes": sum(path.stat().st_size for path in folder.iterdir()),
                 "dev": task.get("dev", {}),
                 "trained_on": task.get("trained_on", ""),
@@ -103,7 +104,7 @@ def convert(
 
     Example: zh-albert convert sentiment out --to huggingface
     """
-    from zh_albert.checkpoints.huggingface import convert as convert_folder
+    from zh_albert.checkpoints.convert import convert_folder
     from zh_albert.checkpoints.locate import locate
 
     convert_folder(locate(source), folder, to=to)

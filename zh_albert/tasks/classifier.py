@@ -172,19 +172,20 @@ class TextClassifier:
             CheckpointError: If it is none, or a model for something else.
         """
         config, task = load_config(folder)
-        if task.get("name") != "classification":
+        if task.get("name") != "classification" or not {"labels", "pooling"} <= task.keys():
             raise CheckpointError(
                 f"{folder}: expected a model for classification, found one for "
                 f"{task.get('name') or 'no task (an encoder)'}; fine-tune it first: "
                 "zh-albert finetune --task classification --init …"
             )
-        try:
-            labels = task.pop("labels")
-            pooling = task.pop("pooling")
-            window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
-        except KeyError as error:
-            raise CheckpointError(f"{folder}/config.json: the task lacks {error}") from None
-        task.pop("name")
+        # A folder that transformers wrote names no window: take the encoder's whole length.
+        task = {
+            "max_length": config.max_position_embeddings,
+            "stride": config.max_position_embeddings // 4,
+            **task,
+        }
+        _, labels, pooling = (task.pop(key) for key in ("name", "labels", "pooling"))
+        window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         tokenizer = matching_tokenizer(folder, config)
         classifier = cls(config, tokenizer, labels, window=window, pooling=pooling, facts=task)
         load_weights(classifier.module, folder)
