@@ -47,6 +47,13 @@ def classify(models: Mapping[str, Classifier], text: str | None, chosen: str | N
     return classification_panel(text, answers)
 
 
+def announce(models: Mapping[str, Classifier], text: str | None) -> str:
+    """Return what is shown while a long text is read; nothing for a short one."""
+    if models and text and _LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
+        return notice(texts.WORKING.filled(count=f"{len(text):,}"), alarm=False)
+    return ""
+
+
 def classify_typed(models: Mapping[str, Classifier], text: str | None, chosen: str | None) -> str:
     """Return the panel while the user types: a long text waits for the button."""
     if not text or not text.strip():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from apps import texts
-from apps.answers import classify, classify_typed, cut_and_mask
+from apps.answers import announce, classify, classify_typed, cut_and_mask
 from apps.markup import bilingual, escape, notice, page
 from apps.panels import choices
 from zh_albert.checkpoints.locate import bundled_names, locate
@@ -150,13 +150,21 @@ def _classification_tab(gr: Any, models: Mapping[str, Classifier]) -> None:
                 *_examples(gr, texts.REVIEWS, texts.REVIEW_EXAMPLES),
                 *_examples(gr, texts.HEADLINES, texts.HEADLINE_EXAMPLES),
             ]
-    asked = gr.on(
+
+    # Two steps and no generator: cancelling one makes Gradio print a traceback now and then.
+    announced = gr.on(
         [go.click, text.submit],
+        lambda text: announce(models, text) or gr.skip(),
+        text,
+        result,
+        trigger_mode="always_last",
+        **_QUIETLY,
+    )
+    asked = announced.then(
         partial(classify, models),
         [text, chosen],
         result,
-        trigger_mode="always_last",
-        show_progress="minimal",
+        show_progress="hidden",
         concurrency_limit=4,  # a long text given up by the user goes on for a while
         api_name="classify",
     )
@@ -168,7 +176,7 @@ def _classification_tab(gr: Any, models: Mapping[str, Classifier]) -> None:
         [text, chosen],
         result,
         trigger_mode="always_last",
-        cancels=[asked],
+        cancels=[announced, asked],
         **_QUIETLY,
     )
     for button, example in examples:
@@ -177,7 +185,7 @@ def _classification_tab(gr: Any, models: Mapping[str, Classifier]) -> None:
         lambda: ("", notice(texts.WAITING, alarm=False)),
         None,
         [text, result],
-        cancels=[asked],
+        cancels=[announced, asked],
         **_QUIETLY,
     )
 

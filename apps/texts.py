@@ -118,6 +118,13 @@ LONG = Notice(
         "Press Classify; it can take seconds to minutes, and the page stays usable meanwhile.",
     ),
 )
+WORKING = Notice(
+    Wording("正在读 {count} 个字符……", "Reading {count} characters …"),
+    Wording(
+        "结果出来前，可以照常输入别的文字，或看另一页。",
+        "Until the answer comes, type something else or look at the other tab.",
+    ),
+)
 NO_MODELS = Notice(
     Wording("还没有随附的分类模型", "No classification model is bundled yet"),
     Wording(

@@ -23,6 +23,7 @@ def save_micro_encoder(folder: Path) -> Path:
         num_attention_heads=2,
         intermediate_size=64,
         initializer_range=0.15,
+        classifier_dropout_prob=0.0,
     )
     torch.manual_seed(0)
     save_model(

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps import texts
-from apps.answers import MAX_CHARACTERS, classify, classify_typed, cut_and_mask
+from apps.answers import MAX_CHARACTERS, announce, classify, classify_typed, cut_and_mask
 from apps.gradio_demo import build_demo, serve
 from apps.markup import escape, notice, shown
 from apps.panels import (
@@ -264,6 +264,11 @@ def test_while_typing_nothing_is_an_error_and_a_long_text_waits_for_the_button()
     assert "好评" in classify_typed(MODELS, "好" * 1000, "")
     assert "请按“分类”按钮" in classify_typed(MODELS, "好" * 1001, "")
     assert "超过了网页的上限" in classify_typed(MODELS, "好" * (MAX_CHARACTERS + 1), "")
+
+
+def test_a_long_text_that_was_asked_for_is_announced_first() -> None:
+    assert announce(MODELS, "好" * 1000) == announce(MODELS, "") == ""
+    assert "正在读 1,001 个字符" in announce(MODELS, "好" * 1001)
 
 
 @given(text=texts_of_all_kinds.filter(bool), seed=st.integers(0, 99))

@@ -46,6 +46,7 @@ def finetune(
     from zh_albert.cli.progress import TrainingDisplay, say
     from zh_albert.tasks import finetune as job
     from zh_albert.tasks.examples import overlap, without
+    from zh_albert.training.engine import is_first_process
 
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
@@ -77,7 +78,8 @@ def finetune(
         "updates": position.update,
         "best_update": position.best_update,
     }
-    _show(result, as_json=as_json)
+    if is_first_process():
+        _show(result, as_json=as_json)
 
 
 def evaluate(

@@ -35,7 +35,7 @@ from zh_albert.tasks.metrics import classification_metrics
 from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Batch, Selection, train
+from zh_albert.training.engine import Batch, Selection, is_first_process, train
 from zh_albert.training.events import ChanceWatch, Event, MetricsFile, Observer, TensorBoard
 from zh_albert.training.resume import Position, read_position, seed_for, seed_torch
 
@@ -190,9 +190,10 @@ def finetune(
         position = _prepare(out, folder, settings, resume=resume)
         if position.finished:
             return TextClassifier.load(out), position
-        listeners.append(MetricsFile(folder / "metrics.jsonl", resumed_update=position.update))
-        if config.tensorboard:
-            listeners.append(TensorBoard(folder / "tensorboard"))
+        if is_first_process():
+            listeners.append(MetricsFile(folder / "metrics.jsonl", resumed_update=position.update))
+            if config.tensorboard:
+                listeners.append(TensorBoard(folder / "tensorboard"))
 
     def say(event: Event) -> None:
         for listener in listeners:
@@ -220,9 +221,10 @@ def finetune(
         selection=selection,
         observers=[*listeners, watch],
     )
-    if out and not dev:
+    if out and not dev and is_first_process():
         _save(classifier, out, config, {})
-    return (TextClassifier.load(out) if out else classifier), position
+    # Every process has trained the same weights, but only the first has kept the best ones.
+    return (TextClassifier.load(out) if out and is_first_process() else classifier), position
 
 
 def evaluate(classifier: TextClassifier, examples: Sequence[TextExample]) -> dict[str, float]:
@@ -242,11 +244,10 @@ def _prepare(out: Path, folder: Path, settings: str, *, resume: bool) -> Positio
         raise ConfigError(
             f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
         )
-    if not saved or not resume:
+    if not saved and is_first_process():
         with atomic_write(folder / "config.toml") as file:
             file.write(settings.encode())
-        return Position()
-    return saved[0]
+    return saved[0] if saved else Position()
 
 
 def _save(

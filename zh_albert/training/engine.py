@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,6 +80,11 @@ class Selection:
     evaluate: Callable[[], Mapping[str, float]]
     metric: str
     keep: Callable[[Mapping[str, float]], None]
+
+
+def is_first_process() -> bool:
+    """Whether this process writes files and shows progress: the only one, or torchrun's first."""
+    return int(os.environ.get("RANK", "0")) == 0
 
 
 def train(

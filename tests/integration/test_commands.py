@@ -1,0 +1,103 @@
+"""``models``, ``inspect``, ``convert``, help, start-up time, several processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.integration.conftest import QUICK, Ran, reviews
+
+Cli = Callable[..., Ran]
+
+
+def test_inspect_prints_the_published_counts(cli: Cli) -> None:
+    result = json.loads(cli("inspect", "tiny", "--json").out)
+    assert result["encoder_parameters"] == 4_080_520
+    assert result["parameters"] == 4_142_594
+    shared_attention = json.loads(cli("inspect", "base", "--sharing", "attention", "--json").out)
+    assert shared_attention["encoder_parameters"] == 62_511_616
+    english = json.loads(cli("inspect", "base", "--vocab-size", "30000", "--json").out)
+    assert english["encoder_parameters"] == 11_683_584
+
+
+def test_inspect_takes_a_folder(cli: Cli, trained: Path) -> None:
+    result = json.loads(cli("inspect", trained, "--json").out)
+    assert result["task"]["labels"] == ["negative", "positive"]
+    assert result["config"]["hidden_size"] == 32
+
+
+def test_models_lists_what_can_be_loaded(cli: Cli) -> None:
+    from zh_albert import load
+
+    rows = json.loads(cli("models", "--json").out)["models"]
+    assert {"sentiment", "news"} <= {row["name"] for row in rows}
+    for row in rows:
+        assert row["parameters"] > 1_000_000
+        assert 0 < row["size_bytes"] < 20e6
+        assert 0 < row["dev"]["accuracy"] < 1
+        assert row["trained_on"]
+        if row["task"] == "classification":
+            assert load(row["name"]).labels == row["labels"]
+
+
+def test_convert_writes_a_folder_that_predicts_the_same(
+    cli: Cli, trained: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "converted"
+    assert cli("convert", trained, target, "--to", "huggingface").code == 0
+    texts = tmp_path / "texts.txt"
+    texts.write_text("房间很好。\n服务太差。\n", encoding="utf-8")
+    assert cli("predict", target, texts).out == cli("predict", trained, texts).out
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["models", "inspect", "predict", "evaluate", "finetune", "baseline", "convert", "demo"],
+)
+def test_every_command_explains_itself_with_an_example(cli: Cli, command: str) -> None:
+    ran = cli(command, "--help")
+    assert ran.code == 0
+    assert f"Example: zh-albert {command}" in ran.out
+
+
+@pytest.mark.parametrize("code", ["import zh_albert", "import zh_albert.cli.app"])
+def test_starting_up_does_not_load_the_heavy_libraries(code: str) -> None:
+    heavy = ("torch", "sklearn", "gradio", "transformers", "tokenizers", "accelerate", "numpy")
+    check = f"import sys; {code}; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+def test_two_processes_train_like_one_that_accumulates(micro: Path, tmp_path: Path) -> None:
+    train = reviews(tmp_path / "t.jsonl", count=128)
+    quick = [*QUICK, "--set=train.epochs=3", "--init", str(micro)]
+
+    def arguments(out: Path) -> list[str]:
+        files = ["--train", str(train), "--dev", str(train), "--out", str(out), "--json"]
+        return ["-m", "zh_albert.cli", "finetune", *files, *quick]
+
+    one = [*arguments(tmp_path / "one"), "--set=train.accumulation=2"]
+    subprocess.run([sys.executable, *one], check=True, capture_output=True)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*torchrun, *arguments(tmp_path / "two")],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert len(done.stdout.splitlines()) == 1, "only the first process prints the result"
+    first = load_file(tmp_path / "one" / "training" / "state.safetensors")
+    second = load_file(tmp_path / "two" / "training" / "state.safetensors")
+    for name in first:
+        torch.testing.assert_close(first[name], second[name], rtol=1e-3, atol=1e-4)
