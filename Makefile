@@ -23,7 +23,7 @@ lint: .venv/.dev
 	$(BIN)/lint-imports
 
 unit: .venv/.dev
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --cov --cov-report=term:skip-covered
 
 browser:
 	@sh tests/browser/install_chromium.sh

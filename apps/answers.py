@@ -56,9 +56,9 @@ def announce(models: Mapping[str, Classifier], text: str | None) -> str:
 
 def classify_typed(models: Mapping[str, Classifier], text: str | None, chosen: str | None) -> str:
     """Return the panel while the user types: a long text waits for the button."""
-    if not text or not text.strip():
+    if models and (not text or not text.strip()):
         return notice(texts.WAITING, alarm=False)
-    if _LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
+    if models and text and _LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
         return notice(texts.LONG.filled(count=f"{len(text):,}"), alarm=False)
     return classify(models, text, chosen)
 

@@ -88,7 +88,11 @@ def serve(*, port: int, models: Sequence[str] | None = None) -> None:
     _keep_to_this_computer()
     gr = _gradio()
     names = _bundled_classifiers() if models is None else models
-    demo = build_demo({Path(name).name: Classifier.load(locate(name)) for name in names})
+    opened: dict[str, Classifier] = {}
+    for name in names:
+        short = Path(name).name
+        opened[name if short in opened else short] = Classifier.load(locate(name))
+    demo = build_demo(opened)
     try:
         _, url, _ = demo.launch(
             server_name=HOST,
@@ -182,7 +186,7 @@ def _classification_tab(gr: Any, models: Mapping[str, Classifier]) -> None:
     for button, example in examples:
         button.click(None, None, text, js=_SHOW_EXAMPLE % json.dumps(example), **_QUIETLY)
     clear.click(
-        lambda: ("", notice(texts.WAITING, alarm=False)),
+        lambda: ("", classify_typed(models, "", "")),
         None,
         [text, result],
         cancels=[announced, asked],

@@ -13,13 +13,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from zh_albert.checkpoints.locate import bundled_names
 
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
 _START_S = 100
+expect.set_options(timeout=15_000)  # other tests, or a training, may have the cores
 _CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -261,6 +261,7 @@ def test_what_cannot_be_classified_is_explained_in_chinese(
 
 def test_while_typing_nothing_is_an_error_and_a_long_text_waits_for_the_button() -> None:
     assert "结果会显示在这里" in classify_typed(MODELS, " \n", "")
+    assert "还没有随附的分类模型" in classify_typed({}, "", None)
     assert "好评" in classify_typed(MODELS, "好" * 1000, "")
     assert "请按“分类”按钮" in classify_typed(MODELS, "好" * 1001, "")
     assert "超过了网页的上限" in classify_typed(MODELS, "好" * (MAX_CHARACTERS + 1), "")
