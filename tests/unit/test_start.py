@@ -62,9 +62,7 @@ def masked_accuracy(model: AlbertForPretraining) -> float:
             inputs, torch.zeros_like(inputs), torch.ones_like(inputs).bool(), mask.nonzero()
         ).masked
     labels = rows[mask]
-    return F.cross_entropy(logits, labels).item(), (
-        logits.argmax(-1) == labels
-    ).float().mean().item()
+    return (logits.argmax(-1) == labels).float().mean().item()
 
 
 def test_the_start_predicts_before_any_training() -> None:

@@ -31,6 +31,7 @@ from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.neighbours import NeighbourCounts, pointwise_information
 
@@ -112,6 +113,7 @@ def start_from_statistics(
     )
     matrices = wiring.attention(offsets, maps, frequencies, config.sharpness)
     for block in model.encoder.attention:
+        assert isinstance(block, AttentionBlock)
         linears = (block.query, block.key, block.value, block.dense)
         for linear, matrix in zip(linears, matrices, strict=True):
             _set(linear.weight, matrix, config.noise_std / 10, rng)
