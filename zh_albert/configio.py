@@ -7,6 +7,7 @@ the error: a wrong key is answered with the nearest known one.
 from __future__ import annotations
 
 import dataclasses
+import json
 import tomllib
 import types
 import typing
@@ -31,8 +32,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; expected a TOML configuration") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, IsADirectoryError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
@@ -50,9 +53,10 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
         if not equals or not key.strip():
             raise ConfigError(f"--set takes key=value, got {pair!r}")
         try:
-            value = tomllib.loads(f"v = {text}")["v"]
+            parsed = tomllib.loads(f"v = {text}")
         except tomllib.TOMLDecodeError:
-            value = text
+            parsed = {}
+        value = parsed["v"] if parsed.keys() == {"v"} else text  # more keys: text with a line end
         table = result
         *parents, last = key.strip().split(".")
         for parent in parents:
@@ -69,6 +73,8 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in over.items():
         if isinstance(value, Mapping) and isinstance(result.get(key), Mapping):
             result[key] = merged(result[key], value)
+        elif isinstance(value, Mapping) and key in result:
+            raise ConfigError(f"{key} is a table, but the file gives it the value {result[key]!r}")
         else:
             result[key] = value
     return result
@@ -129,12 +135,13 @@ def _write_table(values: Mapping[str, Any], name: str, tables: list[str]) -> Non
 def _toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
+    if isinstance(value, int):
+        return repr(int(value))
+    if isinstance(value, float):
+        return repr(float(value))  # NumPy's would read np.float64(…)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{text}"'
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _refuse_unknown(schema: Any, values: Mapping[str, Any], source: str, prefix: str) -> None:

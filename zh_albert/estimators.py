@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
+from operator import index
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -11,7 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
 from zh_albert.checkpoints.locate import locate
@@ -22,7 +25,7 @@ from zh_albert.tasks.classifier import TextClassifier, WindowConfig
 from zh_albert.tasks.examples import TextExample
 from zh_albert.tasks.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.events import Event
+from zh_albert.training.events import Event, Warned
 
 
 class AlbertClassifier(ClassifierMixin, BaseEstimator):
@@ -38,12 +41,13 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         epochs: Passes over the training texts.
         peak_lr: The highest learning rate.
         batch_tokens: Tokens of one forward pass in training.
-        random_state: Seed of weights, order and dropout.
+        random_state: Seed of weights, order and dropout; None: another one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
         classes_: The class labels, sorted; as given to ``fit``.
         classifier_: The trained ``TextClassifier``.
+        config_: The settings it was trained with.
 
     >>> texts, labels = ["很好", "不错", "太差", "糟糕"], ["good", "good", "bad", "bad"]
     >>> model = AlbertClassifier(preset="tiny", epochs=1).fit(texts, labels)
@@ -62,7 +66,7 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         epochs: int = 4,
         peak_lr: float = 3e-4,
         batch_tokens: int = 2048,
-        random_state: int = 1,
+        random_state: int | np.random.RandomState | None = 1,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         self.init = init
@@ -95,26 +99,28 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         if len(labels) != len(texts):
             raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, float)
-        if weights.shape != (len(texts),) or (weights < 0).any():
+        if weights.shape != (len(texts),) or not (np.isfinite(weights) & (weights >= 0)).all():
             raise DataError(
                 f"sample_weight: expected {len(texts)} numbers >= 0, found shape {weights.shape}, "
                 f"smallest {weights.min() if weights.size else 'none'}"
             )
         if not weights.any():
             raise DataError("sample_weight: all weights are zero: there is nothing to learn from")
-        self.classes_ = np.unique(labels)
         examples = [
             TextExample(text, str(label), float(weight))
             for text, label, weight in zip(texts, labels.tolist(), weights, strict=True)
             if weight > 0
         ]
+        config = self._config()
         self.classifier_, _ = finetune(
             examples,
             [],
-            self._config(),
+            config,
             init=locate(self.init) if self.init else None,
-            observers=[self.on_event] if self.on_event else [],
+            observers=[_warn, *([self.on_event] if self.on_event else [])],
         )
+        self.config_ = config
+        self.classes_ = np.unique(labels)  # last: a fit that fails leaves the old one usable
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
@@ -138,7 +144,7 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         """Write the model folder that ``zh_albert.load`` and the command line open."""
         if not hasattr(self, "classifier_"):
             raise NotFittedError("this AlbertClassifier is not fitted yet; call fit first")
-        card = classifier_card(self.classifier_, write_toml(self._config()))
+        card = classifier_card(self.classifier_, write_toml(self.config_))
         self.classifier_.save(Path(folder), card=card)
 
     def _config(self) -> FinetuneConfig:
@@ -146,12 +152,18 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
             model=ModelConfig(preset=self.preset, pooling=self.pooling),
             window=WindowConfig(max_length=self.max_length, stride=self.stride),
             train=TrainConfig(
-                epochs=self.epochs,
-                peak_lr=self.peak_lr,
-                batch_tokens=self.batch_tokens,
-                seed=self.random_state,
+                # A search over np.arange or np.logspace hands in NumPy's numbers.
+                epochs=index(self.epochs),
+                peak_lr=float(self.peak_lr),
+                batch_tokens=index(self.batch_tokens),
+                seed=self._seed(),
             ),
         )
+
+    def _seed(self) -> int:
+        if self.random_state is None or isinstance(self.random_state, np.random.RandomState):
+            return int(check_random_state(self.random_state).randint(2**31))
+        return index(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         """Say that a sample is a string."""
@@ -180,6 +192,11 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
                 for name, data in files.items():
                     (Path(folder) / name).write_bytes(data)
                 self.classifier_ = TextClassifier.load(Path(folder))
+
+
+def _warn(event: Event) -> None:
+    if isinstance(event, Warned):
+        warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
 def _as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803

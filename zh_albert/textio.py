@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,9 +35,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise DataError(f"{path}: expected a file, found a folder") from None
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
         where = f"{path}, after line {number}"
         raise DataError(f"{where}: the compressed file is damaged: {error}") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def decode_line(raw: bytes, number: int, source: Path | str) -> str:
@@ -63,6 +66,8 @@ def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         problem = f"not JSON: {error.msg} at column {error.colno}"
         raise DataError.at(source, number, problem, hint="One JSON object a line") from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; deep nesting
+        raise DataError.at(source, number, f"not JSON that can be read: {error}") from None
     if not isinstance(row, dict):
         problem = f"expected a JSON object, found {type(row).__name__}"
         raise DataError.at(source, number, problem)
@@ -109,5 +114,41 @@ def _open_bytes(path: Path) -> IO[bytes]:
             import zstandard  # noqa: PLC0415  (an extra)
         except ImportError:
             raise MissingExtraError.of("zstandard", "corpora") from None
-        return io.BufferedReader(zstandard.open(path, "rb"))
+        return io.BufferedReader(_Chunks(_zstd_chunks(path, zstandard)))
     return path.open("rb")
+
+
+def _zstd_chunks(path: Path, zstandard: Any) -> Iterator[bytes]:
+    """Decompress all frames; zstandard's own reader ends silently after the first or a cut one."""
+    frame = None
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 17):
+            while chunk:
+                frame = frame or zstandard.ZstdDecompressor().decompressobj()
+                try:
+                    yield frame.decompress(chunk)
+                except zstandard.ZstdError as error:
+                    raise EOFError(str(error)) from None
+                chunk, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    if frame is not None:
+        raise EOFError("it ends before its end mark")
+
+
+class _Chunks(io.RawIOBase):
+    """Pieces of bytes as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._left = chunks, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            piece = next(self._chunks, None)
+            if piece is None:
+                return 0
+            self._left = piece
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count

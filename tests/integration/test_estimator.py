@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -147,6 +147,11 @@ def test_wrong_weights_are_refused() -> None:
         small().fit(TEXTS, LABELS, sample_weight=[1.0])
 
 
+def test_a_fit_that_learns_nothing_warns_as_scikit_learn_does() -> None:
+    with pytest.warns(ConvergenceWarning, match="guessing gives 0.693"):
+        small(epochs=30, peak_lr=1e-12).fit(TEXTS, LABELS)
+
+
 def test_predicting_before_fitting_is_said() -> None:
     with pytest.raises(NotFittedError, match="call fit first"):
         small().predict(TEXTS)
@@ -188,6 +193,7 @@ REFUSED = {
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # random labels
 @parametrize_with_checks(
     [OnNumbers(MICRO, epochs=40, peak_lr=5e-3, max_length=16, stride=4, batch_tokens=256)],
     expected_failed_checks=lambda _: REFUSED,

@@ -36,6 +36,8 @@ def convert_folder(source: Path, target: Path, *, to: Literal["zh_albert", "hugg
     """
     if target.resolve() == source.resolve():
         raise CheckpointError(f"{target}: give another folder than the one to convert")
+    if target.is_dir() and any(target.iterdir()):
+        raise CheckpointError(f"{target}: not empty; choose a new folder, nothing is overwritten")
     config, task = load_config(source)
     tensors = read_tensors(source)
     dtype = next(iter(tensors.values())).dtype
@@ -52,7 +54,8 @@ def _model_of(names: set[str], config: AlbertConfig, task: dict[str, object]) ->
     """Make the model whose tensors have these names (ours)."""
     if any(name.startswith("classifier.") for name in names):
         labels, pooling = task.get("labels"), task.get("pooling", "first")
-        assert isinstance(labels, list)
+        if not isinstance(labels, list):
+            raise CheckpointError(f"config.json names no labels for the classifier, but {labels!r}")
         return SequenceClassifier(config, len(labels), pooling=pooling)  # type: ignore[arg-type]
     if any(name.startswith("masked_lm.") for name in names):
         return AlbertForPretraining(config)

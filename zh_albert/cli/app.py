@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -17,6 +19,24 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(version("zh-albert"))
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
 app.command("models")(models.models)
 app.command("inspect")(models.inspect)
 app.command("predict")(predict.predict)
@@ -35,13 +55,25 @@ def main() -> None:
 def run(tree: typer.Typer) -> None:
     """Run a command tree; show expected errors as one line, without a traceback."""
     try:
-        tree()
+        sys.exit(tree(standalone_mode=False))
+    except typer.Abort:  # what typer makes of Ctrl-C
+        _end("interrupted", 130)
     except ZhAlbertError as error:
-        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of our output (head, less) has seen enough
-        sys.stderr.close()
-        sys.exit(0)
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        sys.exit(130)
+        _end(f"error: {error}", 2)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _end(f"error: {where}{error.strerror or error}; check the path, its rights and the disk", 2)
+    except Exception as error:
+        # Wrong options; the class is private to typer, and another one in each of its versions.
+        if not hasattr(error, "format_message"):
+            raise
+        message = error.format_message()
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.stderr.write(f"{message}\n")
+            sys.exit(2)
+        _end(f"error: {message} See --help", 2)
+
+
+def _end(text: str, code: int) -> NoReturn:
+    sys.stderr.write(" ".join(text.split()) + "\n")
+    sys.exit(code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +34,11 @@ def predict(
     from zh_albert.inference.loading import load
     from zh_albert.textio import decode_line, read_lines
 
+    if file == Path("-"):
+        file = None
     source: Path | str = file or "standard input"
+    if file is None and sys.stdin is None:  # closed: predict MODEL <&-
+        raise DataError("standard input is closed; name a file, or pipe texts in")
     as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
     predictor = load(model)
     total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
@@ -73,7 +78,7 @@ def demo(
 
 
 def _is_jsonl(path: Path) -> bool:
-    return ".jsonl" in path.suffixes or ".json" in path.suffixes
+    return re.search(r"\.jsonl?(\.(xz|gz|zst))?$", path.name) is not None
 
 
 def _texts(
@@ -83,7 +88,7 @@ def _texts(
     from zh_albert.textio import parse_object
 
     for number, line in lines:
-        if not as_objects:
+        if not as_objects or not line.strip():  # a blank line gets its row too, in its place
             yield line
             continue
         row = parse_object(line, number, source)

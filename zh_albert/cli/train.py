@@ -59,16 +59,20 @@ def finetune(
         say(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
     if init is None:
         say(f"starting from random weights ({settings.model.preset}); --init names an encoder")
-    with TrainingDisplay() as display:
-        _, position = job.finetune(
-            kept,
-            dev_examples,
-            settings,
-            init=locate(init) if init else None,
-            out=out,
-            resume=resume,
-            observers=[display],
-        )
+    try:
+        with TrainingDisplay() as display:
+            _, position = job.finetune(
+                kept,
+                dev_examples,
+                settings,
+                init=locate(init) if init else None,
+                out=out,
+                resume=resume,
+                observers=[display],
+            )
+    except KeyboardInterrupt:
+        say("the training state is saved; the same command with --resume goes on")
+        raise
     result = {
         "model": str(out),
         "task": task,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.classifier import TextClassifier
+from zh_albert.tasks.classifier import NO_CONTENT, TextClassifier
 
 _POOL = 2048  # texts sorted together by length: bounds memory and the wait for the first result
 
@@ -67,21 +67,11 @@ class Classifier:
             yield from self._pool(pool)
 
     def _pool(self, texts: Sequence[str]) -> Iterator[Classification | DataError]:
-        try:
-            yield from self(texts)
-        except DataError:  # rare: find out which, and classify the others together
-            results: list[Classification | DataError | None] = [None] * len(texts)
-            good = []
-            for index, text in enumerate(texts):
-                try:
-                    self._classifier.encode([text])
-                    good.append(index)
-                except DataError as error:
-                    results[index] = DataError(str(error).replace("texts[0]", "the text"))
-            answers = self([texts[index] for index in good])
-            for index, answer in zip(good, answers, strict=True):
-                results[index] = answer
-            yield from (result for result in results if result is not None)
+        encoded = self._classifier.encode_or_none(texts)
+        probabilities = self._classifier.probabilities_of([e for e in encoded if e is not None])
+        rows = iter(probabilities.tolist())
+        for one in encoded:
+            yield DataError(f"the text {NO_CONTENT}") if one is None else self._result(next(rows))
 
     def _result(self, row: Sequence[float]) -> Classification:
         ranked = sorted(zip(self.labels, row, strict=True), key=lambda pair: -pair[1])

@@ -53,6 +53,9 @@ class EncodedText:
         return sum(map(len, self.windows))
 
 
+NO_CONTENT = "is empty (or only spaces and control characters): there is nothing to classify"
+
+
 class TextClassifier:
     """Texts → class probabilities.
 
@@ -91,19 +94,29 @@ class TextClassifier:
         Raises:
             DataError: If an element is not a string or holds nothing to classify.
         """
+        encoded = self.encode_or_none(texts)
+        for index, text in enumerate(encoded):
+            if text is None:
+                raise DataError(f"texts[{index}] {NO_CONTENT}; leave it out")
+        return [text for text in encoded if text is not None]
+
+    def encode_or_none(self, texts: Sequence[str]) -> list[EncodedText | None]:
+        """Tokenize and cut into windows; None stands for a text that holds nothing to classify.
+
+        Raises:
+            DataError: If an element is not a string.
+        """
         for index, text in enumerate(texts):
             if not isinstance(text, str):
                 raise DataError(
                     f"texts[{index}]: expected a string, found {type(text).__name__}: {text!r:.50}"
                 )
         special, room = self.tokenizer.special, self.window.max_length - 2
-        result = []
-        for index, encoding in enumerate(self.tokenizer.encode_batch(texts)):
+        result: list[EncodedText | None] = []
+        for encoding in self.tokenizer.encode_batch(texts):
             if not encoding.ids:
-                raise DataError(
-                    f"texts[{index}] is empty (or only spaces and control characters): there is "
-                    "nothing to classify; leave it out"
-                )
+                result.append(None)
+                continue
             parts = [
                 encoding.part(tokens) for tokens in windows(encoding, room, self.window.stride)
             ]
@@ -134,8 +147,13 @@ class TextClassifier:
             texts: Any length each; see ``encode`` for what is refused.
             batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
         """
-        encoded = self.encode(texts)
-        result = np.zeros((len(texts), len(self.labels)), dtype=np.float32)
+        return self.probabilities_of(self.encode(texts), batch_tokens=batch_tokens)
+
+    def probabilities_of(
+        self, encoded: Sequence[EncodedText], *, batch_tokens: int = 2048
+    ) -> NDArray[np.float32]:
+        """Return class probabilities of encoded texts; see ``probabilities``."""
+        result = np.zeros((len(encoded), len(self.labels)), dtype=np.float32)
         device = next(self.module.parameters()).device
         with torch.inference_mode():
             for chosen, inputs in self._batches(encoded, batch_tokens):

@@ -43,12 +43,20 @@ def read_text_examples(path: Path) -> list[TextExample]:
             if not isinstance(row[name], str):
                 problem = f'"{name}" must be a string, found {row[name]!r}'
                 raise DataError.at(path, number, problem)
-        if not row["text"].strip():
+        if not has_content(row["text"]):
             raise DataError.at(path, number, '"text" is empty', hint="Remove the line")
+        if not row["label"].isprintable() or not row["label"]:
+            problem = f'"label" must be printable, found {row["label"]!r}'
+            raise DataError.at(path, number, problem)
         examples.append(TextExample(row["text"], row["label"]))
     if not examples:
         raise DataError(f"{path}: no examples, the file is empty")
     return examples
+
+
+def has_content(text: str) -> bool:
+    """Say whether anything is left of a text when spaces, controls and bare marks are gone."""
+    return any(unicodedata.category(c)[0] not in "ZCM" and c != "\ufffd" for c in text)
 
 
 def text_key(text: str) -> str:

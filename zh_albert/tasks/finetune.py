@@ -35,7 +35,7 @@ from zh_albert.tasks.metrics import classification_metrics
 from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Batch, Selection, is_first_process, train
+from zh_albert.training.engine import Batch, Selection, is_first_process, refuse_changed, train
 from zh_albert.training.events import ChanceWatch, Event, MetricsFile, Observer, TensorBoard
 from zh_albert.training.resume import Position, read_position, seed_for, seed_torch
 
@@ -179,9 +179,6 @@ def finetune(
         "train_examples": len(examples),
         "dev_examples": len(dev),
     }
-    source = ClassificationSource(
-        classifier, examples, batch_tokens=config.train.batch_tokens, seed=config.train.seed
-    )
     # Data and encoder belong to what a resumed run must not change.
     settings = f"{write_toml(config)}\n# init {init}\n# examples {_digest(examples)}\n"
     folder = out / "training" if out else None
@@ -195,12 +192,15 @@ def finetune(
             if config.tensorboard:
                 listeners.append(TensorBoard(folder / "tensorboard"))
 
+    source = ClassificationSource(
+        classifier, examples, batch_tokens=config.train.batch_tokens, seed=config.train.seed
+    )
+
     def say(event: Event) -> None:
         for listener in listeners:
             listener(event)
 
-    shares = [count / len(examples) for count in Counter(e.label for e in examples).values()]
-    chance_loss = -sum(share * math.log(share) for share in shares)
+    chance_loss = _entropy(examples)
     watch = ChanceWatch(chance_loss, config.train.peak_lr, say)
 
     def keep(metrics: Mapping[str, float]) -> None:
@@ -237,17 +237,41 @@ def evaluate(classifier: TextClassifier, examples: Sequence[TextExample]) -> dic
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
 
 
+def _entropy(examples: Sequence[TextExample]) -> float:
+    """Return the loss of always answering with the label frequencies, in nats."""
+    weights: Counter[str] = Counter()
+    for example in examples:
+        weights[example.label] += example.weight  # type: ignore[assignment]
+    total = sum(weights.values())
+    return -sum(weight / total * math.log(weight / total) for weight in weights.values())
+
+
 def _prepare(out: Path, folder: Path, settings: str, *, resume: bool) -> Position:
     saved = read_position(folder)
+    if not saved and not (folder / "config.toml").exists():  # what is there is no run of ours
+        _refuse_to_replace(out)
     if not resume and (saved or (out / "config.json").exists()):
         what = "an unfinished training" if saved and not saved[0].finished else "a model"
         raise ConfigError(
             f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
         )
+    if saved and saved[0].finished:  # of an unfinished one the engine asks the same
+        refuse_changed(saved[1].partition("# processes")[0], settings)
     if not saved and is_first_process():
         with atomic_write(folder / "config.toml") as file:
             file.write(settings.encode())
     return saved[0] if saved else Position()
+
+
+def _refuse_to_replace(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out}: expected a folder to write, found a file")
+    kept = ("config.json", "model.safetensors", "README.md", "vocab.txt", "spiece.model")
+    if found := [name for name in kept if (out / name).exists()]:
+        raise ConfigError(
+            f"{out} holds files of another origin that training would replace "
+            f"({', '.join(found)}): choose another folder"
+        )
 
 
 def _save(

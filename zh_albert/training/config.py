@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,6 +31,9 @@ class TrainConfig:
     save_every_s: float = 60.0  # seconds between saved states; 0: after every update
 
     def __post_init__(self) -> None:
+        for name in ("peak_lr", "decay_power", "weight_decay", "clip_norm", "save_every_s"):
+            if not math.isfinite(getattr(self, name)):
+                raise ConfigError(f"{name} must be a finite number, got {getattr(self, name)}")
         for name in ("epochs", "batch_tokens", "accumulation", "peak_lr", "decay_power"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} must be > 0, got {getattr(self, name)}")

@@ -87,7 +87,7 @@ def is_first_process() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
-def train(
+def train(  # noqa: PLR0915  (the loop reads best in one piece)
     model: nn.Module,
     objective: Objective,
     source: BatchSource,
@@ -106,7 +106,8 @@ def train(
         objective: ``(model, inputs)`` → the batch's loss, summed, Shape: ().
         source: Where batches come from.
         config: See there.
-        state_folder: Where the resumable state is kept; None keeps none.
+        state_folder: Where the resumable state is kept; None keeps none. Several machines need
+            it on a disk they share.
         settings: The job's resolved settings; ``resume`` refuses to go on with others.
         resume: Go on from the state, if there is one. On a CPU the weights come out bit for bit
             as if the run had never stopped.
@@ -125,11 +126,13 @@ def train(
     if total == 0:
         raise ConfigError("there is nothing to train on: the training data gives no batch")
 
+    if accelerator.num_processes > 1:  # the position in the data counts their batches
+        settings += f"# processes {accelerator.num_processes}\n"
     optimizer = build_optimizer(model, config)
     position = Position()
     if resume and state_folder is not None and (saved := read_position(state_folder)):
         position, old_settings = saved
-        _refuse_changed(old_settings, settings)
+        refuse_changed(old_settings, settings)
         load_state(state_folder, model, optimizer)
     wrapped, prepared = accelerator.prepare(model, optimizer)
     listeners = observers if accelerator.is_main_process else ()
@@ -156,6 +159,8 @@ def train(
             loss, tokens = _update(
                 accelerator, wrapped, prepared, objective, source, items, config, position.update
             )
+            # All processes stop after the same update, whichever of them was asked.
+            stop = _summed(accelerator, float(stop_requested())) > 0
             position.advance(epoch_done=epoch_done)
             done = position.update == total
             meter.count(loss, tokens, rate, done=done)
@@ -165,10 +170,10 @@ def train(
                     assess()
                     save()
                 last_save = time.monotonic()
-            elif stop_requested() or time.monotonic() - last_save >= config.save_every_s:
+            elif stop or time.monotonic() - last_save >= config.save_every_s:
                 save()
                 last_save = time.monotonic()
-            if stop_requested() and not done:
+            if stop and not done:
                 raise KeyboardInterrupt
     position.finished = True
     save()
@@ -183,6 +188,8 @@ def _remaining(
     """Yield the batches of each update still to be made, and whether they end their epoch."""
     while position.update < total:
         plan = source.plan(position.epoch)
+        if not plan:
+            position.epoch += 1
         for start in range(position.batch * width, len(plan), width):
             if position.update < total:
                 yield plan[start : start + width], start + width >= len(plan)
@@ -205,7 +212,7 @@ def _update(
     idle = not mine  # an epoch's last update may have fewer batches than there are processes
     batches = mine or [source.load(items[0])]
     weight = 0.0 if idle else sum(batch.weight for batch in batches)
-    everywhere = accelerator.reduce(torch.tensor(weight, device=accelerator.device), "sum").item()
+    everywhere = _summed(accelerator, weight)
     loss_sum = 0.0
     for index, batch in enumerate(batches, start=1):
         inputs = {name: value.to(accelerator.device) for name, value in batch.inputs.items()}
@@ -218,9 +225,9 @@ def _update(
             # DDP averages over processes; what is wanted is the sum over the summed weight.
             accelerator.backward(loss * ((0.0 if idle else world) / everywhere))
         loss_sum += 0.0 if idle else loss.item()
-    if not math.isfinite(loss_sum):
+    if not math.isfinite(_summed(accelerator, loss_sum)):
         raise TrainingError(
-            f"the loss is {loss_sum} at update {number + 1}: training has diverged; lower the "
+            f"the loss is no number at update {number + 1}: training has diverged; lower the "
             f"rate (peak_lr={config.peak_lr / 3:.1e}) or lengthen the warm-up"
         )
     if config.clip_norm:
@@ -228,6 +235,14 @@ def _update(
     optimizer.step()
     optimizer.zero_grad()
     return loss_sum / max(weight, 1e-9), sum(batch.tokens for batch in batches) * world
+
+
+def _summed(accelerator: Accelerator, value: float) -> float:
+    """Sum a number over the processes."""
+    if accelerator.num_processes == 1:
+        return value
+    tensor = torch.tensor(value, device=accelerator.device)
+    return float(accelerator.reduce(tensor, "sum").item())
 
 
 def _assess(
@@ -290,12 +305,18 @@ class _Meter:
         self._clock = time.monotonic()
 
 
-def _refuse_changed(old: str, new: str) -> None:
+def refuse_changed(old: str, new: str) -> None:
+    """Check that a run goes on with the settings it was started with.
+
+    Raises:
+        ConfigError: Naming what differs.
+    """
     if old == new:
         return
     gone = sorted(set(old.splitlines()) - set(new.splitlines()))
     came = sorted(set(new.splitlines()) - set(old.splitlines()))
     raise ConfigError(
         "--resume needs the settings the run was started with; "
-        f"then: {'; '.join(gone) or 'nothing'}, now: {'; '.join(came) or 'nothing'}"
+        f"then: {'; '.join(gone) or 'nothing'}, now: {'; '.join(came) or 'nothing'}. "
+        "Give those again, or start anew in another folder"
     )

@@ -7,7 +7,6 @@ page its curves.
 from __future__ import annotations
 
 import json
-import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,8 +14,6 @@ from pathlib import Path
 
 from zh_albert.errors import MissingExtraError
 from zh_albert.textio import atomic_write
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,5 +143,4 @@ class ChanceWatch:
                 f"(peak_lr={self._peak_lr / 3:.1e}), a longer warm-up (warmup=0.2), or check that "
                 "labels belong to their texts"
             )
-            log.warning(text)
             self._say(Warned(update=event.update, text=text))
