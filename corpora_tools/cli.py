@@ -12,9 +12,16 @@ from typing import Annotated, Any
 
 import typer
 
-from zh_albert.errors import DataError, ZhAlbertError
+from corpora_tools import commands as jobs
+from corpora_tools import shards_cli
+from zh_albert.cli.app import run
+from zh_albert.errors import DataError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app.command("clean")(jobs.clean)
+app.command("dedup")(jobs.dedup)
+app.command("build")(shards_cli.build)
+app.command("audit")(shards_cli.audit)
 
 
 @app.callback()
@@ -100,10 +107,7 @@ def find_shards(patterns: list[str], *, leave_out: Path | None = None) -> list[P
 def main() -> None:
     """Run the command line; show expected errors as one line, without a traceback."""
     try:
-        app()
-    except ZhAlbertError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+        run(app)
     except OSError as error:  # a disk that is full, a folder that may not be written
         typer.echo(f"error: {error.filename or 'file'}: {error.strerror or error}", err=True)
         sys.exit(2)
