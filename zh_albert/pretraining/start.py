@@ -47,6 +47,7 @@ class StartConfig:
 
     sharpness: float = 2.0  # of the heads' position match; 4 looks at one neighbour only
     output_std: float = 0.5  # of what attention adds, against 1 of the input
+    confidence: float = 0.08  # gain of the masked-LM norm: 1 would be far too sure
     head_scale: float = 0.3  # of the masked-LM transform: where GELU is nearly linear
     noise_std: float = 0.02  # of everything not computed, as in the usual start
 
@@ -121,6 +122,7 @@ def start_from_statistics(
     head = model.masked_lm
     reading = np.pad(free.T, ((0, 2 * pairs), (0, 0)))
     _set(head.dense.weight, config.head_scale * reading, 0.0, rng)
+    torch.nn.init.constant_(head.norm.weight, config.confidence)
     share = (counts.unigrams + 0.5) / (counts.unigrams + 0.5).sum()
     _set(head.bias, np.log(share), 0.0, rng)
 
