@@ -150,13 +150,13 @@ def is_repetitive(paragraph: str, _chinese: int, _config: CleaningConfig) -> boo
 
 RULES: dict[str, Rule] = {
     "damaged": is_damaged,
-    "short": is_short,
-    "other_language": is_other_language,
-    "other_script": is_other_script,
     "email": has_email,
     "identity_number": has_identity_number,
     "phone": has_phone,
     "account": has_account,
+    "other_language": is_other_language,
+    "short": is_short,
+    "other_script": is_other_script,
     "boilerplate": is_boilerplate,
     "repetitive": is_repetitive,
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import json
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -105,12 +104,8 @@ def find_shards(patterns: list[str], *, leave_out: Path | None = None) -> list[P
 
 
 def main() -> None:
-    """Run the command line; show expected errors as one line, without a traceback."""
-    try:
-        run(app)
-    except OSError as error:  # a disk that is full, a folder that may not be written
-        typer.echo(f"error: {error.filename or 'file'}: {error.strerror or error}", err=True)
-        sys.exit(2)
+    """Run the command line."""
+    run(app)
 
 
 def _coverage_report(vocabulary: Any, path: Path) -> dict[str, Any]:

@@ -137,8 +137,12 @@ def _run(
     from corpora_tools.statistics import as_text
 
     began = time.monotonic()
-    with _progress() as report:
-        statistics = job(report)
+    try:
+        with _progress() as report:
+            statistics = job(report)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; the same command goes on from here", err=True)
+        raise typer.Exit(130) from None
     seconds = round(time.monotonic() - began, 1)
     result = {"out": str(out), **statistics, "seconds": seconds}
     text = json.dumps(result, ensure_ascii=False) if as_json else as_text(statistics)
@@ -150,7 +154,8 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bars: dict[str, TaskID] = {}
 
         def report(stage: str, done: int, total: int) -> None:

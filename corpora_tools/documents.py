@@ -21,6 +21,8 @@ from zh_albert.textio import atomic_write
 from zh_albert.tokenization.characters import replace_surrogates
 
 SHARD_FORMATS = ("zst", "xz")
+STATISTICS = "statistics.json"  # beside the shards when all of them are there
+STATE = ".job"  # a folder beside the shards, from the job's beginning
 _TASK_BYTES = 16 << 20  # on disk; small files are read together, in one task
 
 
@@ -64,7 +66,7 @@ def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
     room = 0
     for one in inputs:
         size = one.path.stat().st_size
-        if size > room:
+        if not tasks or size > room:
             tasks.append([])
             room = _TASK_BYTES
         tasks[-1].append(one)
@@ -151,11 +153,14 @@ def _compressed(file: IO[bytes], shard_format: str) -> Any:
 
 
 def _files_in(folder: Path) -> list[Path]:
+    if (folder / STATE).is_dir() and not (folder / STATISTICS).exists():
+        raise DataError(f"{folder}: the job that writes it has not ended; run it again")
     paths = sorted(
         path
         for path in folder.rglob("*")
         if path.is_file()
         and kind_of(path)
+        and path != folder / STATISTICS
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     kinds = sorted({str(kind_of(path)) for path in paths})

@@ -38,12 +38,13 @@ _WIKI_VARIANT = re.compile(r"-\{(?:[^{}|]*\|)?([^{}]*)\}-")
 _WIKI_FILE = re.compile(
     r"\[\[\s*(?:File|Image|文件|檔案|档案|图像|圖像|Category|分类|分類)\s*:", re.IGNORECASE
 )
+_WIKI_TABLE = re.compile(r"^[ \t:]*(\{\||\|\}(?!\}))", re.MULTILINE)
 _WIKI_LEFT = re.compile(r"^\s*(?:[|!{}].*|[*#:;]+\s*)", re.MULTILINE)
 _WIKI_TAIL = re.compile(
     r"^==\s*(?:参考文献|參考文獻|参考资料|參考資料|外部链接|外部連結|参见|參見|注释|註釋|相关条目|相關條目)\s*==.*\Z",
     re.DOTALL | re.MULTILINE,
 )
-_TRADITIONAL_OR_SIMPLIFIED = re.compile(r"zh(?:-hans|-cn)?:([^;]*)")
+_SIMPLIFIED = re.compile(r"zh(?:-hans|-cn)?:([^;]*)")
 
 
 def strip_markdown(text: str) -> str:
@@ -72,7 +73,7 @@ def strip_wikitext(text: str) -> str:
         MissingExtraError: If mwparserfromhell is not installed.
     """
     text = _WIKI_TAIL.sub("", _cut(text, _COMMENT, "-->"))
-    text = _cut_elements(text, _WIKI_NO_PROSE)
+    text = _cut_tables(_cut_elements(text.replace("<!--", ""), _WIKI_NO_PROSE))
     text = _WIKI_VARIANT.sub(lambda match: _variant(match.group(1)), text)
     code = _parser().parse(_without_files(text), skip_style_tags=True)
     plain = str(code.strip_code(normalize=True, collapse=False))
@@ -131,6 +132,22 @@ def _cut_fences(text: str) -> str:
     return "\n".join(kept)
 
 
+def _cut_tables(text: str) -> str:
+    """Cut {| … |}, tables in tables too; one that does not close stays."""
+    parts: list[str] = []
+    depth = start = done = 0
+    for mark in _WIKI_TABLE.finditer(text):
+        if mark.group(1) == "{|":
+            start = start if depth else mark.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                parts.append(text[done:start])
+                done = mark.end()
+    return "".join(parts) + text[done:]
+
+
 def _without_files(text: str) -> str:
     """Cut [[File:…]] and [[Category:…]]; a caption holds links of its own."""
     parts: list[str] = []
@@ -152,7 +169,7 @@ def _without_files(text: str) -> str:
 
 def _variant(choice: str) -> str:
     """Choose the simplified form of ``-{zh-hans:…;zh-hant:…}-``."""
-    found = _TRADITIONAL_OR_SIMPLIFIED.search(choice)
+    found = _SIMPLIFIED.search(choice)
     return found.group(1) if found else choice.split(";", maxsplit=1)[0].rpartition(":")[2]
 
 
