@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.pretraining.batches import DrawnBatch, TokenSets, draw_batch
+from zh_albert.pretraining.draws import draw
 from zh_albert.pretraining.instances import (
     PAIR_SPECIALS,
     Epoch,
@@ -28,7 +29,9 @@ from zh_albert.pretraining.masking import KEPT_OUT
 from zh_albert.pretraining.shards import Shards, open_shards
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 
-_BATCH_TOKENS = 16_384
+_BATCH_TOKENS = 16_384  # for padding, which depends on it little
+_TOGETHER = 256  # instances drawn at once
+_SAMPLE = 301  # stream of ``draws.draw``
 
 
 @dataclass
@@ -63,7 +66,7 @@ def audit_shards(
     Args:
         folder: Written by ``zh-corpora build``.
         config: Of the training run that the shards are for.
-        instances: How many are drawn, at random, at least; all if there are fewer.
+        instances: How many are drawn, at random; all if there are fewer.
         epoch: Of which epoch.
         examples: How many to print.
 
@@ -79,7 +82,7 @@ def audit_shards(
     whole = plan_epoch(cut_sentences(shards, config.length - PAIR_SPECIALS), config, epoch)
     sums = _Sums({}, {})
     shown: list[dict[str, Any]] = []
-    for drawn, numbers in _draw(shards, whole, sets, config, epoch, instances):
+    for drawn, numbers in _draw(shards, whole, sets, config, instances):
         _measure(sums, drawn, sets, config)
         shown += _examples(drawn, whole, numbers, tokenizer, examples - len(shown))
     result = {
@@ -96,7 +99,7 @@ def audit_shards(
             "epoch": epoch,
         },
         **_summary(sums, config),
-        "epoch": _epoch_facts(shards, whole),
+        "epoch": _epoch_facts(shards, whole, config, epoch),
         "examples": shown,
     }
     result["checks"] = _checks(result, config)
@@ -105,27 +108,13 @@ def audit_shards(
 
 
 def _draw(
-    shards: Shards,
-    whole: Epoch,
-    sets: TokenSets,
-    config: InstanceConfig,
-    epoch: int,
-    instances: int,
+    shards: Shards, whole: Epoch, sets: TokenSets, config: InstanceConfig, instances: int
 ) -> Iterator[tuple[DrawnBatch, NDArray[np.int64]]]:
-    tokens = max(_BATCH_TOKENS, config.length)
-    plan = plan_batches(whole, config, epoch, batch_tokens=tokens)
-    left = instances
-    for first, end in plan.bounds:
-        if left <= 0:
-            return
-        numbers = plan.order[first:end]
-        yield (
-            draw_batch(
-                shards, whole, numbers, sets, config.masking, multiple_of=config.length_step
-            ),
-            numbers,
-        )
-        left -= len(numbers)
+    """Draw instances evenly from the epoch, each as likely as any other."""
+    mixed = np.argsort(draw(whole.keys, _SAMPLE))[:instances]
+    for first in range(0, len(mixed), _TOGETHER):
+        numbers = mixed[first : first + _TOGETHER]
+        yield draw_batch(shards, whole, numbers, sets, config.masking), numbers
 
 
 def _measure(sums: _Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConfig) -> None:
@@ -146,7 +135,6 @@ def _measure(sums: _Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceCo
         instances=len(batch.order),
         content=content.sum(),
         tokens=batch.mask.sum(),
-        places=batch.mask.size,
         masked=len(rows),
         exact=(masked == budget).sum(),
         over=(masked > budget).sum(),
@@ -193,7 +181,7 @@ def _measure(sums: _Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceCo
 def _identical(
     order: NDArray[np.int64], drawn: DrawnBatch, read: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> int:
-    """Count pairs whose two texts are the same."""
+    """Count pairs that have an order although their two texts are the same."""
     originals = np.where(labels >= 0, labels, read)
     found = 0
     for row in np.flatnonzero(order >= 0):
@@ -238,20 +226,19 @@ def _summary(sums: _Sums, config: InstanceConfig) -> dict[str, Any]:
         "order": {
             "pairs": t["pairs"] / t["instances"],
             "swapped": t["swapped"] / max(t["pairs"], 1),
-            "identical_texts": int(t["identical"]),
         },
         "faults": {
             "special_tokens_masked": int(t["special_masked"]),
             "labels_not_plain": int(t["label_not_plain"]),
             "replacements_not_plain": int(t["replaced_not_plain"]),
             "leaked_neighbours": int(t["leaked"]),
+            "identical_texts_with_an_order": int(t["identical"]),
         },
         "lengths": {
             "step": config.length_step,
             "counts": sums.histograms["length"].tolist(),
             "mean": t["tokens"] / t["instances"],
         },
-        "padding": 1 - t["tokens"] / t["places"],
     }
 
 
@@ -259,8 +246,14 @@ def _shares(counts: NDArray[Any]) -> list[float]:
     return [round(float(value), 5) for value in counts / max(counts.sum(), 1)]
 
 
-def _epoch_facts(shards: Shards, whole: Epoch) -> dict[str, Any]:
-    """Measure all instances of the epoch: borders, not contents."""
+def _epoch_facts(
+    shards: Shards, whole: Epoch, config: InstanceConfig, epoch: int
+) -> dict[str, Any]:
+    """Measure all instances of the epoch: borders and batches, not contents."""
+    plan = plan_batches(whole, config, epoch, batch_tokens=max(_BATCH_TOKENS, config.length))
+    bounds = np.sort(plan.bounds, axis=0)
+    longest = np.maximum.reduceat(whole.sizes[plan.order], bounds[:, 0])
+    padded = -(-longest // config.length_step) * config.length_step
     documents = shards.documents()
     ends = whole.starts + whole.first + whole.second
     homes = np.searchsorted(documents, whole.starts, side="right") - 1
@@ -270,6 +263,7 @@ def _epoch_facts(shards: Shards, whole: Epoch) -> dict[str, Any]:
         "tokens_used_twice": int(np.maximum(ends[:-1] - whole.starts[1:], 0).sum()),
         "across_documents": int((ends > documents[homes + 1]).sum()),
         "aimed_short": float(whole.short.mean()),
+        "padding": 1 - float(whole.sizes.sum() / (padded * np.diff(bounds)[:, 0]).sum()),
     }
 
 
@@ -300,7 +294,7 @@ def _checks(result: dict[str, Any], config: InstanceConfig) -> list[dict[str, An
          near(result["order"]["swapped"], config.swap_rate, pairs)),
         ("aimed at a shorter length", config.short_rate, epoch["aimed_short"],
          near(epoch["aimed_short"], config.short_rate, epoch["instances"])),
-        ("padding", 0.05, result["padding"], result["padding"] < 0.05),
+        ("padding", 0.05, epoch["padding"], epoch["padding"] < 0.05),
         *((name.replace("_", " "), 0, found, found == 0) for name, found in faults.items()),
         ("instances across documents", 0, epoch["across_documents"], not epoch["across_documents"]),
         ("tokens used twice", 0, epoch["tokens_used_twice"], not epoch["tokens_used_twice"]),

@@ -38,10 +38,9 @@ def audit_text(result: dict[str, Any]) -> str:
         "masked words that filled up the budget one by one: "
         f"{ngrams['single_words_to_fill_the_budget']:.2%}",
         f"tokens in a masked word, 1, 2, …: {_list(result['masked_word_lengths'][:6])}",
-        f"pairs {result['order']['pairs']:.2%} of instances, {result['order']['identical_texts']} "
-        "of two identical texts; the others train the masked words only",
+        f"pairs {result['order']['pairs']:.2%} of instances; the others train masked words only",
         f"instances of {result['lengths']['mean']:.1f} tokens on average, padding "
-        f"{result['padding']:.2%}",
+        f"{result['epoch']['padding']:.2%}",
         "",
     ]
     for example in result["examples"]:
@@ -193,7 +192,7 @@ def _number(value: float) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}" if value > 1 else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def _list(values: Sequence[float]) -> str:

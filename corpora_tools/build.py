@@ -10,6 +10,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import fcntl
+import functools
 import glob
 import hashlib
 import json
@@ -286,7 +287,7 @@ def _start_worker(parent: int) -> None:
 
 
 def _build_part(task: _Task) -> dict[str, Any]:
-    tokenizer = _tokenizer(task.config)
+    unknown_id = _tokenizer(task.config).special.unk
     left_out = set(task.config.without_sources)
     texts = (
         row["text"]
@@ -294,9 +295,8 @@ def _build_part(task: _Task) -> dict[str, Any]:
         for _, row in read_documents(path)
         if not left_out or row.get("source") not in left_out
     )
-    encoder = BlockEncoder(tokenizer, segmenter().cut, sentence_spans)
-    with PartWriter(task.folder, task.name, unknown_id=tokenizer.special.unk) as writer:
-        for block in encoder.blocks(texts):
+    with PartWriter(task.folder, task.name, unknown_id=unknown_id) as writer:
+        for block in _encoder(task.config).blocks(texts):
             writer.write(block)
         record = writer.finish()
     with atomic_write(_record_path(task)) as file:
@@ -315,6 +315,12 @@ def _read_record(task: _Task) -> dict[str, Any] | None:
 
 def _record_path(task: _Task) -> Path:
     return task.folder / f"{task.name}.json"
+
+
+@functools.lru_cache(maxsize=1)
+def _encoder(config: BuildConfig) -> BlockEncoder:
+    """Keep what it has learned of characters from part to part."""
+    return BlockEncoder(_tokenizer(config), segmenter().cut, sentence_spans)
 
 
 def _tokenizer(config: BuildConfig) -> Tokenizer:

@@ -137,12 +137,19 @@ def test_a_second_run_goes_on_after_a_stop(
 
 
 def test_a_killed_job_is_not_taken_for_whole_and_goes_on(tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "corpus", files=4, documents=400)
+    corpus = write_corpus(tmp_path / "corpus")
     out = tmp_path / "out"
-    arguments = ["build", "--corpus", tmp_path / "corpus", "--out", out, "--workers", 2]
-    small = PROGRAM.replace("; ", "; from corpora_tools import build; build._PART_BYTES = 1; ")
+    arguments = ["build", "--corpus", tmp_path / "corpus", "--out", out, "--workers", 1]
+    slowly = """
+import time
+from corpora_tools import build
+from corpora_tools.cli import main
+make, build._PART_BYTES = build._build_part, 1
+build._build_part = lambda task: (make(task), time.sleep(5))[0]
+main()
+"""
     job = subprocess.Popen(
-        [sys.executable, "-c", small, *map(str, arguments)],
+        [sys.executable, "-c", slowly, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -268,6 +275,7 @@ def test_the_audit_proves_the_figures(shards: Path) -> None:
         "labels_not_plain": 0,
         "replacements_not_plain": 0,
         "leaked_neighbours": 0,
+        "identical_texts_with_an_order": 0,
     }
     assert sum(result["lengths"]["counts"]) == result["instances"] == result["epoch"]["instances"]
     assert result["epoch"]["tokens_used"] > 0.98

@@ -67,7 +67,7 @@ def test_documents_are_filled_with_whole_sentences() -> None:
 
 
 def test_a_document_of_one_sentence_has_no_order() -> None:
-    shards = shards_of("我走了。", "天气好。天气好。")
+    shards = shards_of("我走了。", "天气好。天气差。")
     config = InstanceConfig(length=32, min_tokens=1)
     plan = plan_epoch(cut_sentences(shards, 29), config, 0)
     batch = build_batch(shards, plan, np.arange(2), SETS, config.masking)
@@ -76,6 +76,17 @@ def test_a_document_of_one_sentence_has_no_order() -> None:
     assert batch.order[1] in (0, 1)
     assert batch.type_ids[0].sum() == 0
     assert batch.mask.sum(1).tolist() == [6, 11]
+
+
+def test_a_pair_of_the_same_text_has_no_order() -> None:
+    shards = shards_of("天气好。天气好。", "天气好。天气差。", "天气好。天气很好。")
+    config = InstanceConfig(length=32, min_tokens=1)
+    plan = plan_epoch(cut_sentences(shards, 29), config, 0)
+    batch = build_batch(shards, plan, np.arange(3), SETS, config.masking)
+
+    assert batch.order[0] == -1
+    assert batch.type_ids[0].any()
+    assert set(batch.order[1:].tolist()) <= {0, 1}
 
 
 def test_an_overlong_sentence_is_cut_before_a_word_and_has_no_order() -> None:

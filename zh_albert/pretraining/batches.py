@@ -70,7 +70,7 @@ class InstanceBatch(NamedTuple):
     labels: NDArray[np.int64]
     """What stood there. Shape: (masked,)."""
     order: NDArray[np.int64]
-    """0 in order, 1 swapped, -1 where there is one text only. Shape: (batch,)."""
+    """0 in order, 1 swapped, -1 without an order: one text, or twice the same. Shape: (batch,)."""
 
 
 class DrawnBatch(NamedTuple):
@@ -122,8 +122,6 @@ def draw_batch(
     ids, word_starts = shards.gather(starts, counts)
     ends = np.cumsum(counts)
     word_starts[ends - counts] = True  # where an overlong word was cut
-    middles = (ends - second)[is_pair]
-    word_starts[middles] = True
 
     # Tokens come in the order of the text; a swap changes only the columns they go to.
     rows = np.repeat(np.arange(len(numbers)), counts)
@@ -171,6 +169,22 @@ def draw_batch(
         mask=mask,
         positions=positions,
         labels=originals[positions[:, 0], positions[:, 1]],
-        order=np.where(is_pair, swapped, -1),
+        order=_order(ids, ends, first, second, swapped),
     )
     return DrawnBatch(batch, words, choice, columns[begins])
+
+
+def _order(
+    ids: NDArray[np.uint16],
+    ends: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    swapped: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Return the sentence-order labels of instances that lie one after the other in ``ids``."""
+    order = np.where(second > 0, swapped.astype(np.int64), -1)
+    for row in np.flatnonzero((first == second) & (second > 0)):
+        middle, end = ends[row] - second[row], ends[row]
+        if np.array_equal(ids[middle - first[row] : middle], ids[middle:end]):
+            order[row] = -1
+    return order

@@ -24,7 +24,7 @@ from zh_albert.tokenization.words import Cut, word_ranges
 SentenceSpans = Callable[[str], Iterable[tuple[int, int]]]
 """Sentences of a text as character ranges, in order."""
 
-BLOCK_CHARACTERS = 1 << 18  # read together; a longer text is taken in pieces of this size
+BLOCK_CHARACTERS = 1 << 16  # read together; a longer text is taken in pieces of this size
 
 _SEPARATOR, _OTHER, _UNSEEN = -1, -2, -3  # in the table, beside token ids
 _SPACE, _CHINESE, _LETTER = 1, 2, 4

@@ -70,7 +70,7 @@ class Epoch(NamedTuple):
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """Sentence-order labels: 0 in order, 1 swapped, -1 for a single text, which has none."""
+        """0 in order, 1 swapped, -1 for a single text; see ``batches.InstanceBatch`` too."""
         return np.where(self.second > 0, self.swapped.astype(np.int64), -1)
 
 
@@ -105,7 +105,7 @@ def cut_sentences(shards: Shards, room: int) -> Segments:
         for index in np.flatnonzero(np.diff(sentences) > room)
         for cut in _cuts(shards, int(sentences[index]), int(sentences[index + 1]), room)
     ]
-    starts = np.union1d(sentences, np.array(extra, np.int64))
+    starts = np.sort(np.concatenate([sentences, np.array(extra, np.int64)]), kind="stable")
     whole = np.ones(len(starts), np.bool_)
     whole[np.searchsorted(starts, extra)] = False
     return Segments(starts, whole, np.searchsorted(starts, documents))
