@@ -5,16 +5,22 @@ from __future__ import annotations
 import glob
 import json
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from zh_albert.errors import DataError, ZhAlbertError
+from corpora_tools import commands as jobs
+from corpora_tools import shards_cli
+from zh_albert.cli.app import run
+from zh_albert.errors import DataError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app.command("clean")(jobs.clean)
+app.command("dedup")(jobs.dedup)
+app.command("build")(shards_cli.build)
+app.command("audit")(shards_cli.audit)
 
 
 @app.callback()
@@ -98,15 +104,8 @@ def find_shards(patterns: list[str], *, leave_out: Path | None = None) -> list[P
 
 
 def main() -> None:
-    """Run the command line; show expected errors as one line, without a traceback."""
-    try:
-        app()
-    except ZhAlbertError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:  # a disk that is full, a folder that may not be written
-        typer.echo(f"error: {error.filename or 'file'}: {error.strerror or error}", err=True)
-        sys.exit(2)
+    """Run the command line."""
+    run(app)
 
 
 def _coverage_report(vocabulary: Any, path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import keyword
 import tomllib
 import types
 import typing
@@ -94,13 +95,13 @@ def build(schema: type[T], values: Mapping[str, Any], *, source: str = "configur
     """
     _refuse_unknown(schema, values, source, prefix="")
     try:
-        return pydantic.TypeAdapter(schema).validate_python(dict(values))
+        return pydantic.TypeAdapter(schema).validate_python(_field_names(values))
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
         if isinstance(cause, ConfigError):
             raise ConfigError(f"{source}: {cause}") from None
-        key = ".".join(map(str, first["loc"]))
+        key = ".".join(str(part).removesuffix("_") for part in first["loc"])
         problem = first["msg"].replace("Input should be", "expected")
         found = "" if first["type"] == "missing" else f", found {first['input']!r}"
         raise ConfigError(f"{source}: {key}: {problem}{found}") from None
@@ -123,7 +124,7 @@ def write_toml(config: object) -> str:
 
 def _write_table(values: Mapping[str, Any], name: str, tables: list[str]) -> None:
     plain = {k: v for k, v in values.items() if not isinstance(v, Mapping) and v is not None}
-    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items()]
+    lines = [f"{key.removesuffix('_')} = {_toml_value(value)}" for key, value in plain.items()]
     head = [f"[{name}]"] if name else []
     if lines:
         tables.append("\n".join(head + lines) + "\n")
@@ -144,8 +145,18 @@ def _toml_value(value: Any) -> str:
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+def _field_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename keys that are Python's own words: ``from`` is the field ``from_``."""
+    return {
+        f"{key}_" if keyword.iskeyword(key) else key: _field_names(value)
+        if isinstance(value, Mapping)
+        else value
+        for key, value in values.items()
+    }
+
+
 def _refuse_unknown(schema: Any, values: Mapping[str, Any], source: str, prefix: str) -> None:
-    known = typing.get_type_hints(schema)
+    known = {name.removesuffix("_"): hint for name, hint in typing.get_type_hints(schema).items()}
     for key, value in values.items():
         if key not in known:
             raise ConfigError(f"{source}: unknown key {prefix + key!r}; {nearest(key, known)}")

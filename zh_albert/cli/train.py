@@ -86,6 +86,42 @@ def finetune(
         _show(result, as_json=as_json)
 
 
+def pretrain(
+    config: Annotated[Path, typer.Argument(help="TOML file; docs/pretraining.md shows one.")],
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on where the run stopped.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Pretrain an encoder: masked LM with whole words, and sentence order.
+
+    Example: zh-albert pretrain tiny.toml --resume
+    """
+    from zh_albert import configio
+    from zh_albert.cli.progress import TrainingDisplay, say
+    from zh_albert.pretraining import run as job
+    from zh_albert.training.engine import is_first_process
+
+    values = configio.merged(configio.read_toml(config), configio.parse_overrides(set_ or []))
+    settings = configio.build(job.PretrainConfig, values, source=str(config))
+    try:
+        with TrainingDisplay() as display:
+            position = job.pretrain(settings, resume=resume, observers=[display])
+    except KeyboardInterrupt:
+        say("the training state is saved; the same command with --resume goes on")
+        raise
+    result = {
+        "model": str(settings.out),
+        **position.best_metrics,
+        "train_seconds": round(position.seconds, 1),
+        "updates": position.update,
+        "best_update": position.best_update,
+    }
+    if is_first_process():
+        _show(result, as_json=as_json)
+
+
 def evaluate(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     file: Annotated[Path, typer.Argument(help="Task-format file with labels.")],

@@ -32,12 +32,12 @@ from zh_albert.tasks.classifier import (
 )
 from zh_albert.tasks.examples import TextExample, label_names, refuse_unseen_labels
 from zh_albert.tasks.metrics import classification_metrics
-from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Batch, Selection, is_first_process, refuse_changed, train
-from zh_albert.training.events import ChanceWatch, Event, MetricsFile, Observer, TensorBoard
-from zh_albert.training.resume import Position, read_position, seed_for, seed_torch
+from zh_albert.training.engine import Batch, Selection, is_first_process, train
+from zh_albert.training.events import ChanceWatch, Event, Observer
+from zh_albert.training.resume import Position, seed_for, seed_torch
+from zh_albert.training.run_folder import open_run, run_observers, state_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,17 +181,12 @@ def finetune(
     }
     # Data and encoder belong to what a resumed run must not change.
     settings = f"{write_toml(config)}\n# init {init}\n# examples {_digest(examples)}\n"
-    folder = out / "training" if out else None
     listeners = list(observers)
-    if out and folder:
-        position = _prepare(out, folder, settings, resume=resume)
+    if out:
+        position = open_run(out, settings, resume=resume)
         if position.finished:
             return TextClassifier.load(out), position
-        if is_first_process():
-            listeners.append(MetricsFile(folder / "metrics.jsonl", resumed_update=position.update))
-            if config.tensorboard:
-                listeners.append(TensorBoard(folder / "tensorboard"))
-
+        listeners += run_observers(out, position, tensorboard=config.tensorboard)
     source = ClassificationSource(
         classifier, examples, batch_tokens=config.train.batch_tokens, seed=config.train.seed
     )
@@ -215,7 +210,7 @@ def finetune(
         classification_loss,
         source,
         config.train,
-        state_folder=folder,
+        state_folder=state_folder(out) if out else None,
         settings=settings,
         resume=resume,
         selection=selection,
@@ -244,34 +239,6 @@ def _entropy(examples: Sequence[TextExample]) -> float:
         weights[example.label] += example.weight  # type: ignore[assignment]
     total = sum(weights.values())
     return -sum(weight / total * math.log(weight / total) for weight in weights.values())
-
-
-def _prepare(out: Path, folder: Path, settings: str, *, resume: bool) -> Position:
-    saved = read_position(folder)
-    if not saved and not (folder / "config.toml").exists():  # what is there is no run of ours
-        _refuse_to_replace(out)
-    if not resume and (saved or (out / "config.json").exists()):
-        what = "an unfinished training" if saved and not saved[0].finished else "a model"
-        raise ConfigError(
-            f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
-        )
-    if saved and saved[0].finished:  # of an unfinished one the engine asks the same
-        refuse_changed(saved[1].partition("# processes")[0], settings)
-    if not saved and is_first_process():
-        with atomic_write(folder / "config.toml") as file:
-            file.write(settings.encode())
-    return saved[0] if saved else Position()
-
-
-def _refuse_to_replace(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"{out}: expected a folder to write, found a file")
-    kept = ("config.json", "model.safetensors", "README.md", "vocab.txt", "spiece.model")
-    if found := [name for name in kept if (out / name).exists()]:
-        raise ConfigError(
-            f"{out} holds files of another origin that training would replace "
-            f"({', '.join(found)}): choose another folder"
-        )
 
 
 def _save(

@@ -1,0 +1,341 @@
+"""Documents into instance shards: several files at once, restartable, the same bytes always.
+
+Files are gathered into parts in their order, small ones together, and every part depends on its
+files alone. The work goes on in a hidden folder beside the one wanted, which gets its name when
+all is there. A second run after a kill keeps the parts that are whole.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import fcntl
+import functools
+import glob
+import hashlib
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from corpora_tools.readers import kind_of, read_documents
+from corpora_tools.sentences import sentence_spans
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.pretraining.blocks import BlockEncoder
+from zh_albert.pretraining.shard_files import PartWriter, write_manifest
+from zh_albert.pretraining.shards import (
+    FORMAT_VERSION,
+    MANIFEST,
+    check_part,
+    read_manifest,
+    tokenizer_digest,
+)
+from zh_albert.textio import atomic_write
+from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer, load_tokenizer
+from zh_albert.tokenization.words import segmenter
+
+_PART_BYTES = 4 << 20  # of input files, as they are on disk; a larger file is a part of its own
+_PLAN = "plan.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildConfig:
+    """What decides the shards' content, beside the input files."""
+
+    tokenizer: Path | None = None  # a folder with vocab.txt; None: the library's own
+    without_sources: tuple[str, ...] = ()  # rows with one of these as "source" are left out
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A part to be built, by a worker process."""
+
+    folder: Path
+    name: str
+    inputs: tuple[Path, ...]
+    config: BuildConfig
+
+
+def find_inputs(patterns: Sequence[str]) -> list[Path]:
+    """Return the files that files, folders and patterns name, sorted, each once.
+
+    Raises:
+        DataError: If one of them names no file that can be read.
+    """
+    found: set[Path] = set()
+    for pattern in patterns:
+        path = Path(pattern)
+        if path.is_dir():
+            matches = {p for p in path.rglob("*") if p.is_file() and kind_of(p)}
+        else:
+            matches = {Path(name) for name in glob.glob(pattern)}  # noqa: PTH207  (absolute ones)
+        if not matches:
+            raise DataError(f"--corpus {pattern}: expected files to read, found none")
+        found |= matches
+    return sorted(found)
+
+
+def build_shards(
+    inputs: Sequence[Path],
+    out: Path,
+    config: BuildConfig,
+    *,
+    workers: int = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Build the shards of some files; return their manifest.
+
+    Args:
+        inputs: As ``find_inputs`` returns them; read by ``readers.read_documents``.
+        out: The folder to make. If it already holds the shards of these inputs and settings,
+            nothing is done.
+        config: See there.
+        workers: Parts built at once; the result does not depend on it.
+        report: Called with parts done and parts in all.
+
+    Raises:
+        DataError: If an input cannot be read, the disk is full, or a worker was killed.
+        ConfigError: If ``out`` holds something else, or another job is building it.
+        MissingExtraError: If the word segmenter is not installed.
+    """
+    tokenizer = _tokenizer(config)
+    plan = _plan(inputs, tokenizer, config)
+    if out.is_dir() and any(out.iterdir()):
+        return _finished(out, plan)
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out}: expected a folder to make, found a file")
+    staging = out.parent / f".{out.name}.building"
+    with _lock(out):
+        if out.is_dir() and any(out.iterdir()):
+            return _finished(out, plan)  # by the job that had the lock before
+        _prepare(staging, plan)
+        groups = [tuple(map(Path, part["paths"])) for part in plan["parts"]]
+        tasks = [_Task(staging, f"part-{i:05d}", group, config) for i, group in enumerate(groups)]
+        records = _build_parts(tasks, workers, report)
+        for record, part in zip(records, plan["parts"], strict=True):
+            record["inputs"] = part["inputs"]
+        if not sum(record["counts"]["tokens"] for record in records):
+            shutil.rmtree(staging)
+            raise DataError(f"{inputs[0]} and the other inputs: expected text, found none")
+        about = {"build": plan["settings"], "plan": plan["digest"]}
+        manifest = write_manifest(staging, records, tokenizer, about)
+        (staging / _PLAN).unlink()
+        for task in tasks:
+            _record_path(task).unlink()
+        with contextlib.suppress(FileNotFoundError):
+            out.rmdir()  # empty
+        staging.rename(out)
+    return manifest
+
+
+def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest of what is there, if it is what was asked for."""
+    if not (out / MANIFEST).exists():
+        raise ConfigError(f"{out}: expected a new or empty folder, found other files in it")
+    manifest = read_manifest(out)
+    if manifest.get("plan") != plan["digest"]:
+        problem = "already holds shards of other inputs or settings"
+        raise ConfigError(f"{out}: {problem}; delete it or choose another --out")
+    return manifest
+
+
+def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> dict[str, Any]:
+    """Say which files make which part, and what else decides the bytes."""
+    if not inputs:
+        raise ConfigError("there is nothing to build shards of: no input file")
+    parts: list[dict[str, Any]] = []
+    size = 0
+    for path in inputs:
+        try:
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+            length = path.stat().st_size
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+        if not parts or size + length > _PART_BYTES:
+            parts.append({"inputs": [], "paths": []})
+            size = 0
+        size += length
+        parts[-1]["inputs"].append({"name": path.name, "bytes": length, "sha256": content})
+        parts[-1]["paths"].append(str(path))
+    settings = {
+        "tokenizer": tokenizer_digest(tokenizer),
+        "segmenter": segmenter().name,
+        "without_sources": sorted(config.without_sources),
+    }
+    decides = [FORMAT_VERSION, settings, [part["inputs"] for part in parts]]
+    digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+    return {"parts": parts, "settings": settings, "digest": digest}
+
+
+@contextlib.contextmanager
+def _lock(out: Path) -> Iterator[None]:
+    """Keep other jobs from the same folder; a killed job's lock is gone with it."""
+    path = out.parent / f".{out.name}.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        raise DataError(f"{out}: cannot be made ({error.strerror})") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            same = os.fstat(file.fileno()).st_ino == path.stat().st_ino
+        except OSError:
+            same = False  # held, or deleted by the job that held it
+        if not same:
+            problem = "another job is building shards in this folder"
+            raise ConfigError(f"{out}: {problem}; wait for it or choose another --out")
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _prepare(staging: Path, plan: dict[str, Any]) -> None:
+    """Make the folder to work in; keep a killed run's, if it had the same plan."""
+    path = staging / _PLAN
+    try:
+        kept = json.loads(path.read_bytes())["digest"] == plan["digest"]
+    except (OSError, ValueError, KeyError, TypeError):
+        kept = False
+    try:
+        if staging.exists() and not kept:
+            shutil.rmtree(staging)
+        staging.mkdir(exist_ok=True)
+        for leftover in staging.glob(".part-*"):
+            leftover.unlink()
+        with atomic_write(path) as file:
+            file.write(json.dumps(plan).encode())
+    except OSError as error:
+        raise DataError(f"{staging}: cannot be written ({error.strerror})") from None
+
+
+def _build_parts(
+    tasks: Sequence[_Task], workers: int, report: Callable[[int, int], None] | None
+) -> list[dict[str, Any]]:
+    records: dict[str, dict[str, Any]] = {}
+    waiting = []
+    for task in tasks:
+        record = _read_record(task)
+        if record is None:
+            waiting.append(task)
+        else:
+            records[task.name] = record
+
+    def done(record: dict[str, Any]) -> None:
+        records[record["name"]] = record
+        if report:
+            report(len(records), len(tasks))
+
+    if report:
+        report(len(records), len(tasks))
+    if workers == 1 or len(waiting) <= 1:
+        for task in waiting:
+            done(_build_part(task))
+    else:
+        _build_together(waiting, min(workers, len(waiting)), done)
+    return [records[task.name] for task in tasks]
+
+
+def _build_together(
+    tasks: Sequence[_Task], workers: int, done: Callable[[dict[str, Any]], None]
+) -> None:
+    pool = concurrent.futures.ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(os.getpid(),),
+    )
+    try:
+        # The largest first, so that no worker is left with much to do at the end.
+        largest = sorted(tasks, key=lambda t: -sum(path.stat().st_size for path in t.inputs))
+        for future in concurrent.futures.as_completed(
+            [pool.submit(_build_part, t) for t in largest]
+        ):
+            done(future.result())
+    except BrokenProcessPool:
+        raise DataError(
+            "a worker process was killed (out of memory?); run the same command again, with "
+            "fewer --workers: finished parts are kept"
+        ) from None
+    finally:
+        # What runs is stopped, not waited for; what is finished was kept.
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent, and go when it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _build_part(task: _Task) -> dict[str, Any]:
+    unknown_id = _tokenizer(task.config).special.unk
+    left_out = set(task.config.without_sources)
+    texts = (
+        row["text"]
+        for path in task.inputs
+        for _, row in read_documents(path)
+        if not left_out or row.get("source") not in left_out
+    )
+    with PartWriter(task.folder, task.name, unknown_id=unknown_id) as writer:
+        for block in _encoder(task.config).blocks(texts):
+            writer.write(block)
+        record = writer.finish()
+    with atomic_write(_record_path(task)) as file:
+        file.write(json.dumps(record).encode())
+    return record
+
+
+def _read_record(task: _Task) -> dict[str, Any] | None:
+    """Return the record of a part that an earlier run finished, if it is whole."""
+    try:
+        record: dict[str, Any] = json.loads(_record_path(task).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return record if check_part(task.folder, record) else None
+
+
+def _record_path(task: _Task) -> Path:
+    return task.folder / f"{task.name}.json"
+
+
+@functools.lru_cache(maxsize=1)
+def _encoder(config: BuildConfig) -> BlockEncoder:
+    """Keep what it has learned of characters from part to part."""
+    return BlockEncoder(_tokenizer(config), segmenter().cut, sentence_spans)
+
+
+def _tokenizer(config: BuildConfig) -> Tokenizer:
+    return load_tokenizer(config.tokenizer) if config.tokenizer else default_tokenizer()
+
+
+def describe(manifest: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Return what a user wants to know of finished shards."""
+    counts = manifest["counts"]
+    return {
+        "out": str(out),
+        **counts,
+        "parts": len(manifest["parts"]),
+        "bytes": manifest["bytes"],
+        "bytes_per_character": round(manifest["bytes"] / max(counts["characters"], 1), 3),
+        "unknown_rate": counts["unknown"] / max(counts["tokens"], 1),
+        "segmenter": manifest["build"]["segmenter"],
+    }

@@ -1,0 +1,185 @@
+"""From files to datatrove documents and back: which task reads what, and shards written whole."""
+
+from __future__ import annotations
+
+import glob
+import io
+import json
+import lzma
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import zstandard
+from datatrove.data import Document
+from datatrove.pipeline.base import PipelineStep
+
+from corpora_tools.readers import kind_of, read_documents
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.textio import atomic_write
+from zh_albert.tokenization.characters import replace_surrogates
+
+SHARD_FORMATS = ("zst", "xz")
+STATISTICS = "statistics.json"  # beside the shards when all of them are there
+STATE = ".job"  # a folder beside the shards, from the job's beginning
+_TASK_BYTES = 16 << 20  # on disk; small files are read together, in one task
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file, and what its documents are called if their rows do not say."""
+
+    path: Path
+    name: str  # documents are NAME:LINE
+    source: str
+
+
+def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
+    """Return the files that files, folders (searched to the bottom) and patterns name, in order.
+
+    Raises:
+        DataError: If one names no file, or a folder holds files of several kinds.
+    """
+    inputs: dict[Path, InputFile] = {}
+    for pattern in patterns:
+        folder = Path(pattern)
+        if folder.is_dir():
+            paths = _files_in(folder)
+            for path in paths:
+                name = path.relative_to(folder).as_posix()
+                inputs.setdefault(path.resolve(), InputFile(path, name, folder.resolve().name))
+        else:
+            names = [pattern] if folder.exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
+            paths = sorted(map(Path, names))
+            for path in paths:
+                source = path.name.split(".")[0]
+                inputs.setdefault(path.resolve(), InputFile(path, path.name, source))
+        if not paths:
+            raise DataError(f"{pattern}: expected a file, folder or pattern; found nothing")
+    return _with_different_names(list(inputs.values()))
+
+
+def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
+    """Give each task its files: one, or small ones together. Depends on the files only."""
+    tasks: list[list[InputFile]] = []
+    room = 0
+    for one in inputs:
+        size = one.path.stat().st_size
+        if not tasks or size > room:
+            tasks.append([])
+            room = _TASK_BYTES
+        tasks[-1].append(one)
+        room -= size
+    return tasks
+
+
+class ReadDocuments(PipelineStep):
+    """First step: a task's files as documents with ``source`` and ``domain``.
+
+    datatrove's own readers pass over lines they cannot read; these name the file and the line.
+    """
+
+    type = "read"
+    name = "documents"
+
+    def __init__(
+        self, tasks: list[list[InputFile]], *, source: str | None = None, domain: str = "other"
+    ) -> None:
+        super().__init__()
+        self.tasks = tasks
+        self.source = source
+        self.domain = domain
+
+    def run(
+        self, data: Iterator[Document] | None = None, rank: int = 0, world_size: int = 1
+    ) -> Iterator[Document]:
+        """Yield the documents of this task's files.
+
+        Raises:
+            DataError: If a file cannot be read; see ``read_documents``.
+        """
+        yield from data or ()
+        for one in self.tasks[rank]:
+            for place, row in read_documents(one.path):
+                text = replace_surrogates(row["text"])
+                self.stat_update("documents")
+                self.stat_update("characters", value=len(text))
+                source = self.source or _name(row.get("source")) or one.source
+                domain = _name(row.get("domain")) or self.domain
+                document_id = _name(row.get("id")) or f"{one.name}:{place}"
+                yield Document(text, document_id, metadata={"source": source, "domain": domain})
+
+
+class WriteShard(PipelineStep):
+    """Last step: a task's documents as one compressed JSON Lines shard, there whole or not at all.
+
+    datatrove's own writer leaves a short file when it is stopped. A task without documents writes
+    an empty shard, so that the number of shards follows from the input.
+    """
+
+    type = "write"
+    name = "shard"
+
+    def __init__(self, folder: Path, shard_format: str = "zst") -> None:
+        super().__init__()
+        if shard_format not in SHARD_FORMATS:
+            known = ", ".join(SHARD_FORMATS)
+            raise ConfigError(
+                f"the format of shards must be one of {known}, found {shard_format!r}"
+            )
+        self.folder = folder
+        self.format = shard_format
+
+    def run(self, data: Iterator[Document], rank: int = 0, world_size: int = 1) -> None:
+        """Write the documents and count them by source and domain."""
+        path = self.folder / f"corpus-{rank:05d}.jsonl.{self.format}"
+        with atomic_write(path) as file, _compressed(file, self.format) as lines:
+            for document in data:
+                about = document.metadata
+                row = {"id": document.id, **about, "text": document.text}
+                lines.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+                size = len(document.text)
+                for group in ("", f" source={about['source']}", f" domain={about['domain']}"):
+                    self.stat_update(f"documents{group}")
+                    self.stat_update(f"characters{group}", value=size)
+
+
+def _compressed(file: IO[bytes], shard_format: str) -> Any:
+    if shard_format == "xz":
+        return lzma.open(file, "wb", preset=6)
+    compressor = zstandard.ZstdCompressor(level=10, write_checksum=True)
+    return io.BufferedWriter(compressor.stream_writer(file, closefd=False), 1 << 17)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    if (folder / STATE).is_dir() and not (folder / STATISTICS).exists():
+        raise DataError(f"{folder}: the job that writes it has not ended; run it again")
+    paths = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and kind_of(path)
+        and path != folder / STATISTICS
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    kinds = sorted({str(kind_of(path)) for path in paths})
+    if len(kinds) > 1:
+        found = ", ".join(kinds)
+        hint = f"name the files by a pattern in quotes, for example '{folder}/*.jsonl*'"
+        raise DataError(f"{folder}: expected files of one kind, found {found}; {hint}")
+    return paths
+
+
+def _with_different_names(inputs: list[InputFile]) -> list[InputFile]:
+    if len({one.name for one in inputs}) == len(inputs):
+        return inputs
+    return [
+        InputFile(one.path, f"{number}/{one.name}", one.source) for number, one in enumerate(inputs)
+    ]
+
+
+def _name(value: Any) -> str:
+    """Return a row's id, source or domain as a string; empty where there is none."""
+    known = isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+    return replace_surrogates(str(value)) if known else ""

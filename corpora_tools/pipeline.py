@@ -1,0 +1,153 @@
+"""Cleaning and de-duplication of a corpus as stages of datatrove steps.
+
+The work is cut into tasks by the input alone, so the output's bytes do not depend on how many
+workers share the tasks. Any of datatrove's executors can run the stages; ``jobs`` runs them here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from datatrove.pipeline.dedup.minhash import (
+    MinhashConfig,
+    MinhashDedupBuckets,
+    MinhashDedupCluster,
+    MinhashDedupFilter,
+)
+
+from corpora_tools.cleaning import CleanDocuments, CleaningConfig, KeepLongEnough
+from corpora_tools.decontamination import (
+    Decontaminate,
+    contamination_index,
+    evaluation_texts,
+    save_index,
+)
+from corpora_tools.dedup import DigestDocuments, DropEqual, FindEqual, SignDocuments
+from corpora_tools.documents import InputFile, ReadDocuments, WriteShard, plan_tasks
+from corpora_tools.jobs import DATA, Report, Stage, job, run_stages
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinHashSettings:
+    """What near duplicates are; the defaults: about 72 % of their stretches are shared."""
+
+    ngram: int = 5  # characters a stretch
+    buckets: int = 14
+    hashes: int = 8  # a bucket: more ask for more likeness, more buckets for less
+
+    def config(self) -> MinhashConfig:
+        """Return datatrove's settings."""
+        return MinhashConfig(
+            n_grams=self.ngram, num_buckets=self.buckets, hashes_per_bucket=self.hashes
+        )
+
+
+def clean(
+    inputs: Sequence[InputFile],
+    out: Path,
+    config: CleaningConfig,
+    *,
+    exclude: Sequence[Path] = (),
+    shard_format: str = "zst",
+    source: str | None = None,
+    domain: str = "other",
+    workers: int = 1,
+    report: Report | None = None,
+) -> dict[str, Any]:
+    """Normalise, clean and decontaminate documents into shards; return the statistics.
+
+    Args:
+        inputs: The files; see ``find_inputs``.
+        out: A folder: new, empty, or that of the same job, which then goes on.
+        config: The rules.
+        exclude: Evaluation files whose texts must not be in the corpus.
+        shard_format: ``zst`` or ``xz``.
+        source: Replaces the documents' own.
+        domain: For documents that name none.
+        workers: Processes.
+        report: Called whenever a task is done.
+
+    Raises:
+        DataError: If an input cannot be read, or ``out`` is taken.
+    """
+    settings = {
+        "config": asdict(config),
+        "format": shard_format,
+        "source": source,
+        "domain": domain,
+    }
+    with job(out, "clean", settings, [one.path for one in inputs], exclude) as state:
+        tasks = plan_tasks(inputs)
+        steps: list[Any] = [
+            ReadDocuments(tasks, source=source, domain=domain),
+            CleanDocuments(config),
+        ]
+        if exclude:
+            index = state / DATA / "evaluation.npy"
+            if not index.exists():
+                texts = (text for path in exclude for text in evaluation_texts(path))
+                save_index(contamination_index(texts), index)
+            steps += [Decontaminate(index), KeepLongEnough(config.min_document)]
+        steps.append(WriteShard(out, shard_format))
+        return run_stages(out, state, [Stage("clean", steps, len(tasks))], workers, report)
+
+
+def dedup(
+    inputs: Sequence[InputFile],
+    out: Path,
+    minhash: MinHashSettings | None,
+    *,
+    shard_format: str = "zst",
+    workers: int = 1,
+    report: Report | None = None,
+) -> dict[str, Any]:
+    """Keep one of equal and one of nearly equal documents; return the statistics.
+
+    Args:
+        inputs: Files that ``clean`` wrote, or any others.
+        out: As in ``clean``.
+        minhash: What nearly equal is; None leaves near duplicates in.
+        shard_format: ``zst`` or ``xz``.
+        workers: Processes.
+        report: Called whenever a task is done.
+
+    Raises:
+        DataError: If an input cannot be read, or ``out`` is taken.
+    """
+    settings = {"minhash": asdict(minhash) if minhash else None, "format": shard_format}
+    with job(out, "dedup", settings, [one.path for one in inputs], ()) as state:
+        stages = dedup_stages(plan_tasks(inputs), out, state, minhash, shard_format)
+        return run_stages(out, state, stages, workers, report)
+
+
+def dedup_stages(
+    tasks: list[list[InputFile]],
+    out: Path,
+    state: Path,
+    minhash: MinHashSettings | None,
+    shard_format: str,
+) -> list[Stage]:
+    """Return the stages of ``dedup``, for any of datatrove's executors."""
+    data = state / DATA
+    equal = data / "equal"
+    read = [ReadDocuments(tasks)]
+    keep: list[Any] = [*read, DropEqual(equal)]
+    stages = [
+        Stage("digests", [*read, DigestDocuments(data / "digests")], len(tasks)),
+        Stage("equal", [FindEqual(data / "digests", equal, len(tasks))], 1),
+    ]
+    if minhash:
+        config = minhash.config()
+        signatures, pairs, remove = (data / n for n in ("signatures", "pairs", "remove"))
+        find = MinhashDedupBuckets(str(signatures), str(pairs), config=config)
+        cluster = MinhashDedupCluster(str(pairs), str(remove), config=config)
+        stages += [
+            Stage("signatures", [*keep, SignDocuments(signatures, config)], len(tasks)),
+            Stage("pairs", [find], minhash.buckets),
+            Stage("clusters", [cluster], 1),
+        ]
+        keep = [*keep, MinhashDedupFilter(str(remove))]
+    return [*stages, Stage("write", [*keep, WriteShard(out, shard_format)], len(tasks))]

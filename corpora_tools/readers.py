@@ -1,0 +1,176 @@
+"""Raw text files as rows with a text: JSON Lines, plain text, Parquet, Markdown, MediaWiki dumps.
+
+All stream: one document is in memory at a time. What a file holds follows from its name, with
+``.xz``, ``.gz`` or ``.zst`` behind (``.bz2`` too for dumps).
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+from xml.etree import ElementTree  # expat bounds how far entities grow
+
+from corpora_tools.markup import strip_markdown, strip_wikitext
+from zh_albert.errors import DataError, MissingExtraError
+from zh_albert.textio import read_lines, read_objects
+
+Rows = Iterator[tuple[str, dict[str, Any]]]  # (place in the file, at least a string "text")
+
+COMPRESSED = (".xz", ".gz", ".zst", ".bz2")
+_KINDS = {
+    ".jsonl": "jsonl",
+    ".json": "jsonl",
+    ".ndjson": "jsonl",
+    ".txt": "text",
+    ".parquet": "parquet",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".xml": "wiki",
+}
+_BATCH_ROWS = 256
+_OPEN_STREAM: dict[str, Callable[[Path], Any]] = {
+    ".xz": lzma.open,
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+}
+
+
+def kind_of(path: Path) -> str | None:
+    """Say what a file holds by its name, or None if that is not known.
+
+    >>> [kind_of(Path(name)) for name in ("a.jsonl.xz", "zhwiki-1.xml.bz2", "README.MD", "a.doc")]
+    ['jsonl', 'wiki', 'markdown', None]
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return _KINDS.get(suffixes[-1]) if suffixes else None
+
+
+def read_documents(path: Path) -> Rows:
+    """Yield a file's documents in order.
+
+    A JSON line, a Parquet row, an article of a dump and a Markdown file are one document each; in
+    plain text a blank line ends a document.
+
+    Raises:
+        DataError: If the file is missing, empty, damaged, not UTF-8, or a row has no text.
+    """
+    kind = kind_of(path)
+    if kind is None:
+        known = ", ".join(sorted(_KINDS))
+        raise DataError(f"{path}: expected a file named {known} (or these compressed)")
+    found = False
+    for row in _READERS[kind](path):
+        found = True
+        yield row
+    if not found:
+        raise DataError(f"{path}: expected at least one document, found an empty file")
+
+
+def _read_jsonl(path: Path) -> Rows:
+    for line, row in read_objects(path):
+        if not isinstance(row.get("text"), str):
+            problem = f"expected a string 'text', found {row.get('text')!r}"
+            raise DataError.at(path, line, problem)
+        yield str(line), row
+
+
+def _read_text(path: Path) -> Rows:
+    lines: list[str] = []
+    first = 1
+    for number, line in read_lines(path):
+        if line.strip():
+            first = first if lines else number
+            lines.append(line)
+        elif lines:
+            yield str(first), {"text": "\n".join(lines)}
+            lines = []
+    if lines:
+        yield str(first), {"text": "\n".join(lines)}
+
+
+def _read_markdown(path: Path) -> Rows:
+    text = "\n".join(line for _, line in read_lines(path))
+    yield "1", {"text": strip_markdown(text)}
+
+
+def _read_parquet(path: Path) -> Rows:
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (an extra)
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtraError.of("pyarrow", "corpora") from None
+    try:
+        with parquet.ParquetFile(path) as file:
+            there = file.schema_arrow.names
+            if "text" not in there:
+                raise DataError(f"{path}: expected a column 'text', found {', '.join(there)}")
+            columns = [name for name in ("id", "source", "domain", "text") if name in there]
+            number = 0
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+                for row in batch.to_pylist():
+                    number += 1
+                    if not isinstance(row["text"], str):
+                        problem = f"expected a string 'text', found {row['text']!r}"
+                        raise DataError(f"{path}, row {number}: {problem}.")
+                    yield str(number), row
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DataError(f"{path}: not a whole Parquet file: {error}") from None
+
+
+def _read_wiki(path: Path) -> Rows:
+    try:
+        with _open_stream(path) as file:
+            yield from _wiki_pages(file)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except ElementTree.ParseError as error:
+        raise DataError(f"{path}: not a whole XML dump: {error}") from None
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
+        raise DataError(f"{path}: the compressed file is damaged: {error}") from None
+
+
+def _wiki_pages(file: IO[bytes]) -> Rows:
+    """Yield the articles (namespace 0) of a dump; redirects and other pages are passed over."""
+    root: ElementTree.Element | None = None
+    for event, element in ElementTree.iterparse(file, events=("start", "end")):  # noqa: S314
+        if root is None:
+            root = element
+        if event == "start" or _local_name(element) != "page":
+            continue
+        fields = {_local_name(child): child for child in element}
+        content = next((e for e in element.iter() if _local_name(e) == "text"), None)
+        namespace = fields.get("ns")
+        article = namespace is None or namespace.text == "0"
+        if article and "redirect" not in fields and content is not None and content.text:
+            title = (fields["title"].text or "") if "title" in fields else ""
+            place = (fields["id"].text if "id" in fields else None) or title
+            yield place, {"text": f"{title}\n{strip_wikitext(content.text)}".strip()}
+        root.clear()  # what was read would stay in memory
+
+
+def _local_name(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _open_stream(path: Path) -> Any:
+    if path.suffix == ".zst":
+        raise DataError(f"{path}: dumps are read from .xml, .xml.bz2, .xml.gz and .xml.xz")
+    opener = _OPEN_STREAM.get(path.suffix)
+    return opener(path) if opener else path.open("rb")
+
+
+_READERS: dict[str, Callable[[Path], Rows]] = {
+    "jsonl": _read_jsonl,
+    "text": _read_text,
+    "parquet": _read_parquet,
+    "markdown": _read_markdown,
+    "wiki": _read_wiki,
+}

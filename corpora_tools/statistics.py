@@ -1,0 +1,103 @@
+"""What a finished job read, dropped and wrote: the counts that datatrove keeps for each task."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+_PARAGRAPH = "paragraph_"
+_DROPPED = "dropped_"
+_NEAR = "near_duplicate"
+_MINHASH_FILTER = "MinHash stage 4"
+
+
+def collect_statistics(stats: Path) -> dict[str, Any]:
+    """Add up the counts of a stage's tasks; the same however many workers there were.
+
+    Args:
+        stats: datatrove's folder of one JSON file a task.
+
+    Returns:
+        ``read`` and ``written`` (documents and characters), ``dropped_documents`` and
+        ``dropped_paragraphs`` by reason, ``sources`` and ``domains`` with what was written of each.
+    """
+    read: Counter[str] = Counter()
+    written: Counter[str] = Counter()
+    documents: Counter[str] = Counter()
+    paragraphs: Counter[str] = Counter()
+    groups: dict[str, dict[str, Counter[str]]] = {"source": {}, "domain": {}}
+    for step, name, count in _counts(stats):
+        if _MINHASH_FILTER in step:
+            documents[_NEAR] += count if name == "dropped" else 0
+        elif step == "read: documents":
+            read[name] += count
+        elif step == "write: shard":
+            what, _, group = name.partition(" ")
+            if not group:
+                written[what] += count
+            else:
+                field, _, value = group.partition("=")
+                groups[field].setdefault(value, Counter())[what] += count
+        elif name.startswith(_PARAGRAPH):
+            paragraphs[name.removeprefix(_PARAGRAPH)] += count
+        elif name.startswith(_DROPPED):
+            documents[name.removeprefix(_DROPPED)] += count
+    return {
+        "read": _ordered(read),
+        "written": _ordered(written),
+        "dropped_documents": _by_count(documents),
+        "dropped_paragraphs": _by_count(paragraphs),
+        "sources": _by_size(groups["source"]),
+        "domains": _by_size(groups["domain"]),
+    }
+
+
+def as_text(statistics: Mapping[str, Any]) -> str:
+    """Show statistics to a person.
+
+    >>> empty = {"documents": 0, "characters": 0}
+    >>> print(as_text({"read": {"documents": 2, "characters": 30}, "written": empty}))
+    read     2 documents, 30 characters
+    written  0 documents, 0 characters
+    """
+    lines = []
+    for name in ("read", "written"):
+        counts = statistics[name]
+        lines.append(
+            f"{name:9}{counts['documents']:,} documents, {counts['characters']:,} characters"
+        )
+    for name in ("dropped_documents", "dropped_paragraphs"):
+        for reason, count in statistics.get(name, {}).items():
+            lines.append(f"{name.replace('_', ' ')}  {reason:16} {count:>12,}")
+    for name in ("domains", "sources"):
+        for value, counts in list(statistics.get(name, {}).items())[:20]:
+            lines.append(
+                f"{name[:-1]:8}{counts['documents']:>10,}{counts['characters']:>14,}  {value}"
+            )
+    return "\n".join(lines)
+
+
+def _counts(stats: Path) -> Iterator[tuple[str, str, int]]:
+    """Yield (step, name, count); a count is a number or, where values differ, their summary."""
+    for path in sorted(stats.glob("*.json")):
+        for step in json.loads(path.read_text("utf-8")):
+            for name, count in step["stats"].items():
+                total = count["total"] if isinstance(count, dict) else count
+                yield step["name"], name, int(total)
+
+
+def _ordered(counts: Counter[str]) -> dict[str, int]:
+    return {name: counts[name] for name in ("documents", "characters")}
+
+
+def _by_count(counts: Counter[str]) -> dict[str, int]:
+    kept = {name: count for name, count in counts.items() if count}
+    return dict(sorted(kept.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _by_size(groups: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    ordered = sorted(groups.items(), key=lambda item: (-item[1]["characters"], item[0]))
+    return {name: _ordered(counts) for name, counts in ordered}

@@ -1,0 +1,137 @@
+"""The pretraining job on a few made-up sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.integration.conftest import BAD, GOOD, THINGS, Ran
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.pretraining import run
+from zh_albert.pretraining.dataset import PretrainingSource
+from zh_albert.training.engine import Batch
+
+Cli = Callable[..., Ran]
+
+
+@pytest.fixture(scope="session")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from corpora_tools.build import BuildConfig, build_shards
+
+    folder = tmp_path_factory.mktemp("corpus")
+    rows = []
+    for index in range(120):
+        sentences = [
+            f"{THINGS[(index + step) % 8]}{(GOOD, BAD)[index % 2][(index + step) % 8]}。"
+            for step in range(8)
+        ]
+        rows.append(json.dumps({"text": "".join(sentences)}, ensure_ascii=False))
+    (folder / "corpus.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    build_shards([folder / "corpus.jsonl"], folder / "shards", BuildConfig())
+    return folder / "shards"
+
+
+def settings(shards: Path, out: Path, **changes: Any) -> run.PretrainConfig:
+    from zh_albert.configio import build, merged
+
+    values = {
+        "out": out,
+        "data": {"train": shards, "heldout": shards},
+        "encoder": {"num_hidden_layers": 1, "embedding_size": 32},
+        "start": {"from": "random"},
+        "instances": {"length": 32},
+        "train": {"epochs": 2, "peak_lr": 1e-3, "batch_tokens": 512, "evaluate_every": 5},
+    }
+    return build(run.PretrainConfig, merged(values, changes))
+
+
+@pytest.mark.slow
+def test_it_learns_and_writes_a_folder_that_transformers_opens(
+    shards: Path, tmp_path: Path, cli: Cli
+) -> None:
+    import transformers
+
+    config = tmp_path / "run.toml"
+    config.write_text(
+        f"""
+out = "{tmp_path / "out"}"
+[data]
+train = "{shards}"
+heldout = "{shards}"
+[encoder]
+num_hidden_layers = 2
+[start]
+from = "statistics"
+[instances]
+length = 32
+[train]
+epochs = 10
+batch_tokens = 512
+peak_lr = 1e-3
+evaluate_every = 20
+"""
+    )
+    ran = cli("pretrain", config, "--json")
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    assert result["masked_accuracy"] > 0.4  # the commonest token alone has a fifth
+    opened = transformers.AlbertForMaskedLM.from_pretrained(tmp_path / "out")
+    assert opened.config.vocab_size == 8960
+    again = cli("pretrain", config)
+    assert again.code == 2
+    assert "add --resume" in again.err
+
+
+class StoppedError(Exception):
+    """Stands for a kill between two updates."""
+
+
+def test_stopped_and_resumed_equals_never_stopped(
+    shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = {"train": {"save_every_s": 0.0}}
+    straight = run.pretrain(settings(shards, tmp_path / "one", **every))
+    load, count = PretrainingSource.load, 0
+
+    def load_until(self: PretrainingSource, item: Any) -> Batch:
+        nonlocal count
+        count += 1
+        if count > straight.update // 2:
+            raise StoppedError
+        return load(self, item)
+
+    monkeypatch.setattr(PretrainingSource, "load", load_until)
+    with pytest.raises(StoppedError):
+        run.pretrain(settings(shards, tmp_path / "two", **every))
+    monkeypatch.setattr(PretrainingSource, "load", load)
+    torch.manual_seed(7)
+    # The folder's own name is a setting, so the second run goes on where it stopped.
+    run.pretrain(settings(shards, tmp_path / "two", **every), resume=True)
+    for name in ("model.safetensors", "training/state.safetensors"):
+        first, second = load_file(tmp_path / "one" / name), load_file(tmp_path / "two" / name)
+        assert first.keys() == second.keys()
+        assert all(torch.equal(first[key], second[key]) for key in first)
+
+
+def test_going_on_from_an_encoder_begins_where_it_ended(shards: Path, tmp_path: Path) -> None:
+    run.pretrain(settings(shards, tmp_path / "one"))
+    begin = {"start": {"from": str(tmp_path / "one")}}
+    config = settings(shards, tmp_path / "two", **begin)
+    tokenizer = run.load_tokenizer(shards)
+    model = run.build_model(config, tokenizer, run.open_shards(shards, tokenizer=tokenizer))
+    stored = load_file(tmp_path / "one" / "model.safetensors")
+    bias = stored["predictions.bias"].float()
+    torch.testing.assert_close(model.masked_lm.bias.detach(), bias)
+
+
+def test_missing_shards_and_unknown_sizes_are_said(shards: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="shards"):
+        run.pretrain(settings(shards, tmp_path / "out", data={"heldout": tmp_path}))
+    with pytest.raises(ConfigError, match="did you mean 'tiny'"):
+        settings(shards, tmp_path / "out", encoder={"preset": "tinny"})

@@ -1,0 +1,50 @@
+"""Where Chinese sentences end."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpora_tools.sentences import sentence_spans, split_sentences
+
+
+@pytest.mark.parametrize(
+    "marked",  # a bar where a sentence ends
+    [
+        "好吗？|好！|走吧。|",
+        "真的？！|真的。。。|好",
+        "他说：“好。走吧。”|然后走了。|",
+        "“好。”|“不好。”|走了。|",
+        "“走吧。”他笑着说。|走了。|",
+        "“走吧。”，他想。|走了。|",
+        "「『好。』『走。』」她问道：“去哪儿？”|走了。|",
+        "第二句（见上。见下。）在此。|（全句。）|后面。|",
+        "他来了……|又走了。|",
+        "未闭合的“引号。|第二句。\n|第三句。|",
+        "第一段\n\n  |第二段。 |第三句",
+        "圆周率是3.14。|见https://a.cn/?id=1。|Dr. Smith said it. |Good.",
+        '他说："好。走。"|"不。"|走了。|',
+        "！！！|",
+    ],
+)
+def test_sentences_end_at_the_bars(marked: str) -> None:
+    sentences = marked.removesuffix("|").split("|")
+    assert split_sentences("".join(sentences)) == sentences
+
+
+def test_an_empty_text_has_no_sentence() -> None:
+    assert sentence_spans("") == []
+
+
+def test_a_long_quotation_is_cut_inside() -> None:
+    speech = "“" + "很长的话。" * 50 + "”"
+    assert len(split_sentences(speech)) == 50
+    assert sentence_spans(speech, max_quote=1_000) == [(0, len(speech))]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text",
+    ["字" * 5_000_000, "“" * 1_000_000, "“‘" * 300_000 + "”" * 300_000, "\n" * 1_000_000],
+)
+def test_time_grows_with_the_length_only(text: str) -> None:
+    assert sentence_spans(text) == [(0, len(text))]

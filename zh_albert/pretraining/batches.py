@@ -1,0 +1,190 @@
+"""Instances as arrays, a whole batch in a few numpy calls: gathered, masked, put in place."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zh_albert.errors import ConfigError
+from zh_albert.pretraining.draws import below, draw
+from zh_albert.pretraining.instances import Epoch
+from zh_albert.pretraining.masking import (
+    AS_MASK,
+    AS_RANDOM,
+    Choice,
+    MaskingConfig,
+    WordBatch,
+    choose_words,
+)
+from zh_albert.pretraining.shards import Shards
+from zh_albert.tokenization.characters import is_chinese
+from zh_albert.tokenization.encoding import SpecialIds
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.tokenization.wordpiece import CONTINUATION
+
+_REPLACEMENT = 201  # stream of ``draws.draw``
+_NOT_TEXT = re.compile(r"\[\w+\]|<.+>")  # [unused7], <s>: no text becomes one
+
+
+class TokenSets(NamedTuple):
+    """What masking has to know of a vocabulary."""
+
+    special: SpecialIds
+    plain: NDArray[np.uint16]  # ids a text can become: what replacements are drawn from
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> TokenSets:
+        """Sort out special and unused rows, and ``##字``, which no Chinese text becomes.
+
+        Raises:
+            ConfigError: If nothing is left.
+        """
+        rows = tokenizer.tokens(range(tokenizer.vocab_size))
+        special = set(tokenizer.special)
+        plain = [
+            token_id
+            for token_id, row in enumerate(rows)
+            if token_id not in special
+            and not _NOT_TEXT.fullmatch(row)
+            and not (row.startswith(CONTINUATION) and len(row) == 3 and is_chinese(row[2]))
+        ]
+        if not plain:
+            raise ConfigError("the vocabulary has no row but special and unused ones")
+        return cls(tokenizer.special, np.array(plain, np.uint16))
+
+
+class InstanceBatch(NamedTuple):
+    """A rectangle of masked instances."""
+
+    token_ids: NDArray[np.int64]
+    """What the model reads. Shape: (batch, length)."""
+    type_ids: NDArray[np.int64]
+    """0 for the text that stands first, 1 for the other. Shape: (batch, length)."""
+    mask: NDArray[np.bool_]
+    """True where a token may be attended to. Shape: (batch, length)."""
+    positions: NDArray[np.int64]
+    """Row and column of each token to predict, in order. Shape: (masked, 2)."""
+    labels: NDArray[np.int64]
+    """What stood there. Shape: (masked,)."""
+    order: NDArray[np.int64]
+    """0 in order, 1 swapped, -1 without an order: one text, or twice the same. Shape: (batch,)."""
+
+
+class DrawnBatch(NamedTuple):
+    """A batch and how it was drawn, for the audit and for tests."""
+
+    batch: InstanceBatch
+    words: WordBatch
+    choice: Choice
+    word_columns: NDArray[np.int64]
+    """Column of each word's first token. Shape: (words,)."""
+
+
+def build_batch(
+    shards: Shards,
+    epoch: Epoch,
+    numbers: NDArray[np.int64],
+    sets: TokenSets,
+    masking: MaskingConfig,
+    *,
+    multiple_of: int = 1,
+) -> InstanceBatch:
+    """Make the arrays of some instances of an epoch; see ``draw_batch``."""
+    return draw_batch(shards, epoch, numbers, sets, masking, multiple_of=multiple_of).batch
+
+
+def draw_batch(
+    shards: Shards,
+    epoch: Epoch,
+    numbers: NDArray[np.int64],
+    sets: TokenSets,
+    masking: MaskingConfig,
+    *,
+    multiple_of: int = 1,
+) -> DrawnBatch:
+    """Make the arrays of some instances of an epoch, and say how.
+
+    Args:
+        shards: The text.
+        epoch: What ``plan_epoch`` decided.
+        numbers: Which instances, at least one. An instance is the same in any company.
+        sets: Of the tokenizer the shards were made with.
+        masking: See there.
+        multiple_of: The length is rounded up to a multiple, so that few shapes occur.
+    """
+    keys, starts = epoch.keys[numbers], epoch.starts[numbers]
+    first, second = epoch.first[numbers], epoch.second[numbers]
+    swapped, is_pair = epoch.swapped[numbers], second > 0
+    counts = first + second
+    ids, word_starts = shards.gather(starts, counts)
+    ends = np.cumsum(counts)
+    word_starts[ends - counts] = True  # where an overlong word was cut
+
+    # Tokens come in the order of the text; a swap changes only the columns they go to.
+    rows = np.repeat(np.arange(len(numbers)), counts)
+    within = np.arange(len(ids)) - np.repeat(ends - counts, counts)
+    in_second = within >= np.repeat(first, counts)
+    a_column = np.where(swapped, second + 2, 1)
+    b_column = np.where(swapped, 1, first + 2) - first
+    columns = within + np.where(in_second, b_column[rows], a_column[rows])
+
+    begins = np.flatnonzero(word_starts)
+    lengths = np.diff(begins, append=len(ids))
+    words = WordBatch(
+        lengths=lengths,
+        rows=rows[begins],
+        segments=(2 * rows + in_second)[begins],
+        allowed=~np.logical_or.reduceat(ids == sets.special.unk, begins),
+    )
+    choice = choose_words(words, keys, masking)
+    action = np.repeat(choice.action, lengths)
+    read = np.where(action == AS_MASK, sets.special.mask, ids).astype(np.int64)
+    random = np.flatnonzero(action == AS_RANDOM)
+    bits = draw(keys[rows[random]], _REPLACEMENT, within[random])
+    read[random] = sets.plain[below(bits, len(sets.plain))]
+
+    sizes = counts + np.where(is_pair, 3, 2)
+    length = -(-int(sizes.max()) // multiple_of) * multiple_of
+    token_ids = np.full((len(numbers), length), sets.special.pad, np.int64)
+    token_ids[rows, columns] = read
+    every = np.arange(len(numbers))
+    first_sep = np.where(swapped, second, first) + 1
+    token_ids[:, 0] = sets.special.cls
+    token_ids[every, first_sep] = sets.special.sep
+    token_ids[every, sizes - 1] = sets.special.sep
+    column = np.arange(length)
+    mask = column < sizes[:, None]
+    type_ids = ((column > first_sep[:, None]) & mask).astype(np.int64)
+
+    originals = np.full((len(numbers), length), -1, np.int64)
+    chosen = np.flatnonzero(action)
+    originals[rows[chosen], columns[chosen]] = ids[chosen]
+    positions = np.argwhere(originals >= 0)
+    batch = InstanceBatch(
+        token_ids=token_ids,
+        type_ids=type_ids,
+        mask=mask,
+        positions=positions,
+        labels=originals[positions[:, 0], positions[:, 1]],
+        order=_order(ids, ends, first, second, swapped),
+    )
+    return DrawnBatch(batch, words, choice, columns[begins])
+
+
+def _order(
+    ids: NDArray[np.uint16],
+    ends: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    swapped: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Return the sentence-order labels of instances that lie one after the other in ``ids``."""
+    order = np.where(second > 0, swapped.astype(np.int64), -1)
+    for row in np.flatnonzero((first == second) & (second > 0)):
+        middle, end = ends[row] - second[row], ends[row]
+        if np.array_equal(ids[middle - first[row] : middle], ids[middle:end]):
+            order[row] = -1
+    return order

@@ -1,0 +1,251 @@
+"""Tokenized text on disk: 16-bit ids, a bit a token for word starts, offsets of sentences and
+documents; memory-mapped, checked by SHA-256.
+
+A folder holds ``manifest.json``, the tokenizer's files, and for each part ``part-00000.tokens``
+and three more (see ``docs/formats.md``). The manifest is written last: without it there are no
+shards, whatever else lies there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zh_albert.errors import DataError
+from zh_albert.pretraining.blocks import BlockEncoder, SentenceSpans
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.tokenization.words import Cut
+
+FORMAT_VERSION = 1
+FORMAT = "zh-albert shards"
+MANIFEST = "manifest.json"
+KINDS: dict[str, np.dtype[Any]] = {
+    "tokens": np.dtype("<u2"),
+    "words": np.dtype("u1"),  # eight tokens a byte, the first in the highest bit
+    "sentences": np.dtype("<u4"),  # first token of each
+    "documents": np.dtype("<u4"),
+}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much a part, or all of them, holds."""
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    tokens: int = 0
+    unknown: int = 0  # tokens that are [UNK]
+    characters: int = 0  # of the texts, ends of lines included
+
+    def __add__(self, other: Counts) -> Counts:
+        mine, theirs = asdict(self), asdict(other)
+        return Counts(**{name: mine[name] + theirs[name] for name in mine})
+
+
+class Part:
+    """One part's arrays, mapped or in memory; the names and types are those of the files."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.tokens: NDArray[np.uint16] = arrays["tokens"]
+        self.words: NDArray[np.uint8] = arrays["words"]
+        self.sentences: NDArray[np.uint32] = arrays["sentences"]
+        self.documents: NDArray[np.uint32] = arrays["documents"]
+
+
+class Shards:
+    """Parts read as one long row of tokens.
+
+    Attributes:
+        parts: In order.
+        counts: Of all parts.
+        digest: Says which data these are; goes into a run's settings.
+    """
+
+    def __init__(self, parts: Sequence[Part], counts: Counts, *, digest: str) -> None:
+        self.parts, self.counts, self.digest = list(parts), counts, digest
+        sizes = [len(part.tokens) for part in parts]
+        self.firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def __len__(self) -> int:
+        return int(self.firsts[-1])
+
+    def sentences(self) -> NDArray[np.int64]:
+        """Return the first token of every sentence, and the end of the last one."""
+        return self._offsets([part.sentences for part in self.parts])
+
+    def documents(self) -> NDArray[np.int64]:
+        """Return the first token of every document, and the end of the last one."""
+        return self._offsets([part.documents for part in self.parts])
+
+    def gather(
+        self, starts: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
+        """Return ids and word starts of ranges of tokens, one after the other.
+
+        No range reaches over the end of its part. Shape of each: (sum of counts,).
+        """
+        after = np.cumsum(counts)
+        total = int(after[-1]) if len(after) else 0
+        if not total:
+            return np.zeros(0, np.uint16), np.zeros(0, np.bool_)
+        shift = np.repeat(starts - (after - counts), counts)
+        places = np.arange(total) + shift
+        homes = np.searchsorted(self.firsts, starts, side="right") - 1
+        if (homes == homes[0]).all():
+            return _read(self.parts[homes[0]], places - self.firsts[homes[0]])
+        ids, words = np.empty(total, np.uint16), np.empty(total, np.bool_)
+        by_token = np.repeat(homes, counts)
+        for home in np.unique(homes):
+            mine = np.flatnonzero(by_token == home)
+            ids[mine], words[mine] = _read(self.parts[home], places[mine] - self.firsts[home])
+        return ids, words
+
+    def _offsets(self, arrays: Iterable[NDArray[np.uint32]]) -> NDArray[np.int64]:
+        shifted = [a.astype(np.int64) + f for a, f in zip(arrays, self.firsts, strict=False)]
+        return np.concatenate([*shifted, self.firsts[-1:]])
+
+
+def tokenizer_digest(tokenizer: Tokenizer) -> str:
+    """Return a SHA-256 of the vocabulary's rows and the tokenizer's settings."""
+    rows = tokenizer.tokens(range(tokenizer.vocab_size))
+    content = json.dumps([rows, tokenizer.to_config()], sort_keys=True)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read a folder's manifest.
+
+    Raises:
+        DataError: If there is none (the folder is not there, or half written), or it is of
+            another kind or version.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_bytes())
+        if (manifest["format"], manifest["format_version"]) != (FORMAT, FORMAT_VERSION):
+            raise DataError(
+                f"{path}: expected {FORMAT} of version {FORMAT_VERSION}, found "
+                f"{manifest['format']} of version {manifest['format_version']}; build them anew"
+            )
+        Counts(**manifest["counts"])
+        for part in manifest["parts"]:
+            _ = part["name"], [part["files"][kind]["sha256"] for kind in KINDS]
+    except (FileNotFoundError, NotADirectoryError):
+        problem = f"expected shards with {MANIFEST}, found none"
+        raise DataError(f"{folder}: {problem}; build them with zh-corpora build") from None
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path}: not a manifest of shards ({error}); build them anew") from None
+    return manifest
+
+
+def open_shards(folder: Path, *, tokenizer: Tokenizer | None = None, verify: bool = True) -> Shards:
+    """Map the shards of a folder.
+
+    Args:
+        folder: Written by ``zh-corpora build``.
+        tokenizer: Of the model that will read them; it has to be the one they were made with.
+        verify: Read every file once and compare checksums; without it only sizes are compared.
+
+    Raises:
+        DataError: If something is missing, damaged, or made with another vocabulary.
+    """
+    manifest = read_manifest(folder)
+    if tokenizer is not None and manifest["tokenizer"]["digest"] != tokenizer_digest(tokenizer):
+        found = manifest["tokenizer"]
+        raise DataError(
+            f"{folder}: the shards were made with another vocabulary or tokenizer setting "
+            f"({found['vocab_size']} rows, {found['digest'][:12]}…; the model has "
+            f"{tokenizer.vocab_size}, {tokenizer_digest(tokenizer)[:12]}…); build them with the "
+            "model's tokenizer"
+        )
+    parts = [Part(_open_part(folder, record, verify=verify)) for record in manifest["parts"]]
+    content = json.dumps([manifest["tokenizer"], manifest["parts"]], sort_keys=True)
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return Shards(parts, Counts(**manifest["counts"]), digest=digest)
+
+
+def check_part(folder: Path, record: Mapping[str, Any]) -> bool:
+    """Say whether a part's files are all there and whole."""
+    try:
+        _open_part(folder, record, verify=True)
+    except (DataError, KeyError, TypeError):
+        return False
+    return True
+
+
+def shards_of_texts(
+    texts: Iterable[str], tokenizer: Tokenizer, cut: Cut, spans: SentenceSpans
+) -> Shards:
+    """Make shards in memory: of held-out text, or for a test."""
+    blocks = list(BlockEncoder(tokenizer, cut, spans).blocks(texts))
+    sizes = [0, *np.cumsum([len(block.token_ids) for block in blocks]).tolist()]
+
+    def joined(arrays: Iterable[NDArray[Any]], kind: str) -> NDArray[Any]:
+        return np.concatenate([np.zeros(0, np.int64), *arrays]).astype(KINDS[kind])
+
+    tokens = joined((block.token_ids for block in blocks), "tokens")
+    starts = np.concatenate([np.zeros(0, np.bool_), *(block.word_starts for block in blocks)])
+    arrays = {
+        "tokens": tokens,
+        "words": np.packbits(starts),
+        "sentences": joined(
+            (b.sentences + f for b, f in zip(blocks, sizes, strict=False)), "sentences"
+        ),
+        "documents": joined(
+            (b.documents + f for b, f in zip(blocks, sizes, strict=False)), "documents"
+        ),
+    }
+    counts = Counts(
+        documents=len(arrays["documents"]),
+        sentences=len(arrays["sentences"]),
+        words=int(starts.sum()),
+        tokens=len(tokens),
+        unknown=int((tokens == tokenizer.special.unk).sum()),
+        characters=sum(block.characters for block in blocks),
+    )
+    digest = hashlib.sha256(tokenizer_digest(tokenizer).encode())
+    for array in arrays.values():
+        digest.update(array.tobytes())
+    return Shards([Part(arrays)], counts, digest=digest.hexdigest())
+
+
+def _open_part(folder: Path, record: Mapping[str, Any], *, verify: bool) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    for kind, dtype in KINDS.items():
+        path, expected = folder / f"{record['name']}.{kind}", record["files"][kind]
+        if Path(record["name"]).name != record["name"]:
+            raise DataError(f"{folder}: {record['name']!r} is not a file name")
+        try:
+            size = path.stat().st_size
+            if size != expected["bytes"]:
+                problem = f"expected {expected['bytes']} bytes, found {size}"
+                raise DataError(f"{path}: {problem}; build the shards anew or copy them again")
+            if verify and _file_digest(path) != expected["sha256"]:
+                problem = "the checksum is not the manifest's: the file was changed or damaged"
+                raise DataError(f"{path}: {problem}; build the shards anew or copy them again")
+            mapped = np.memmap(path, dtype, "r") if size else np.zeros(0, dtype)
+        except OSError as error:
+            problem = f"cannot be read ({error.strerror})"
+            raise DataError(f"{path}: {problem}; build the shards anew") from None
+        arrays[kind] = np.asarray(mapped)
+    return arrays
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read(part: Part, places: NDArray[np.int64]) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
+    bits = part.words[places >> 3] >> (7 - (places & 7)).astype(np.uint8)
+    return part.tokens[places], (bits & 1).astype(np.bool_)

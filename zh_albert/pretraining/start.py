@@ -1,0 +1,221 @@
+"""A start computed from corpus statistics: an encoder that predicts masked tokens before training.
+
+The usual random start spends its first tens of millions of tokens on learning what counting
+neighbours gives in seconds: how frequent tokens are, which tokens are alike, and what stands
+beside what. Here these numbers are written into a plain ALBERT:
+
+- output bias: logarithm of each token's share;
+- word vectors: singular vectors of the positive mutual information with near neighbours; some
+  columns are left to positions, which are sine and cosine pairs;
+- query and key of a head: position against position turned by the head's offset, so each head
+  looks at the neighbour at −1, +1, −2, …;
+- value and output: the best map, of the head's rank, from a neighbour's word vector to what that
+  neighbour predicts, written into directions that the input does not use, so that a shared layer
+  only adds the same again;
+- the masked-LM head reads those directions.
+
+Feed-forward blocks, the pooler and the sentence-order head start as usual.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.extmath import randomized_svd
+from torch import Tensor
+
+from zh_albert.errors import ConfigError
+from zh_albert.model.layer import AttentionBlock
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.pretraining.neighbours import NeighbourCounts, pointwise_information
+
+Array = NDArray[np.float64]
+
+_OFFSETS = (-1, 1, -1, 1, -2, 2, -1, 1, -2, 2, -3, 3)  # of heads, in order of worth
+_MAX_PAIRS = 13  # sine and cosine pairs of a position
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartConfig:
+    """How strongly the statistics are written in."""
+
+    sharpness: float = 2.0  # of the heads' position match; 4 looks at one neighbour only
+    output_std: float = 0.5  # of what attention adds, against 1 of the input
+    confidence: float = 0.08  # gain of the masked-LM norm: 1 would be far too sure
+    head_scale: float = 0.3  # of the masked-LM transform: where GELU is nearly linear
+    noise_std: float = 0.02  # of everything not computed, as in the usual start
+
+
+def start_from_statistics(
+    model: AlbertForPretraining,
+    counts: NeighbourCounts,
+    special_ids: Sequence[int],
+    config: StartConfig,
+    *,
+    seed: int = 0,
+) -> None:
+    """Write corpus statistics into a model, in place.
+
+    Args:
+        model: Freshly made (its random feed-forward blocks are kept); google's embedding layout.
+        counts: Of the corpus it will be trained on, up to offset 3.
+        special_ids: Ids of special tokens; their vectors predict nothing.
+        config: See there.
+        seed: Of the singular value decomposition and the noise.
+
+    Raises:
+        ConfigError: If the encoder has another layout, or no room for the extra directions.
+    """
+    sizes = model.encoder.config
+    if sizes.embedding_layout != "google" or sizes.norm_position != "post":
+        raise ConfigError("a start from statistics needs the google layout and post-norm")
+    head_width = sizes.hidden_size // sizes.num_attention_heads
+    pairs = min(_MAX_PAIRS, head_width // 2, sizes.embedding_size // 4)
+    meaning = sizes.embedding_size - 2 * pairs  # columns of a word's meaning
+    if sizes.hidden_size < sizes.embedding_size + meaning:
+        raise ConfigError(
+            f"a start from statistics needs hidden_size >= {sizes.embedding_size + meaning} at "
+            f"embedding_size {sizes.embedding_size}, got {sizes.hidden_size}"
+        )
+    rng = np.random.default_rng(seed)
+    words = _word_vectors(counts, meaning, seed)
+    offsets = [_OFFSETS[head % len(_OFFSETS)] for head in range(sizes.num_attention_heads)]
+    maps = {offset: _prediction_map(counts, words, offset) for offset in set(offsets)}
+    words[list(special_ids)] = _silent_direction(maps) * math.sqrt(meaning)
+
+    basis = np.linalg.qr(rng.standard_normal((sizes.hidden_size, sizes.hidden_size)))[0]
+    into = basis[:, : sizes.embedding_size]  # where the embeddings go
+    free = basis[:, sizes.embedding_size : sizes.embedding_size + meaning]  # where predictions go
+    stretch = math.sqrt(sizes.hidden_size / sizes.embedding_size)
+
+    embeddings = model.encoder.embeddings
+    frequencies = math.pi * 256.0 ** (-np.arange(pairs) / 12)
+    _set(embeddings.word.weight, np.pad(words, ((0, 0), (0, 2 * pairs))), config.noise_std, rng)
+    places = np.arange(sizes.max_position_embeddings)[:, None] * frequencies
+    waves = math.sqrt(2) * np.concatenate([np.cos(places), np.sin(places)], axis=1)
+    _set(embeddings.position.weight, np.pad(waves, ((0, 0), (meaning, 0))), 0.0, rng)
+    with torch.no_grad():
+        embeddings.token_type.weight.normal_(std=config.noise_std)
+        embeddings.word.weight[sizes.pad_token_id] = 0
+    _set(embeddings.projection.weight, into * stretch, 0.0, rng)
+
+    scale = _output_scale(words, maps, counts, config.output_std, sizes.hidden_size)
+    wiring = _Wiring(
+        read_word=into[:, :meaning].T / stretch,
+        read_place=into[:, meaning:].T / stretch,
+        write=scale * free,
+        head_width=head_width,
+    )
+    matrices = wiring.attention(offsets, maps, frequencies, config.sharpness)
+    for block in model.encoder.attention:
+        assert isinstance(block, AttentionBlock)
+        linears = (block.query, block.key, block.value, block.dense)
+        for linear, matrix in zip(linears, matrices, strict=True):
+            _set(linear.weight, matrix, config.noise_std / 10, rng)
+
+    head = model.masked_lm
+    reading = np.pad(free.T, ((0, 2 * pairs), (0, 0)))
+    _set(head.dense.weight, config.head_scale * reading, 0.0, rng)
+    torch.nn.init.constant_(head.norm.weight, config.confidence)
+    share = (counts.unigrams + 0.5) / (counts.unigrams + 0.5).sum()
+    _set(head.bias, np.log(share), 0.0, rng)
+
+
+@dataclass(frozen=True)
+class _Wiring:
+    """Where hidden states hold words and positions, and where predictions are written."""
+
+    read_word: Array  # (meaning, hidden)
+    read_place: Array  # (2 * pairs, hidden)
+    write: Array  # (hidden, meaning)
+    head_width: int
+
+    def attention(
+        self,
+        offsets: Sequence[int],
+        maps: dict[int, Array],
+        frequencies: Array,
+        sharpness: float,
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return query, key, value and output matrices. Shape of each: (hidden, hidden).
+
+        Heads of the same offset share its map: each takes the next singular vectors.
+        """
+        hidden, (meaning, places) = self.write.shape[0], (len(self.read_word), len(self.read_place))
+        query, key, value, output = (np.zeros((hidden, hidden)) for _ in range(4))
+        taken = dict.fromkeys(offsets, 0)
+        for head, offset in enumerate(offsets):
+            first = head * self.head_width
+            place = slice(first, first + places)
+            key[place] = math.sqrt(sharpness) * self.read_place
+            query[place] = math.sqrt(sharpness) * _turned(frequencies * offset) @ self.read_place
+            left, strength, right = np.linalg.svd(maps[offset])
+            begin = min(taken[offset], meaning)
+            taken[offset] = end = min(begin + self.head_width, meaning)
+            used = slice(first, first + end - begin)
+            value[used] = right[begin:end] @ self.read_word
+            output[:, used] = self.write @ (left[:, begin:end] * strength[begin:end])
+        return query, key, value, output
+
+
+def _word_vectors(counts: NeighbourCounts, width: int, seed: int) -> Array:
+    """Singular vectors of weighted positive information at ±1, ±2; every row has unit variance."""
+    share = np.maximum(counts.unigrams, 0.5) / counts.unigrams.sum()
+    tables = [pointwise_information(counts, offset, positive=True) for offset in (-2, -1, 1, 2)]
+    context = sparse.diags(share**0.375)
+    wide = sparse.hstack([table @ context for table in tables]).tocsr()
+    weighted = sparse.diags(share**0.25) @ wide
+    left, strength, _ = randomized_svd(weighted, width, n_iter=4, random_state=seed)
+    vectors: Array = left * np.sqrt(strength)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unseen = lengths[:, 0] < 1e-9 * lengths.max()
+    vectors[unseen] = np.random.default_rng(seed).standard_normal((int(unseen.sum()), width))
+    result: Array = vectors / np.linalg.norm(vectors, axis=1, keepdims=True) * math.sqrt(width)
+    return result
+
+
+def _prediction_map(counts: NeighbourCounts, words: Array, offset: int) -> Array:
+    """Return the matrix A for which ``w_b · A w_a`` comes nearest to the information of b and a.
+
+    Weighted least squares: a frequent token's column matters more. Shape: (width, width).
+    """
+    information = pointwise_information(counts, offset, positive=False)
+    share = counts.unigrams / counts.unigrams.sum()
+    weight = share**0.5
+    scaled = words * weight[:, None]
+    ridge = 1e-3 * np.trace(words.T @ scaled) / words.shape[1] * np.eye(words.shape[1])
+    inverse = np.linalg.inv(words.T @ scaled + ridge)
+    result: Array = inverse @ (scaled.T @ (information @ scaled)) @ inverse
+    return result
+
+
+def _silent_direction(maps: dict[int, Array]) -> Array:
+    """Return the unit vector from which the maps predict least; for tokens that say nothing."""
+    return np.asarray(np.linalg.svd(np.concatenate(list(maps.values())))[2][-1])
+
+
+def _turned(angles: Array) -> Array:
+    """Return the matrix that moves a position's cosine and sine columns on by ``angles``."""
+    cosine, sine = np.diag(np.cos(angles)), np.diag(np.sin(angles))
+    return np.block([[cosine, -sine], [sine, cosine]])
+
+
+def _output_scale(
+    words: Array, maps: dict[int, Array], counts: NeighbourCounts, std: float, width: int
+) -> float:
+    """Return the factor that gives what attention adds the standard deviation ``std``."""
+    share = counts.unigrams / counts.unigrams.sum()
+    power = sum(float((share[:, None] * (words @ matrix.T) ** 2).sum()) for matrix in maps.values())
+    return std * math.sqrt(width / power)
+
+
+def _set(target: Tensor, values: Array, noise_std: float, rng: np.random.Generator) -> None:
+    noise = rng.standard_normal(values.shape) * noise_std if noise_std else 0.0
+    with torch.no_grad():
+        target.copy_(torch.from_numpy(np.asarray(values + noise, dtype=np.float32)))

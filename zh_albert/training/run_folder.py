@@ -1,0 +1,73 @@
+"""A job's folder: the model it writes, and under ``training/`` what it needs to go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zh_albert.errors import ConfigError
+from zh_albert.textio import atomic_write
+from zh_albert.training.engine import is_first_process, refuse_changed
+from zh_albert.training.events import MetricsFile, Observer, TensorBoard
+from zh_albert.training.resume import Position, read_position
+
+_MODEL_FILES = ("config.json", "model.safetensors", "README.md", "vocab.txt", "spiece.model")
+
+
+def state_folder(out: Path) -> Path:
+    """Return where a job that writes the model folder ``out`` keeps its own files."""
+    return out / "training"
+
+
+def open_run(out: Path, settings: str, *, resume: bool) -> Position:
+    """Begin a job in a folder, or go on with the one that was begun there.
+
+    Args:
+        out: The model folder to be written.
+        settings: Resolved settings, kept as ``training/config.toml``.
+        resume: Go on, if something was begun.
+
+    Returns:
+        Where the job stands.
+
+    Raises:
+        ConfigError: If the folder holds something that the job would replace, a run without
+            ``resume``, or a finished run with other settings.
+    """
+    folder = state_folder(out)
+    saved = read_position(folder)
+    if not saved and not (folder / "config.toml").exists():  # what is there is no run of ours
+        _refuse_to_replace(out)
+    if not resume and (saved or (out / "config.json").exists()):
+        what = "an unfinished training" if saved and not saved[0].finished else "a model"
+        raise ConfigError(
+            f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
+        )
+    if saved and saved[0].finished:  # of an unfinished one the engine asks the same
+        refuse_changed(saved[1].partition("# processes")[0], settings)
+    if not saved and is_first_process():
+        with atomic_write(folder / "config.toml") as file:
+            file.write(settings.encode())
+    return saved[0] if saved else Position()
+
+
+def run_observers(out: Path, position: Position, *, tensorboard: bool) -> list[Observer]:
+    """Return those that write the job's own files; none but on the first process."""
+    if not is_first_process():
+        return []
+    folder = state_folder(out)
+    observers: list[Observer] = [
+        MetricsFile(folder / "metrics.jsonl", resumed_update=position.update)
+    ]
+    if tensorboard:
+        observers.append(TensorBoard(folder / "tensorboard"))
+    return observers
+
+
+def _refuse_to_replace(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out}: expected a folder to write, found a file")
+    if found := [name for name in _MODEL_FILES if (out / name).exists()]:
+        raise ConfigError(
+            f"{out} holds files of another origin that training would replace "
+            f"({', '.join(found)}): choose another folder"
+        )
