@@ -12,15 +12,39 @@ from typing import Any
 import numpy as np
 from datatrove.data import Document
 from datatrove.pipeline.filters.base_filter import BaseFilter
+from numpy.typing import NDArray
 
 from corpora_tools.readers import kind_of
 from corpora_tools.shingles import Codes, Hashes, chinese_only, code_points, window_hashes
 from zh_albert.errors import DataError
 from zh_albert.textio import atomic_write, read_lines, read_objects
 
+Places = NDArray[np.int64]
+
 WIDTH = 20  # Chinese characters; what stands between them does not count
+_BATCH = 1 << 20  # characters hashed at once
+_TABLE_BITS = 26
+_TABLE_SHIFT = np.uint64(64 - _TABLE_BITS)
+_BREAK = ord("\n")
 _SHORTEST = 4  # Chinese characters of a whole evaluation text; 很好 is in every corpus
 _NO_TEXT = frozenset({"id", "label", "labels", "type", "start", "end", "source", "domain"})
+
+
+class ContaminationIndex:
+    """Hashes of evaluation texts. Most questions are answered by a table, without a search."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self.hashes = hashes  # sorted, at least one
+        self.table = np.zeros(1 << _TABLE_BITS, np.bool_)
+        self.table[hashes >> _TABLE_SHIFT] = True
+
+    def holds(self, hashes: Hashes) -> NDArray[np.bool_]:
+        """Mark the hashes that are in the index. Shape: that of ``hashes``."""
+        found: NDArray[np.bool_] = self.table[hashes >> _TABLE_SHIFT]
+        maybe = np.flatnonzero(found)
+        places = np.minimum(np.searchsorted(self.hashes, hashes[maybe]), len(self.hashes) - 1)
+        found[maybe] = self.hashes[places] == hashes[maybe]
+        return found
 
 
 def evaluation_texts(path: Path) -> Iterator[str]:
@@ -45,25 +69,32 @@ def evaluation_texts(path: Path) -> Iterator[str]:
         raise DataError(f"{path}: expected evaluation texts, found none")
 
 
-def contamination_index(texts: Iterable[str]) -> Hashes:
-    """Return the sorted hashes of all stretches of 20, and of whole texts shorter than that.
+def contamination_index(texts: Iterable[str]) -> ContaminationIndex:
+    """Index all stretches of 20 Chinese characters, and whole texts shorter than that.
 
     Raises:
         DataError: If no text has four Chinese characters.
     """
-    found = [hashes for text in texts for hashes in _hashes(code_points(text))]
-    if not found:
+    found: list[Hashes] = []
+    for batch in _batches(texts):
+        codes, starts, ends = _chinese_lines("\n".join(batch))
+        breaks = np.concatenate([[0], np.cumsum(codes == _BREAK)])
+        hashes = window_hashes(codes, WIDTH)
+        found.append(hashes[breaks[WIDTH:] == breaks[: len(hashes)]])  # within one text
+        found += [hashes for _, hashes in _short_wholes(codes, starts, ends)]
+    index = np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+    if not len(index):
         raise DataError(f"evaluation texts: expected one with {_SHORTEST} Chinese characters")
-    return np.unique(np.concatenate(found))
+    return ContaminationIndex(index)
 
 
-def save_index(index: Hashes, path: Path) -> None:
+def save_index(index: ContaminationIndex, path: Path) -> None:
     """Write an index for the steps to read."""
     with atomic_write(path) as file:
-        np.save(file, index)
+        np.save(file, index.hashes)
 
 
-def contaminated(paragraphs: list[str], index: Hashes) -> list[bool]:
+def contaminated(paragraphs: list[str], index: ContaminationIndex) -> list[bool]:
     """Say of each paragraph whether it holds a stretch of the index, or is one as a whole.
 
     >>> evaluation = "这家酒店的房间很干净，服务也很好，下次来北京还住。"
@@ -72,19 +103,12 @@ def contaminated(paragraphs: list[str], index: Hashes) -> list[bool]:
     >>> contaminated([text, "“房间很好！”", "很好"], index)
     [True, True, False]
     """
-    # All paragraphs in one go, a line end between them: no stretch of Chinese characters has one.
-    codes = code_points("\n".join(paragraphs))
-    kept = chinese_only(codes) | (codes == ord("\n"))
-    codes = codes[kept]
-    edges = np.flatnonzero(codes == ord("\n"))
-    starts = np.concatenate([[0], edges + 1])
-    ends = np.concatenate([edges, [len(codes)]])
-    hits = np.flatnonzero(_is_in(window_hashes(codes, WIDTH), index))
+    codes, starts, ends = _chinese_lines("\n".join(paragraphs))
+    hits = np.flatnonzero(index.holds(window_hashes(codes, WIDTH)))
     found = np.zeros(len(paragraphs), np.bool_)
     found[np.searchsorted(starts, hits, side="right") - 1] = True
-    for short in np.flatnonzero((ends - starts >= _SHORTEST) & (ends - starts < WIDTH)):
-        whole = codes[starts[short] : ends[short]]
-        found[short] = _is_in(window_hashes(whole, len(whole)), index)[0]
+    for which, hashes in _short_wholes(codes, starts, ends):
+        found[which] = index.holds(hashes)
     return [bool(one) for one in found]
 
 
@@ -98,10 +122,9 @@ class Decontaminate(BaseFilter):
         self.index_file = index_file
 
     @cached_property
-    def index(self) -> Hashes:
-        """The index, read where the step runs and shared between the processes of a machine."""
-        hashes: Hashes = np.load(self.index_file, mmap_mode="r")
-        return hashes
+    def index(self) -> ContaminationIndex:
+        """The index, read where the step runs; its hashes are shared by a machine's processes."""
+        return ContaminationIndex(np.load(self.index_file, mmap_mode="r"))
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Drop the document's contaminated paragraphs; say whether one is left."""
@@ -113,18 +136,36 @@ class Decontaminate(BaseFilter):
         return True if doc.text else (False, "evaluation")
 
 
-def _hashes(codes: Codes) -> Iterator[Hashes]:
-    chinese = codes[chinese_only(codes)]
-    if len(chinese) >= WIDTH:
-        yield window_hashes(chinese, WIDTH)
-    elif len(chinese) >= _SHORTEST:
-        yield window_hashes(chinese, len(chinese))
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        batch.append(text.replace("\n", " "))
+        size += len(text)
+        if size > _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
-def _is_in(hashes: Hashes, index: Hashes) -> Any:
-    """Mark the hashes that a sorted index holds. Shape: that of ``hashes``."""
-    places = np.searchsorted(index, hashes)
-    return index[np.minimum(places, len(index) - 1)] == hashes
+def _chinese_lines(text: str) -> tuple[Codes, Places, Places]:
+    """Return the Chinese characters and line ends of a text, and where each line starts and ends.
+
+    All lines are hashed in one go: a line end between them keeps their stretches apart.
+    """
+    codes = code_points(text)
+    codes = codes[chinese_only(codes) | (codes == _BREAK)]
+    edges = np.flatnonzero(codes == _BREAK)
+    return codes, np.concatenate([[0], edges + 1]), np.concatenate([edges, [len(codes)]])
+
+
+def _short_wholes(codes: Codes, starts: Places, ends: Places) -> Iterator[tuple[Places, Hashes]]:
+    """Yield lines shorter than a stretch, and the hash of each as a whole, by length."""
+    lengths = ends - starts
+    for length in np.unique(lengths[(lengths >= _SHORTEST) & (lengths < WIDTH)]):
+        which = np.flatnonzero(lengths == length)
+        yield which, window_hashes(codes, int(length))[starts[which]]
 
 
 def _strings(value: Any) -> Iterator[str]:

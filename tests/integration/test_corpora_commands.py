@@ -87,6 +87,17 @@ def start(*arguments, **options):
     )
 
 
+def has_ended(group: int) -> bool:
+    """Say whether a group of processes is gone, now or within ten seconds."""
+    for _ in range(1_000):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
@@ -165,13 +176,14 @@ def test_evaluation_texts_stay_out(corpus, tmp_path, run):
 def test_a_killed_job_goes_on_and_ends_as_if_never_stopped(corpus, tmp_path, run):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert run("clean", corpus, whole, "--workers", 2)[0] == 0
-    job = start("clean", corpus, killed, "--workers", 2)
+    job = start("clean", corpus, killed, "--workers", 2, start_new_session=True)
     first = killed / ".job" / "clean" / "completions" / "00000"
     while not first.exists():
         assert job.poll() is None, job.communicate()
         time.sleep(0.002)
     job.kill()
     job.communicate()
+    assert has_ended(job.pid)  # with all its workers
     (killed / ".job" / "clean" / "completions" / "00004").unlink(missing_ok=True)
     (killed / ".corpus-00004.jsonl.zst.half").write_bytes(b"half written")
     written = (killed / "corpus-00000.jsonl.zst").stat().st_mtime_ns

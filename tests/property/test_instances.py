@@ -251,6 +251,21 @@ def test_epochs_and_seeds_differ() -> None:
     assert len(seen) == 3
 
 
+def test_masks_pairs_and_swaps_are_drawn_anew_each_epoch() -> None:
+    rng = random.Random(1)
+    shards = shards_of([text_of(rng, 60) for _ in range(10)])
+    config = InstanceConfig(length=64, short_rate=0)
+    first, second = planned(shards, config, 0), planned(shards, config, 1)
+    every = np.arange(len(first.starts))
+    batches = [build_batch(shards, plan, every, SETS, config.masking) for plan in (first, second)]
+
+    assert first.starts.tolist() == second.starts.tolist()
+    assert (first.first != second.first).mean() > 0.2
+    assert (first.swapped != second.swapped).mean() > 0.2
+    masks = [set(map(tuple, batch.positions.tolist())) for batch in batches]
+    assert len(masks[0] & masks[1]) < 0.3 * len(masks[0])
+
+
 def test_padding_stays_under_five_in_a_hundred() -> None:
     rng = random.Random(1)
     shards = shards_of([text_of(rng, rng.randint(1, 40)) for _ in range(400)])

@@ -87,7 +87,8 @@ def test_markdown_becomes_prose():
         "- 一**项**\n- `两`项\n\n"
         "```py\nprint('```')\n```\n\n    代码\n\n"
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n"
-        "> 引用<br>换行 &amp; https://a.b/c\n\n1. 甲[^1]\n\n[^1]: 注释\n<!-- 看\n不见 -->\n<pre>码</pre>末段"
+        "> 引用<br>换行 &amp; https://a.b/c\n\n1. 甲[^1]\n\n[^1]: 注释\n"
+        "<!-- 看\n不见 -->\n<pre>码</pre>末段"
     )
     assert strip_markdown(text).split("\n") == [
         "标题 #一",

@@ -8,6 +8,7 @@ import torch
 
 from corpora_tools.sentences import sentence_spans
 from zh_albert.errors import ConfigError
+from zh_albert.pretraining.ahead import AheadSource
 from zh_albert.pretraining.batches import TokenSets, build_batch
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.draws import below, draw, keys, uniform
@@ -157,6 +158,22 @@ def test_the_source_gives_the_engine_tensors() -> None:
     assert batch.tokens == int(batch.inputs["mask"].sum())
     again = PretrainingSource(shards, SETS, InstanceConfig(length=32), batch_tokens=128)
     assert torch.equal(again.load(items[0]).inputs["token_ids"], batch.inputs["token_ids"])
+
+
+@pytest.mark.parametrize("world", [1, 2, 3])
+def test_batches_made_ahead_are_the_same(world: int) -> None:
+    shards = shards_of(*["天气很好。我们去公园散步。" * 4] * 20)
+    plain, source = (
+        PretrainingSource(shards, SETS, InstanceConfig(length=32), batch_tokens=64)
+        for _ in range(2)
+    )
+    ahead = AheadSource(source, batches=3)
+    for epoch in (0, 1, 0):
+        for item in ahead.plan(epoch)[world - 1 :: world]:
+            ours, theirs = ahead.load(item).inputs, plain.load(item).inputs
+            assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+            assert len(ahead._ready) <= 3
+    ahead.close()
 
 
 def test_evaluation_hides_every_chosen_word_the_same_way_always() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -59,6 +60,7 @@ class PretrainingSource:
         self.batch_tokens = batch_tokens
         self._segments = cut_sentences(shards, config.length - PAIR_SPECIALS)
         self._planned: tuple[int, BatchPlan] | None = None
+        self._lock = threading.Lock()  # batches can be made on several threads
 
     def plan(self, epoch: int) -> Sequence[BatchNumber]:
         """Return the numbers of the epoch's batches."""
@@ -83,13 +85,13 @@ class PretrainingSource:
 
     def batch_plan(self, epoch: int) -> BatchPlan:
         """Return the batches of an epoch; the one asked for last is kept."""
-        if self._planned is None or self._planned[0] != epoch:
-            instances = plan_epoch(self._segments, self.config, epoch)
-            self._planned = (
-                epoch,
-                plan_batches(instances, self.config, epoch, batch_tokens=self.batch_tokens),
-            )
-        return self._planned[1]
+        with self._lock:
+            if self._planned is None or self._planned[0] != epoch:
+                instances = plan_epoch(self._segments, self.config, epoch)
+                tokens = self.batch_tokens
+                plan = plan_batches(instances, self.config, epoch, batch_tokens=tokens)
+                self._planned = (epoch, plan)
+            return self._planned[1]
 
 
 def evaluation_batches(
