@@ -103,12 +103,12 @@ def test_blocks_of_any_size_give_the_same_bytes(tmp_path: Path) -> None:
         np.arange(13, dtype=np.uint16),
         np.arange(13) % 3 == 0,
         np.array([0, 6]),
-        np.array([0]),
+        np.array([0, 6]),
         13,
     )
     halves = [
         Block(block.token_ids[:5], block.word_starts[:5], np.array([0]), np.array([0]), 5),
-        Block(block.token_ids[5:], block.word_starts[5:], np.array([1]), np.array([], int), 8),
+        Block(block.token_ids[5:], block.word_starts[5:], np.array([1]), np.array([1]), 8),
     ]
     for name, blocks in (("one", [block]), ("two", halves)):
         with PartWriter(tmp_path, name, unknown_id=1) as writer:
@@ -213,3 +213,5 @@ def test_one_long_line_is_read_in_blocks(sign: str) -> None:
     assert len(blocks) == 3
     assert sum(len(block.documents) for block in blocks) == 1
     assert sum(block.characters for block in blocks) == len(text)
+    if sign in "国a":  # nothing ends where a block does
+        assert sum(len(block.sentences) for block in blocks) == 1
