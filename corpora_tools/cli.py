@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ import typer
 from corpora_tools import commands as jobs
 from corpora_tools import shards_cli
 from zh_albert.cli.app import run
-from zh_albert.errors import DataError
+from zh_albert.errors import DataError, MissingExtraError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("clean")(jobs.clean)
@@ -104,8 +105,15 @@ def find_shards(patterns: list[str], *, leave_out: Path | None = None) -> list[P
 
 
 def main() -> None:
-    """Run the command line."""
-    run(app)
+    """Run the command line; show expected errors as one line, without a traceback."""
+    try:
+        run(app)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("corpora_tools", "zh_albert"):
+            raise
+        sys.stderr.write(f"error: {MissingExtraError.of(missing, 'corpora')}\n")
+        sys.exit(2)
 
 
 def _coverage_report(vocabulary: Any, path: Path) -> dict[str, Any]:

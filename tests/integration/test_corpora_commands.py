@@ -329,3 +329,16 @@ def test_a_line_of_five_million_characters_is_one_document(tmp_path, run):
     assert code == 0, errors
     assert json.loads(printed)["written"]["documents"] == 1
     assert len(texts_of(tmp_path / "out")[0]) == len(text)
+
+
+@pytest.mark.parametrize("command", ["clean", "dedup"])
+def test_a_missing_library_is_named_with_its_extra(command: str, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['datatrove'] = None; "
+        f"sys.argv = ['zh-corpora', {command!r}, 'in.jsonl', {str(tmp_path / 'out')!r}]; "
+        "from corpora_tools.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    expected = "error: datatrove is not installed; run: pip install 'zh-albert[corpora]'"
+    assert done.stderr.splitlines() == [expected]
