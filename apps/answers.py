@@ -17,7 +17,7 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import Cut, word_ranges
 
 MAX_CHARACTERS = 100_000
-_LIVE_CHARACTERS = 1_000  # up to here a result comes as fast as one types
+LIVE_CHARACTERS = 1_000  # up to here a result comes as fast as one types
 
 
 def classify(models: Mapping[str, Classifier], text: str | None, chosen: str | None) -> str:
@@ -42,14 +42,14 @@ def classify(models: Mapping[str, Classifier], text: str | None, chosen: str | N
         except DataError:
             return notice(texts.NOTHING_TO_READ)
         except (ZhAlbertError, RuntimeError, MemoryError) as error:
-            return notice(texts.FAILED.filled(reason=_in_one_line(error)))
+            return notice(texts.FAILED.filled(reason=in_one_line(error)))
         answers.append(Answer(name, result, time.perf_counter() - start))
     return classification_panel(text, answers)
 
 
 def announce(models: Mapping[str, Classifier], text: str | None) -> str:
     """Return what is shown while a long text is read; nothing for a short one."""
-    if models and text and _LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
+    if models and text and LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
         return notice(texts.WORKING.filled(count=f"{len(text):,}"), alarm=False)
     return ""
 
@@ -58,7 +58,7 @@ def classify_typed(models: Mapping[str, Classifier], text: str | None, chosen: s
     """Return the panel while the user types: a long text waits for the button."""
     if models and (not text or not text.strip()):
         return notice(texts.WAITING, alarm=False)
-    if models and text and _LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
+    if models and text and LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
         return notice(texts.LONG.filled(count=f"{len(text):,}"), alarm=False)
     return classify(models, text, chosen)
 
@@ -85,5 +85,6 @@ def cut_and_mask(tokenizer: Tokenizer, cut: Cut, text: str | None, seed: float |
     return tokens_panel(parts, masked)
 
 
-def _in_one_line(error: Exception) -> str:
+def in_one_line(error: Exception) -> str:
+    """Return what an error says, short enough for the page."""
     return " ".join(str(error).split())[:200] or type(error).__name__

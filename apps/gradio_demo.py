@@ -19,6 +19,7 @@ from zh_albert.errors import MissingExtraError, ZhAlbertError
 from zh_albert.inference.classification import Classifier
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.inference.loading import load
+from zh_albert.inference.tagging import Tagger
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.tokenization.words import segmenter
 
@@ -41,6 +42,7 @@ _HEAD = '<script>document.documentElement.lang = "zh-CN";</script>'
 def build_demo(
     models: Mapping[str, Classifier],
     *,
+    tagger: Tagger | None = None,
     encoder: FillMask | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> gr.Blocks:
@@ -48,6 +50,7 @@ def build_demo(
 
     Args:
         models: Classifiers by name; those that ``apps.texts`` knows get a Chinese name.
+        tagger: What finds entities.
         encoder: What fills masks, and whose training is shown.
         tokenizer: Whose tokens are shown; default: the one of this project's own vocabulary.
 
@@ -56,6 +59,7 @@ def build_demo(
     """
     gr = _gradio()
     from apps.tabs.classification import classification_tab
+    from apps.tabs.entities import entities_tab
     from apps.tabs.fill_mask import fill_mask_tab
     from apps.tabs.tokens import tokens_tab
     from apps.tabs.training import training_tab
@@ -66,6 +70,8 @@ def build_demo(
         with gr.Tabs(overflow_behavior="wrap"):  # on a phone no tab hides in a menu
             with gr.Tab(texts.CLASSIFY_TAB.label()):
                 classification_tab(models)
+            with gr.Tab(texts.ENTITIES_TAB.label()):
+                entities_tab(tagger)
             with gr.Tab(texts.FILL_TAB.label()):
                 fill_mask_tab(encoder, cut)
             with gr.Tab(texts.TOKENS_TAB.label()):
@@ -80,8 +86,8 @@ def serve(*, port: int, models: Sequence[str] | None = None) -> None:
 
     Args:
         port: 0 takes a free one.
-        models: Names, folders or hub ids of classifiers and of an encoder; default: the bundled
-            ones.
+        models: Names, folders or hub ids of classifiers, a tagger and an encoder; default: the
+            bundled ones.
 
     Raises:
         MissingExtraError: If gradio or a word segmenter is not installed.
@@ -92,14 +98,16 @@ def serve(*, port: int, models: Sequence[str] | None = None) -> None:
     _keep_to_this_computer()
     gr = _gradio()
     classifiers: dict[str, Classifier] = {}
-    encoder = None
+    encoder, tagger = None, None
     for name in _bundled_models() if models is None else models:
         opened, short = load(name), Path(name).name
         if isinstance(opened, FillMask):
             encoder = opened
-        elif isinstance(opened, Classifier):  # the page shows no entities yet
+        elif isinstance(opened, Tagger):
+            tagger = opened
+        else:
             classifiers[name if short in classifiers else short] = opened
-    demo = build_demo(classifiers, encoder=encoder)
+    demo = build_demo(classifiers, tagger=tagger, encoder=encoder)
     try:
         _, url, _ = demo.launch(
             server_name=HOST,
@@ -162,7 +170,7 @@ def _keep_to_this_computer() -> None:
 def _bundled_models() -> list[str]:
     """Return the bundled models the page has a tab for, in the order of ``apps.texts``."""
     tasks = {name: load_config(locate(name))[1].get("name") for name in bundled_names()}
-    found = [name for name, task in tasks.items() if task in ("classification", "encoder")]
+    found = [name for name, task in tasks.items() if task in ("classification", "ner", "encoder")]
     known = list(texts.MODELS)
     return sorted(found, key=lambda name: (known.index(name) if name in known else 99, name))
 

@@ -121,6 +121,47 @@ NO_ENCODER = Notice(
     ),
 )
 
+ENTITIES_TAB = Wording("命名实体", "Named entities")
+ENTITIES_TEXT = Wording("要找实体的文本", "Text to find entities in")
+ENTITIES_PLACEHOLDER = "在这里输入一段中文，例如一条新闻，人名、地名、机构名会随着输入标出来……"
+FIND = Wording("标出实体", "Find · Enter")
+ENTITIES_FOUND = Wording("找到 {count} 个实体", "Entities found: {count}")
+NO_ENTITIES = Wording("这段文字里没有找到实体。", "No entity was found in this text.")
+ENTITY_LIST = Wording("逐个列出", "One by one")
+ENTITY_COLUMNS = (
+    Wording("文字", "text"),
+    Wording("类型", "type"),
+    Wording("位置", "position"),
+    Wording("概率", "probability"),
+)
+ENTITY_JSON = Wording("程序得到的 JSON", "As JSON, for programs")
+ENTITIES_LEFT_OUT = Wording(
+    "这里只列出前 {shown} 个，还有 {rest} 个。",
+    "The first {shown} are listed; {rest} more are not.",
+)
+ENTITIES_WAITING = Notice(
+    Wording("实体会标在这里", "Entities appear here"),
+    Wording("输入文字，或点一个例子。", "Type something, or click an example."),
+)
+EMPTY_ENTITIES = Notice(
+    Wording("请先输入要找实体的文本", "There is no text yet"),
+    Wording("在左上方的框里输入，或点一个例子。", "Type into the box, or click an example."),
+)
+ENTITIES_LONG = Notice(
+    Wording("文本较长（{count} 个字符），不再边输入边标", "A long text ({count} characters)"),
+    Wording(
+        "请按“标出实体”按钮开始；可能要等几秒到几分钟，期间页面照常可用。",
+        "Press Find; it can take seconds to minutes, and the page stays usable meanwhile.",
+    ),
+)
+NO_TAGGER = Notice(
+    Wording("还没有随附的实体模型", "No model for entities is bundled yet"),
+    Wording(
+        "请先训练一个：zh-albert finetune --task ner …；其他几页现在就能用。",
+        "Train one: zh-albert finetune --task ner …; the other tabs work already.",
+    ),
+)
+
 TRAINING_TAB = Wording("训练曲线", "Training curves")
 TRAINING_TITLE = Wording("编码器是怎样学会的", "How the encoder learned")
 TRAINING_HINT = Wording(
@@ -266,6 +307,25 @@ LABELS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+ENTITY_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "address": "地址",
+        "book": "书名",
+        "company": "公司",
+        "game": "游戏",
+        "government": "政府",
+        "movie": "影视",
+        "name": "人名",
+        "organization": "组织",
+        "position": "职位",
+        "scene": "景点",
+        "PER": "人名",
+        "LOC": "地名",
+        "ORG": "机构",
+        "GPE": "行政区",
+    }
+)
+
 REVIEW_EXAMPLES = (
     "房间比照片上还要宽敞，窗外就是江景，前台小姑娘特别热心，下次来还住这家。",
     "等了一个半小时才送到，汤洒了一半，打电话过去态度还很差，再也不会点了。",
@@ -277,6 +337,12 @@ HEADLINE_EXAMPLES = (
     "主场球迷欢呼到深夜，小将加时绝杀助球队闯进四强",
     "续航突破七百公里，这款国产电动轿车下月开始交付",
     "春耕时节走进山村，合作社的无人机一天播种三百亩",
+)
+ENTITY_EXAMPLES = (
+    "浙江大学计算机学院的王教授上周到杭州市西湖区考察了一家做机器人的公司。",
+    "中国足协宣布，前锋李小明将缺席在上海体育场举行的下一场比赛。",
+    "导演林海生的新片《长城谣》将于十月在北京首映，由星河影业负责发行。",
+    "市财政局局长张伟介绍，故宫和颐和园今年的门票收入将用于修缮。",
 )
 TOKENS_EXAMPLE = "今天在杭州西湖边喝了一杯龙井茶，朋友用 iPhone 拍了 36 张照片，好开心😀！"
 # What is hidden at first stands in 【】.
