@@ -61,6 +61,8 @@ def fetch(download: Download, file: Path, report: Progress | None = None) -> Non
     Raises:
         DataError: See ``fetch_task``.
     """
+    if not download.url.startswith(("http://", "https://")):
+        raise DataError(f"{download.url}: expected an address that begins with http://")
     part = file.with_name(f".{file.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -73,8 +75,6 @@ def fetch(download: Download, file: Path, report: Progress | None = None) -> Non
             f"{download.url}: cannot be reached ({reason}); check the network, name a mirror by "
             f"--mirror, or put the file into {file.parent} yourself"
         ) from None
-    except ValueError:
-        raise DataError(f"{download.url}: expected an address that begins with http") from None
     with part.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
     if download.sha256 and found != download.sha256:
