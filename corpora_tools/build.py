@@ -15,8 +15,9 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from corpora_tools.build_parts import (
     BuildConfig,
@@ -25,7 +26,7 @@ from corpora_tools.build_parts import (
     record_path,
     tokenizer_of,
 )
-from corpora_tools.readers import kind_of
+from corpora_tools.folders import files_in
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.pretraining.shard_files import write_manifest
 from zh_albert.pretraining.shards import (
@@ -39,20 +40,20 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import segmenter
 
 _PART_BYTES = 4 << 20  # of input files, as they are on disk; a larger file is a part of its own
-_PLAN = "plan.json"
+_PLAN, _CLUSTER = "plan.json", "cluster"  # in the folder that is being built
 
 
 def find_inputs(patterns: Sequence[str]) -> list[Path]:
     """Return the files that files, folders and patterns name, sorted, each once.
 
     Raises:
-        DataError: If one of them names no file that can be read.
+        DataError: If one of them names no file that can be read; see ``files_in``.
     """
     found: set[Path] = set()
     for pattern in patterns:
         path = Path(pattern)
         if path.is_dir():
-            matches = {p for p in path.rglob("*") if p.is_file() and kind_of(p)}
+            matches = set(files_in(path))
         else:
             matches = {Path(name) for name in glob.glob(pattern)}  # noqa: PTH207  (absolute ones)
         if not matches:
@@ -66,7 +67,8 @@ def build_shards(
     out: Path,
     config: BuildConfig,
     *,
-    workers: int = 1,
+    executor: Literal["local", "ray", "slurm"] = "local",
+    workers: int | None = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Build the shards of some files; return their manifest.
@@ -76,7 +78,8 @@ def build_shards(
         out: The folder to make. If it already holds the shards of these inputs and settings,
             nothing is done.
         config: See there.
-        workers: Parts built at once; the result does not depend on it.
+        executor: What builds them; a job begun by one can be ended by another.
+        workers: Parts built at once; None: as many as there are cores, or all on a cluster.
         report: Called with parts done and parts in all.
 
     Raises:
@@ -84,13 +87,15 @@ def build_shards(
         ConfigError: If ``out`` holds something else, or another job is building it.
         MissingExtraError: If the word segmenter is not installed.
     """
+    if config.tokenizer:  # read in other places, too
+        config = replace(config, tokenizer=config.tokenizer.absolute())
     tokenizer = tokenizer_of(config)
     plan = _plan(inputs, tokenizer, config)
     if out.is_dir() and any(out.iterdir()):
         return _finished(out, plan)
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: expected a folder to make, found a file")
-    staging = out.parent / f".{out.name}.building"
+    staging = out.absolute().parent / f".{out.name}.building"
     with _lock(out):
         if out.is_dir() and any(out.iterdir()):
             return _finished(out, plan)  # by the job that had the lock before
@@ -99,7 +104,11 @@ def build_shards(
         tasks = [
             PartTask(staging, f"part-{i:05d}", group, config) for i, group in enumerate(groups)
         ]
-        records = build_parts(tasks, workers, report)
+        if executor != "local":
+            from corpora_tools.build_stage import build_elsewhere  # noqa: PLC0415  (datatrove)
+
+            build_elsewhere(tasks, staging / _CLUSTER, executor, workers, report)
+        records = build_parts(tasks, workers or os.cpu_count() or 1, report)
         for record, part in zip(records, plan["parts"], strict=True):
             record["inputs"] = part["inputs"]
         if not sum(record["counts"]["tokens"] for record in records):
@@ -108,6 +117,7 @@ def build_shards(
         about = {"build": plan["settings"], "plan": plan["digest"]}
         manifest = write_manifest(staging, records, tokenizer, about)
         (staging / _PLAN).unlink()
+        shutil.rmtree(staging / _CLUSTER, ignore_errors=True)
         for task in tasks:
             record_path(task).unlink()
         with contextlib.suppress(FileNotFoundError):
@@ -145,7 +155,7 @@ def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> 
             size = 0
         size += length
         parts[-1]["inputs"].append({"name": path.name, "bytes": length, "sha256": content})
-        parts[-1]["paths"].append(str(path))
+        parts[-1]["paths"].append(str(path.absolute()))
     settings = {
         "tokenizer": tokenizer_digest(tokenizer),
         "segmenter": segmenter().name,

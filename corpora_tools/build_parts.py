@@ -61,7 +61,7 @@ def build_parts(
     records: dict[str, dict[str, Any]] = {}
     waiting = []
     for task in tasks:
-        record = _read_record(task)
+        record = read_record(task)
         if record is None:
             waiting.append(task)
         else:
@@ -76,7 +76,7 @@ def build_parts(
         report(len(records), len(tasks))
     if workers == 1 or len(waiting) <= 1:
         for task in waiting:
-            done(_build_part(task))
+            done(build_part(task))
     else:
         _build_together(waiting, min(workers, len(waiting)), done)
     return [records[task.name] for task in tasks]
@@ -95,7 +95,7 @@ def _build_together(
         # The largest first, so that no worker is left with much to do at the end.
         largest = sorted(tasks, key=lambda t: -sum(path.stat().st_size for path in t.inputs))
         for future in concurrent.futures.as_completed(
-            [pool.submit(_build_part, t) for t in largest]
+            [pool.submit(build_part, t) for t in largest]
         ):
             done(future.result())
     except BrokenProcessPool:
@@ -122,7 +122,8 @@ def _start_worker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _build_part(task: PartTask) -> dict[str, Any]:
+def build_part(task: PartTask) -> dict[str, Any]:
+    """Build one part and keep its record beside it; return the record."""
     unknown_id = tokenizer_of(task.config).special.unk
     left_out = set(task.config.without_sources)
     texts = (
@@ -140,7 +141,7 @@ def _build_part(task: PartTask) -> dict[str, Any]:
     return record
 
 
-def _read_record(task: PartTask) -> dict[str, Any] | None:
+def read_record(task: PartTask) -> dict[str, Any] | None:
     """Return the record of a part that an earlier run finished, if it is whole."""
     try:
         record: dict[str, Any] = json.loads(record_path(task).read_bytes())

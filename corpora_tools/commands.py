@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -20,7 +19,14 @@ Inputs = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Argument(help="Folder for the shards; the same job goes on in it.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes; all cores if not given.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Tasks at once; if not given all cores, or all tasks on a cluster."),
+]
+Where = Annotated[
+    Literal["local", "ray", "slurm"],
+    typer.Option("--executor", help="What runs the tasks; ray and slurm need a shared disk."),
+]
 Format = Annotated[str, typer.Option("--format", help="Compression of the shards: zst or xz.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -53,6 +59,7 @@ def clean(
     source: Annotated[str | None, typer.Option(help="Source of all documents.")] = None,
     domain: Annotated[str, typer.Option(help="Domain of documents that name none.")] = "other",
     shard_format: Format = "zst",
+    executor: Where = "local",
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -88,7 +95,8 @@ def clean(
             shard_format=shard_format,
             source=source,
             domain=domain,
-            workers=workers or os.cpu_count() or 1,
+            executor=executor,
+            workers=workers,
             report=report,
         ),
         out,
@@ -104,6 +112,7 @@ def dedup(
     buckets: Annotated[int, typer.Option(min=1, help="More: less alike is enough.")] = 14,
     hashes: Annotated[int, typer.Option(min=1, help="Hashes a bucket. More: more alike.")] = 8,
     shard_format: Format = "zst",
+    executor: Where = "local",
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -123,7 +132,8 @@ def dedup(
             out,
             minhash if near else None,
             shard_format=shard_format,
-            workers=workers or os.cpu_count() or 1,
+            executor=executor,
+            workers=workers,
             report=report,
         ),
         out,

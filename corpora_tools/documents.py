@@ -7,7 +7,7 @@ import io
 import json
 import lzma
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,14 +15,13 @@ import zstandard
 from datatrove.data import Document
 from datatrove.pipeline.base import PipelineStep
 
-from corpora_tools.readers import kind_of, read_documents
+from corpora_tools.folders import files_in
+from corpora_tools.readers import read_documents
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.textio import atomic_write
 from zh_albert.tokenization.characters import replace_surrogates
 
 SHARD_FORMATS = ("zst", "xz")
-STATISTICS = "statistics.json"  # beside the shards when all of them are there
-STATE = ".job"  # a folder beside the shards, from the job's beginning
 _TASK_BYTES = 16 << 20  # on disk; small files are read together, in one task
 
 
@@ -45,7 +44,7 @@ def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
     for pattern in patterns:
         folder = Path(pattern)
         if folder.is_dir():
-            paths = _files_in(folder)
+            paths = files_in(folder)
             for path in paths:
                 name = path.relative_to(folder).as_posix()
                 inputs.setdefault(path.resolve(), InputFile(path, name, folder.resolve().name))
@@ -61,7 +60,10 @@ def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
 
 
 def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
-    """Give each task its files: one, or small ones together. Depends on the files only."""
+    """Give each task its files: one, or small ones together. Depends on the files only.
+
+    Paths become absolute: tasks can run elsewhere.
+    """
     tasks: list[list[InputFile]] = []
     room = 0
     for one in inputs:
@@ -69,7 +71,7 @@ def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
         if not tasks or size > room:
             tasks.append([])
             room = _TASK_BYTES
-        tasks[-1].append(one)
+        tasks[-1].append(replace(one, path=one.path.absolute()))
         room -= size
     return tasks
 
@@ -150,25 +152,6 @@ def _compressed(file: IO[bytes], shard_format: str) -> Any:
         return lzma.open(file, "wb", preset=6)
     compressor = zstandard.ZstdCompressor(level=10, write_checksum=True)
     return io.BufferedWriter(compressor.stream_writer(file, closefd=False), 1 << 17)
-
-
-def _files_in(folder: Path) -> list[Path]:
-    if (folder / STATE).is_dir() and not (folder / STATISTICS).exists():
-        raise DataError(f"{folder}: the job that writes it has not ended; run it again")
-    paths = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file()
-        and kind_of(path)
-        and path != folder / STATISTICS
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
-    kinds = sorted({str(kind_of(path)) for path in paths})
-    if len(kinds) > 1:
-        found = ", ".join(kinds)
-        hint = f"name the files by a pattern in quotes, for example '{folder}/*.jsonl*'"
-        raise DataError(f"{folder}: expected files of one kind, found {found}; {hint}")
-    return paths
 
 
 def _with_different_names(inputs: list[InputFile]) -> list[InputFile]:

@@ -1,7 +1,7 @@
 """Cleaning and de-duplication of a corpus as stages of datatrove steps.
 
 The work is cut into tasks by the input alone, so the output's bytes do not depend on how many
-workers share the tasks. Any of datatrove's executors can run the stages; ``jobs`` runs them here.
+workers share the tasks, nor on which of datatrove's executors runs them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from corpora_tools.decontamination import (
 )
 from corpora_tools.dedup import DigestDocuments, DropEqual, FindEqual, SignDocuments
 from corpora_tools.documents import InputFile, ReadDocuments, WriteShard, plan_tasks
-from corpora_tools.jobs import DATA, Report, Stage, job, run_stages
+from corpora_tools.executors import Executor, Stage
+from corpora_tools.jobs import DATA, Report, job, run_stages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,8 @@ def clean(
     shard_format: str = "zst",
     source: str | None = None,
     domain: str = "other",
-    workers: int = 1,
+    executor: Executor = "local",
+    workers: int | None = 1,
     report: Report | None = None,
 ) -> dict[str, Any]:
     """Normalise, clean and decontaminate documents into shards; return the statistics.
@@ -67,7 +69,8 @@ def clean(
         shard_format: ``zst`` or ``xz``.
         source: Replaces the documents' own.
         domain: For documents that name none.
-        workers: Processes.
+        executor: What runs the tasks; a job begun by one can be ended by another.
+        workers: Tasks at once; None: all cores, or all tasks on a cluster.
         report: Called whenever a task is done.
 
     Raises:
@@ -79,6 +82,7 @@ def clean(
         "source": source,
         "domain": domain,
     }
+    out = out.absolute()
     with job(out, "clean", settings, [one.path for one in inputs], exclude) as state:
         tasks = plan_tasks(inputs)
         steps: list[Any] = [
@@ -92,7 +96,8 @@ def clean(
                 save_index(contamination_index(texts), index)
             steps += [Decontaminate(index), KeepLongEnough(config.min_document)]
         steps.append(WriteShard(out, shard_format))
-        return run_stages(out, state, [Stage("clean", steps, len(tasks))], workers, report)
+        stages = [Stage("clean", steps, len(tasks))]
+        return run_stages(out, state, stages, executor, workers, report)
 
 
 def dedup(
@@ -101,7 +106,8 @@ def dedup(
     minhash: MinHashSettings | None,
     *,
     shard_format: str = "zst",
-    workers: int = 1,
+    executor: Executor = "local",
+    workers: int | None = 1,
     report: Report | None = None,
 ) -> dict[str, Any]:
     """Keep one of equal and one of nearly equal documents; return the statistics.
@@ -111,16 +117,18 @@ def dedup(
         out: As in ``clean``.
         minhash: What nearly equal is; None leaves near duplicates in.
         shard_format: ``zst`` or ``xz``.
-        workers: Processes.
+        executor: What runs the tasks; a job begun by one can be ended by another.
+        workers: Tasks at once; None: all cores, or all tasks on a cluster.
         report: Called whenever a task is done.
 
     Raises:
         DataError: If an input cannot be read, or ``out`` is taken.
     """
     settings = {"minhash": asdict(minhash) if minhash else None, "format": shard_format}
+    out = out.absolute()
     with job(out, "dedup", settings, [one.path for one in inputs], ()) as state:
         stages = dedup_stages(plan_tasks(inputs), out, state, minhash, shard_format)
-        return run_stages(out, state, stages, workers, report)
+        return run_stages(out, state, stages, executor, workers, report)
 
 
 def dedup_stages(

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from corpora_tools.commands import Where, Workers
 
 
 def build(
@@ -29,9 +30,8 @@ def build(
             "line, in @FILE; can be repeated."
         ),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if not given.")
-    ] = None,
+    executor: Where = "local",
+    workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Tokenize documents into shards for pretraining, with word and sentence starts.
@@ -58,7 +58,8 @@ def build(
             inputs,
             out,
             config,
-            workers=workers or os.cpu_count() or 1,
+            executor=executor,
+            workers=workers,
             report=lambda done, total: progress.update(bar, completed=done, total=total),
         )
     result = {**describe(manifest, out), "seconds": round(time.monotonic() - began, 1)}

@@ -114,7 +114,7 @@ def test_a_second_run_goes_on_after_a_stop(
     out = tmp_path / "out"
     build_shards(corpus, tmp_path / "whole", BuildConfig())
     made: list[str] = []
-    make = build_parts._build_part
+    make = build_parts.build_part
 
     def stop_at_third(task: build_parts.PartTask) -> dict[str, object]:
         if len(made) == 2:
@@ -122,7 +122,7 @@ def test_a_second_run_goes_on_after_a_stop(
         made.append(task.name)
         return make(task)
 
-    monkeypatch.setattr(build_parts, "_build_part", stop_at_third)
+    monkeypatch.setattr(build_parts, "build_part", stop_at_third)
     with pytest.raises(KeyboardInterrupt):
         build_shards(corpus, out, BuildConfig())
     assert not out.exists()
@@ -131,7 +131,7 @@ def test_a_second_run_goes_on_after_a_stop(
     damaged.write_bytes(b"\0" * damaged.stat().st_size)
     made.clear()
     monkeypatch.setattr(
-        build_parts, "_build_part", lambda task: made.append(task.name) or make(task)
+        build_parts, "build_part", lambda task: made.append(task.name) or make(task)
     )
     build_shards(corpus, out, BuildConfig())
 
@@ -147,8 +147,8 @@ def test_a_killed_job_is_not_taken_for_whole_and_goes_on(tmp_path: Path) -> None
 import time
 from corpora_tools import build, build_parts
 from corpora_tools.cli import main
-make, build._PART_BYTES = build_parts._build_part, 1
-build_parts._build_part = lambda task: (make(task), time.sleep(5))[0]
+make, build._PART_BYTES = build_parts.build_part, 1
+build_parts.build_part = lambda task: (make(task), time.sleep(5))[0]
 main()
 """
     job = subprocess.Popen(

@@ -10,11 +10,14 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
+    TransferSpeedColumn,
 )
 
 from zh_albert.training.events import Evaluation, Event, Warned
@@ -101,6 +104,44 @@ class TrainingDisplay:
             self._bar.console.print(text, highlight=False)
         else:
             say(text)
+
+
+class DownloadDisplay:
+    """Shows files arriving; called with a file's name, its bytes there and in all; a context."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._bar = (
+            Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                DownloadColumn(),
+                TransferSpeedColumn(),
+                TimeRemainingColumn(),
+                console=console,
+            )
+            if console.is_terminal
+            else None
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> DownloadDisplay:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, name: str, done: int, total: int | None) -> None:
+        """Show how far a file is."""
+        if self._bar:
+            if name not in self._tasks:
+                self._tasks[name] = self._bar.add_task(name, total=total)
+            self._bar.update(self._tasks[name], completed=done)
+        elif done == total:
+            say(f"{name}: {done:,} bytes")
 
 
 def _bar(console: Console) -> Progress:

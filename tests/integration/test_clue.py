@@ -1,0 +1,199 @@
+"""``zh-albert clue``: from official files to a checked submission, and the suite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Ran, reviews
+from tests.integration.test_ner import travels
+from zh_albert.textio import read_objects
+
+Cli = Callable[..., Ran]
+# Enough for something to be learned.
+BRIEF = (
+    *("--set=train.epochs=6", "--set=train.peak_lr=1e-2", "--set=train.batch_tokens=128"),
+    *("--set=window.max_length=32", "--set=window.stride=8"),
+)
+TYPES = {"PER": "name", "LOC": "address"}
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Official files of a FewCLUE task and of CLUENER."""
+    folder = tmp_path_factory.mktemp("release")
+    (folder / "eprstmt").mkdir()
+    (folder / "cluener").mkdir()
+    rows = [row for _, row in read_objects(reviews(folder / "reviews.jsonl"))]
+    official = [
+        {"id": number, "sentence": row["text"], "label": row["label"].capitalize()}
+        for number, row in enumerate(rows)
+    ]
+    for name in ("train_0.json", "dev_0.json", "test_public.json"):
+        write(folder / "eprstmt" / name, official)
+    test = [{"id": row["id"], "sentence": row["sentence"]} for row in official]
+    write(folder / "eprstmt" / "test.json", [*test, {"id": 900, "sentence": "  "}])
+    tagged = [row for _, row in read_objects(travels(folder / "travels.jsonl"))]
+    for name in ("train.json", "dev.json"):
+        write(folder / "cluener" / name, [{"text": r["text"], "label": named(r)} for r in tagged])
+    write(
+        folder / "cluener" / "test.json",
+        [{"id": number, "text": row["text"]} for number, row in enumerate(tagged)],
+    )
+    return folder
+
+
+def named(row: dict[str, Any]) -> dict[str, dict[str, list[list[int]]]]:
+    label: dict[str, dict[str, list[list[int]]]] = {}
+    for entity in row["entities"]:
+        surface = row["text"][entity["start"] : entity["end"]]
+        place = [entity["start"], entity["end"] - 1]
+        label.setdefault(TYPES[entity["type"]], {}).setdefault(surface, []).append(place)
+    return label
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def suite(release: Path, micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for runs that several tests share."""
+    return tmp_path_factory.mktemp("suite")
+
+
+def run(cli: Cli, release: Path, suite: Path, micro: Path, *more: str) -> Ran:
+    tasks = ("--tasks", "eprstmt,cluener", "--seeds", 2, "--init", micro)
+    return cli("clue", "run", *tasks, "--data", release, "--out", suite, *BRIEF, *more)
+
+
+def test_the_suite_prints_mean_and_spread_beside_published_rows_and_goes_on(
+    cli: Cli, release: Path, suite: Path, micro: Path
+) -> None:
+    ran = run(cli, release, suite, micro)
+
+    assert ran.code == 0, ran.err
+    head, first, second = ran.out.splitlines()
+    assert head.split() == [
+        *("task", "score", "this", "run"),
+        *("ALBERT-tiny", "ALBERT-base", "BERT-base", "RoBERTa,", "few"),
+    ]
+    assert first.startswith("eprstmt  accuracy  ")
+    assert first.endswith("65.40 (test)")
+    assert second.startswith("cluener  f1 ")
+    assert "74.20" in second
+    assert "80.74" in second
+    weights = suite / "cluener" / "seed-2" / "model.safetensors"
+    written = weights.stat().st_mtime_ns
+    again = json.loads(run(cli, release, suite, micro, "--json").out)["results"]
+    assert weights.stat().st_mtime_ns == written  # finished runs are left alone
+    assert [result["task"] for result in again] == ["eprstmt", "cluener"]
+    assert len(again[0]["scores"]) == 2
+    assert again[0]["mean"] > 60
+    other = run(cli, release, suite, micro, "--set=train.epochs=7")
+    assert other.code == 2
+    assert other.err.splitlines()[-1].startswith("error: ")
+
+
+def test_a_submission_is_written_and_passes_the_check(
+    cli: Cli, release: Path, suite: Path, micro: Path, tmp_path: Path
+) -> None:
+    assert run(cli, release, suite, micro).code == 0
+    for task, count in (("eprstmt", 65), ("cluener", 16)):
+        data, model = release / task, suite / task / "seed-1"
+        ran = cli("clue", "predict", task, model, data, "--out", tmp_path)
+        assert ran.code == 0, ran.err
+        file = tmp_path / f"{task}_predict.json"
+        assert len(file.read_text("utf-8").splitlines()) == count
+        checked = cli("clue", "check", file, "--task", task, "--data", data)
+        assert (checked.code, checked.out) == (0, f"{file}: no fault\n")
+    assert "note: 1 rows hold nothing to read" in cli(
+        "clue", "predict", "eprstmt", suite / "eprstmt" / "seed-1", release / "eprstmt",
+        "--out", tmp_path,
+    ).err  # fmt: skip
+    labels = [row["label"] for _, row in read_objects(tmp_path / "eprstmt_predict.json")]
+    assert set(labels) == {"Positive", "Negative"}
+    labels = [row["label"] for _, row in read_objects(tmp_path / "cluener_predict.json")]
+    assert any(labels)
+
+
+def test_faults_are_told_a_line_each_with_exit_code_2(
+    cli: Cli, release: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "eprstmt_predict.json"
+    rows = [{"id": number, "label": "Positive"} for number in [*range(64), 900]]
+    rows[2]["label"] = "positive"
+    write(file, rows)
+    arguments = (file, "--task", "eprstmt", "--data", release / "eprstmt" / "test.json")
+
+    ran = cli("clue", "check", *arguments)
+
+    assert ran.code == 2
+    problem = "unknown label 'positive'; write 'Positive', the official label of it"
+    assert ran.out == f"{file}, line 3: {problem}\n"
+    told = json.loads(cli("clue", "check", *arguments, "--json").out)
+    assert told["faults"] == [{"line": 3, "problem": problem}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("check", "x.json", "--task", "tnew", "--data", "y"), "no CLUE task 'tnew'; did you mean"),
+        (("run", "--tasks", "eprstmt", "--data", "none", "--out", "out"), "clue fetch eprstmt"),
+        (("convert", "eprstmt", "none.json", "--out", "o.jsonl"), "none.json: no such file"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_one_line(
+    cli: Cli,
+    arguments: tuple[str, ...],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = cli("clue", *arguments)
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1].startswith("error: ")
+    assert problem in ran.err
+
+
+def test_a_model_for_another_task_is_refused(
+    cli: Cli, release: Path, trained: Path, tmp_path: Path
+) -> None:
+    other = cli("clue", "predict", "tnews", trained, release / "eprstmt", "--out", tmp_path)
+    assert (other.code, "which is no label of tnews" in other.err) == (2, True)
+    kind = cli("clue", "predict", "cluener", trained, release / "cluener", "--out", tmp_path)
+    assert (kind.code, "finds entities, found a Classifier" in kind.err) == (2, True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_official_files_are_converted(cli: Cli, release: Path, tmp_path: Path) -> None:
+    out = tmp_path / "dev.jsonl"
+    files = (release / "cluener/train.json", release / "cluener/dev.json")
+    assert cli("clue", "convert", "cluener", *files, "--out", out).code == 0
+    rows = [row for _, row in read_objects(out)]
+    assert len(rows) == 32
+    assert rows[0]["entities"][0] == {"start": 0, "end": 3, "type": "name"}
+
+
+def test_every_task_is_listed(cli: Cli) -> None:
+    rows = json.loads(cli("clue", "tasks", "--json").out)["tasks"]
+    assert len(rows) == 21
+    by_name = {row["name"]: row["submissions"] for row in rows}
+    assert by_name["cluewsc2020"] == {
+        "1.1": "cluewsc11_predict.json",
+        "1.0": "cluewsc10_predict.json",
+    }
+    assert len(cli("clue", "tasks").out.splitlines()) == 21
+
+
+@pytest.mark.parametrize("command", ["tasks", "fetch", "convert", "predict", "check", "run"])
+def test_every_command_explains_itself_with_an_example(cli: Cli, command: str) -> None:
+    ran = cli("clue", command, "--help")
+    assert ran.code == 0
+    assert f"Example: zh-albert clue {command}" in ran.out

@@ -1,0 +1,161 @@
+"""``zh-albert clue fetch`` against a server in this process: whole, resumed, damaged, not there."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Ran
+from zh_albert.clue.downloading import fetch
+from zh_albert.clue.tasks import Download
+from zh_albert.errors import DataError
+
+Cli = Callable[..., Ran]
+
+
+def archive() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as packed:
+        packed.writestr("cluener_public/train.json", '{"text": "去台湾", "label": {}}\n' * 500)
+        packed.writestr("cluener_public/dev.json", "{}\n")
+        packed.writestr("__MACOSX/cluener_public/dev.json", "other")
+        packed.writestr("../../outside.json", "{}\n")
+    return buffer.getvalue()
+
+
+class Server(ThreadingHTTPServer):
+    """Serves ``files``; ``break_after`` bytes of an answer it hangs up, once."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files: dict[str, bytes] = {}
+        self.break_after: int | None = None
+        self.ranges: list[str | None] = []
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        content = self.server.files.get(self.path)
+        if content is None:
+            self.send_error(404)
+            return
+        asked = self.headers.get("Range")
+        self.server.ranges.append(asked)
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
+        if start >= len(content):
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(content)}")
+            self.end_headers()
+            return
+        rest = content[start:]
+        self.send_response(206 if asked else 200)
+        self.send_header("Content-Length", str(len(rest)))
+        self.end_headers()
+        self.wfile.write(rest[: self.server.break_after])
+        self.server.break_after = None
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield running
+        running.shutdown()
+
+
+def test_a_release_is_fetched_unpacked_and_not_fetched_again(
+    cli: Cli, server: Server, tmp_path: Path
+) -> None:
+    server.files["/cluener_public.zip"] = archive()
+    arguments = ("clue", "fetch", "cluener", "--to", tmp_path / "a" / "b")
+
+    ran = cli(*arguments, "--mirror", server.address)
+
+    assert (ran.code, ran.out) == (0, f"{tmp_path / 'a' / 'b' / 'cluener'}\n"), ran.err
+    names = sorted(path.name for path in (tmp_path / "a" / "b").rglob("*"))
+    assert names == ["cluener", "dev.json", "train.json"]
+    assert not list(tmp_path.rglob("outside.json"))
+    assert cli(*arguments, "--mirror", server.address).code == 0
+    assert len(server.ranges) == 1
+
+
+def test_a_broken_off_download_goes_on_where_it_stopped(
+    cli: Cli, server: Server, tmp_path: Path
+) -> None:
+    whole = server.files["/cluener_public.zip"] = archive()
+    server.break_after = 200
+    arguments = ("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", server.address)
+
+    ran = cli(*arguments)
+
+    assert ran.code == 2
+    assert f"broke off at 200 of {len(whole):,} bytes; the same command goes on" in ran.err
+    assert ran.err.count("\n") == 1
+    assert not (tmp_path / "cluener").exists()
+    assert cli(*arguments).code == 0
+    assert server.ranges == [None, "bytes=200-"]
+    assert (tmp_path / "cluener" / "train.json").stat().st_size > 10_000
+
+
+def test_single_files_are_fetched_into_the_folder(cli: Cli, server: Server, tmp_path: Path) -> None:
+    ran = cli("clue", "fetch", "bustm", "--to", tmp_path, "--mirror", server.address)
+    assert (ran.code, "train_0.json: the server says 404" in ran.err) == (2, True)
+    for split in ("train", "dev"):
+        for which in ("0", "1", "2", "3", "4", "few_all"):
+            server.files[f"/{split}_{which}.json"] = b"{}\n"
+    server.files["/test_public.json"] = server.files["/test.json"] = b"{}\n"
+    assert cli("clue", "fetch", "bustm", "--to", tmp_path, "--mirror", server.address).code == 0
+    assert len(list((tmp_path / "bustm").glob("*.json"))) == 14
+
+
+def test_the_checksum_decides(server: Server, tmp_path: Path) -> None:
+    server.files["/x.json"] = b"right"
+    url, file = f"{server.address}/x.json", tmp_path / "x.json"
+    with pytest.raises(DataError, match="expected the file with SHA-256 00"):
+        fetch(Download(url, "00"), file)
+    assert not list(tmp_path.iterdir())
+    fetch(Download(url, hashlib.sha256(b"right").hexdigest()), file)
+    assert file.read_bytes() == b"right"
+
+
+def test_what_is_left_of_a_whole_or_another_file_does_not_harm(
+    server: Server, tmp_path: Path
+) -> None:
+    server.files["/x.json"] = b"right"
+    download = Download(f"{server.address}/x.json")
+    for left in (b"right", b"longer than the file"):
+        (tmp_path / ".x.json.part").write_bytes(left)
+        fetch(download, tmp_path / "x.json")
+        assert (tmp_path / "x.json").read_bytes() == b"right"
+
+
+def test_a_damaged_archive_leaves_nothing(cli: Cli, server: Server, tmp_path: Path) -> None:
+    damaged = bytearray(archive())
+    damaged[40:60] = bytes(20)
+    server.files["/cluener_public.zip"] = bytes(damaged)
+    ran = cli("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", server.address)
+    assert (ran.code, "the archive is damaged" in ran.err) == (2, True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "http://nowhere.invalid", "here"])
+def test_without_a_network_it_says_so_in_one_line(cli: Cli, tmp_path: Path, address: str) -> None:
+    ran = cli("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", address)
+    assert ran.code == 2
+    assert ran.err.startswith(f"error: {address}/cluener_public.zip: ")
+    assert ran.err.count("\n") == 1

@@ -1,0 +1,211 @@
+"""``zh-albert clue``: official files of CLUE and FewCLUE, submissions, and the whole suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from zh_albert.clue.tasks import ClueTask
+
+app = typer.Typer(
+    help="CLUE and FewCLUE: official files, submissions, the suite.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="See zh-albert clue tasks.")]
+Version = Annotated[
+    str | None, typer.Option(help="Of the test set; if not given, what its file's name says.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@app.command()
+def tasks(as_json: Json = False) -> None:
+    """List the tasks: what is asked, and the official name of each test's submission.
+
+    Example: zh-albert clue tasks
+    """
+    from zh_albert.clue.tasks import CLUE_TASKS
+
+    if as_json:
+        rows = [
+            {
+                "name": task.name,
+                "about": task.about,
+                "task": task.trained_as,
+                "labels": len(task.labels),
+                "submissions": {v: test.submission for v, test in task.tests.items()},
+            }
+            for task in CLUE_TASKS.values()
+        ]
+        typer.echo(json.dumps({"tasks": rows}, ensure_ascii=False))
+        return
+    for task in CLUE_TASKS.values():
+        files = ", ".join(test.submission for test in list(task.tests.values())[:2])
+        typer.echo(f"{task.name:<12} {task.trained_as:<15} {files:<46} {task.about}")
+
+
+@app.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(metavar="TASK…", help="Which tasks.")],
+    to: Annotated[Path, typer.Option(help="Folder that gets a folder for each task.")],
+    mirror: Annotated[
+        str | None, typer.Option(help="Another address with files of the same names.")
+    ] = None,
+) -> None:
+    """Fetch official releases; a broken-off one goes on where it stopped.
+
+    Mind the licences: most sets are for research only, see docs/clue.md.
+
+    Example: zh-albert clue fetch tnews afqmc --to clue-data
+    """
+    from zh_albert.cli.progress import DownloadDisplay
+    from zh_albert.clue.downloading import fetch_task
+
+    chosen = _chosen(names)
+    with DownloadDisplay() as display:
+        for task in chosen:
+            typer.echo(str(fetch_task(task, to, mirror=mirror, report=display)))
+
+
+@app.command()
+def convert(
+    task: TaskArgument,
+    files: Annotated[list[Path], typer.Argument(help="Official files, joined in this order.")],
+    out: Annotated[Path, typer.Option(help="Task-format file to write (.jsonl).")],
+) -> None:
+    """Write official files in this project's task format, with the task's preprocessing.
+
+    Example: zh-albert clue convert c3 c3/d-dev.json c3/m-dev.json --out dev.jsonl
+    """
+    from itertools import chain
+
+    from zh_albert.cli.progress import say
+    from zh_albert.clue.readers import read_official
+    from zh_albert.clue.suite import write_rows
+    from zh_albert.clue.tasks import task_named
+
+    described = task_named(task)
+    rows = chain.from_iterable(read_official(described, file) for file in files)
+    say(f"{out}: {write_rows(rows, out):,} rows")
+
+
+@app.command()
+def predict(
+    task: TaskArgument,
+    model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
+    data: Annotated[Path, typer.Argument(help="Official test file, or the release's folder.")],
+    out: Annotated[
+        Path, typer.Option(help="File to write; a folder: the file gets its official name.")
+    ],
+    version: Version = None,
+) -> None:
+    """Answer an official test file and write the submission.
+
+    Example: zh-albert clue predict tnews news clue-data/tnews/test.json --out submission/
+    """
+    from zh_albert.cli.progress import say
+    from zh_albert.clue.prediction import predict as answer
+    from zh_albert.clue.tasks import task_named
+
+    done = answer(task_named(task), model, data, out, version=version)
+    if done.guessed:
+        say(f"note: {done.guessed} rows hold nothing to read and were answered with a guess")
+    if done.file.name != done.official_name:
+        say(f"note: the evaluation wants this file named {done.official_name}")
+    for fault in done.faults:
+        say(f"note: {fault.problem}")
+    say(f"{done.file}: {done.answers:,} answers")
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="Submission to check.")],
+    task: Annotated[str, typer.Option(help="See zh-albert clue tasks.")],
+    data: Annotated[Path, typer.Option(help="Official test file, or the release's folder.")],
+    version: Version = None,
+    as_json: Json = False,
+) -> None:
+    """Say everything that is wrong with a submission, a fault a line; exit code 2 if anything is.
+
+    Example: zh-albert clue check tnews11_predict.json --task tnews --data clue-data/tnews/test.json
+    """
+    from zh_albert.clue.checking import check as faults_of
+    from zh_albert.clue.tasks import task_named
+
+    faults = faults_of(task_named(task), file, data, version=version)
+    if as_json:
+        typer.echo(json.dumps({"file": str(file), "faults": [f._asdict() for f in faults]}))
+    else:
+        for fault in faults:
+            place = f"{file}, line {fault.line}" if fault.line else str(file)
+            typer.echo(f"{place}: {' '.join(fault.problem.split())}")
+        if not faults:
+            typer.echo(f"{file}: no fault")
+    if faults:
+        raise typer.Exit(2)
+
+
+@app.command()
+def run(
+    data: Annotated[Path, typer.Option(help="Folder that holds a folder for each task.")],
+    out: Annotated[Path, typer.Option(help="Folder for the runs, TASK/seed-N; goes on there.")],
+    names: Annotated[
+        str, typer.Option("--tasks", help="Names with commas between them.")
+    ] = "tnews,iflytek,cluener",
+    init: Annotated[
+        str | None, typer.Option(help="Encoder to start from: name, folder or hub id.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each task.")] = 3,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="One setting for all, e.g. train.epochs=5.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Fine-tune each task by its preset recipe; print mean and spread beside published rows.
+
+    Finished runs are not run again; the same command goes on after a stop.
+
+    Example: zh-albert clue run --tasks tnews,cluener --data clue-data --out runs --init encoder
+    """
+    from zh_albert.checkpoints.locate import locate
+    from zh_albert.cli.memory import keep_freed_memory
+    from zh_albert.cli.progress import TrainingDisplay, say
+    from zh_albert.clue.suite import as_json as rows_of
+    from zh_albert.clue.suite import run_task, table
+    from zh_albert.configio import parse_overrides
+
+    keep_freed_memory()
+    chosen = _chosen([name.strip() for name in names.split(",")])
+    folder = locate(init) if init else None
+    overrides = parse_overrides(set_ or [])
+    results = []
+    with TrainingDisplay() as display:
+        for task in chosen:
+            say(f"{task.name}: {seeds} runs as {task.trained_as}")
+            results.append(
+                run_task(
+                    task,
+                    data / task.name,
+                    out / task.name,
+                    init=folder,
+                    seeds=seeds,
+                    overrides=overrides,
+                    observers=[display],
+                )
+            )
+    if as_json:
+        typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
+    else:
+        typer.echo(table(results))
+
+
+def _chosen(names: list[str]) -> list[ClueTask]:
+    from zh_albert.clue.tasks import task_named
+
+    return [task_named(name) for name in names]

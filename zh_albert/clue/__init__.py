@@ -1,0 +1,1 @@
+"""The CLUE and FewCLUE benchmarks: official files in, official submissions out."""

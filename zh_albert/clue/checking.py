@@ -1,0 +1,245 @@
+"""What is wrong with a submission, before the evaluation says so, or silently counts zero."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zh_albert.clue.readers import Row, read_official
+from zh_albert.clue.submission import WHOLE, official_tests
+from zh_albert.clue.tasks import ClueTask, Form
+from zh_albert.errors import DataError
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong.
+
+    Attributes:
+        line: Where in the submission; None: the file as a whole.
+        problem: What was expected and what was found.
+    """
+
+    line: int | None
+    problem: str
+
+
+class Answer(NamedTuple):
+    """One answer of a submission, as it stands there."""
+
+    line: int | None
+    identity: Any
+    value: dict[str, Any]
+
+
+def check(task: ClueTask, file: Path, data: Path, *, version: str | None = None) -> list[Fault]:
+    """Return everything that is wrong with a submission: its name, and see ``faults_in``.
+
+    Args:
+        task: What was answered.
+        file: The submission.
+        data: The official test file that it answers, or the folder of the release.
+        version: Of the test; if not given, the names of the files say it.
+
+    Raises:
+        ConfigError: If there is no such version.
+        DataError: If the test file cannot be read, or there is no submission.
+    """
+    tests = official_tests(task, data, version)
+    names = [test.submission for test in tests]
+    if data.is_dir():
+        data = data / tests[names.index(file.name) if file.name in names else 0].data
+    faults = faults_in(task, file, data)
+    if file.name not in names:
+        wanted = " or ".join(names[:2])
+        faults.insert(0, Fault(None, f"the file must be named {wanted}, found {file.name}"))
+    return faults
+
+
+def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
+    """Return what is wrong inside a submission, in the order of its lines.
+
+    Raises:
+        DataError: If the test file cannot be read, or there is no submission.
+    """
+    rows = {str(row["id"]): row for row in read_official(task, data)}
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read ({error.strerror})") from None
+    faults = []
+    if raw.startswith(codecs.BOM_UTF8):
+        faults.append(Fault(1, "begins with a byte-order mark; save it as UTF-8 without one"))
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+    answers = list(_one_object(raw, faults) if task.form in WHOLE else _lines(raw, faults))
+    faults += _wrong_ids(answers, list(rows))
+    problems_of = _PROBLEMS.get(task.form, _label_problems)
+    for answer in answers:
+        if (row := rows.get(str(answer.identity))) is not None:
+            faults += [Fault(answer.line, text) for text in problems_of(task, answer.value, row)]
+    return sorted(faults, key=lambda fault: fault.line or 0)
+
+
+def _lines(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
+    """Yield the answers of a file with one object a line."""
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if not line.strip():
+            if number <= raw.count(b"\n"):  # what stands behind the last line's end is no line
+                faults.append(Fault(number, "an empty line; the evaluation counts lines"))
+            continue
+        value = _decoded(line, number, faults)
+        if value is None:
+            continue
+        if not isinstance(value, dict):
+            found = type(value).__name__
+            faults.append(Fault(number, f"expected one JSON object a line, found a {found}"))
+        elif not _is_id(value.get("id")):
+            found = repr(value.get("id")) if "id" in value else f"fields {', '.join(value)}"
+            faults.append(Fault(number, f'expected "id", a number or string, found {found:.80}'))
+        else:
+            yield Answer(number, value["id"], value)
+
+
+def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
+    """Yield the answers of a file that is one object, id → answer."""
+    repeated: list[str] = []
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in found]
+        repeated.extend(name for name in dict.fromkeys(names) if names.count(name) > 1)
+        return dict(found)
+
+    value = _decoded(raw, None, faults, pairs)
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        faults.append(Fault(None, f"expected one JSON object, found a {type(value).__name__}"))
+        return
+    faults.extend(Fault(None, f"id {name!r} has several answers") for name in repeated)
+    places = {name: _line_of(raw, name) for name in value}
+    yield from (Answer(places[name], name, {"answer": answer}) for name, answer in value.items())
+
+
+def _decoded(
+    raw: bytes, number: int | None, faults: list[Fault], pairs: Callable[..., Any] | None = None
+) -> Any:
+    """Return the JSON value of some bytes; None, and a fault, if they are none."""
+    try:
+        return json.loads(raw.decode("utf-8"), object_pairs_hook=pairs)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + (number or 1)
+        faults.append(Fault(line, f"not UTF-8 (byte 0x{raw[error.start]:02x})"))
+    except json.JSONDecodeError as error:
+        line = number or error.lineno
+        faults.append(Fault(line, f"not JSON: {error.msg} at column {error.colno}"))
+    except (ValueError, RecursionError) as error:
+        faults.append(Fault(number, f"not JSON that can be read: {error}"))
+    return None
+
+
+def _wrong_ids(answers: Sequence[Answer], expected: Sequence[str]) -> Iterator[Fault]:
+    known, seen = set(expected), dict[str, int | None]()
+    for answer in answers:
+        identity = str(answer.identity)
+        if identity not in known:
+            yield Fault(answer.line, f"id {answer.identity!r} is not in the test file")
+        elif identity in seen:
+            yield Fault(
+                answer.line, f"id {answer.identity!r} was answered in line {seen[identity]}"
+            )
+        seen.setdefault(identity, answer.line)
+    if missing := [identity for identity in expected if identity not in seen]:
+        shown = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
+        yield Fault(None, f"no answer for {len(missing)} ids: {shown}")
+    if len(answers) != len(expected):
+        yield Fault(None, f"expected {len(expected)} answers, found {len(answers)}")
+    given = [identity for identity in seen if identity in known]
+    order = (identity for identity in expected if identity in seen)
+    for identity, there in zip(given, order, strict=True):
+        if identity != there:
+            yield Fault(seen[identity], f"id {identity} stands where {there} does in the test file")
+            return
+
+
+def _label_problems(task: ClueTask, value: Mapping[str, Any], _row: Row) -> Iterator[str]:
+    label = value.get("label")
+    if label is None:
+        yield f'expected "label", found fields {", ".join(value)}'
+    elif not isinstance(label, str):
+        yield f"the label must be a string, found {label!r:.50}"
+    elif label not in task.labels:
+        official = next((known for known, name in task.labels.items() if name == label), None)
+        hint = f"; write {official!r}, the official label of it" if official else ""
+        yield f"unknown label {label!r:.50}{hint}"
+    elif task.described and value.get("label_desc", task.labels[label]) != task.labels[label]:
+        yield f"label {label} is {task.labels[label]}, but label_desc {value['label_desc']!r:.50}"
+
+
+def _choice_problems(task: ClueTask, value: Mapping[str, Any], row: Row) -> Iterator[str]:
+    field = "label" if task.form == "choices" else "answer"
+    choice, count = value.get(field), len(row["choices"])
+    if field == "label" and isinstance(choice, str) and choice.isdecimal():
+        choice = int(choice)  # C3's evaluation takes both
+    if type(choice) is not int:
+        yield f'"{field}" must be the number of a choice, found {choice!r:.50}'
+    elif not 0 <= choice < count:
+        yield f"the choices are 0 to {count - 1}, found {choice}"
+
+
+def _reading_problems(_task: ClueTask, value: Mapping[str, Any], row: Row) -> Iterator[str]:
+    answer = value["answer"]
+    if not isinstance(answer, str):
+        yield f"the answer to {row['id']} must be a string, found {answer!r:.50}"
+    elif not answer.strip():
+        yield f"the answer to {row['id']} is empty"
+    elif answer not in row["context"]:
+        yield f"the answer to {row['id']} is no part of its context: {answer!r:.50}"
+
+
+def _entity_problems(task: ClueTask, value: Mapping[str, Any], row: Row) -> Iterator[str]:
+    found, text = value.get("label"), row["text"]
+    if not isinstance(found, dict) or not all(isinstance(s, dict) for s in found.values()):
+        yield f'"label" must be {{type: {{surface: [[start, last], …]}}}}, found {found!r:.50}'
+        return
+    for name, surfaces in found.items():
+        if name not in task.labels:
+            yield f"unknown type {name!r:.50}"
+        for surface, places in surfaces.items():
+            for place in places if isinstance(places, list) and places else [places]:
+                if problem := _place_problem(surface, place, text):
+                    yield problem
+
+
+def _place_problem(surface: str, place: Any, text: str) -> str:
+    match place:
+        case [int(start), int(last)] if 0 <= start <= last < len(text):
+            if text[start : last + 1] == surface:
+                return ""
+            hint = "; the end counts as inside" if text[start:last] == surface else ""
+            return f"{start}–{last} is {text[start : last + 1]!r:.50}, not {surface!r:.50}{hint}"
+        case [int(start), int(last)]:
+            hint = "; the end counts as inside" if text[start:last] == surface else ""
+            return f"{start}–{last} lies outside the text of {len(text)} characters{hint}"
+        case _:
+            return f"{surface!r:.50}: a place must be [start, last], found {place!r:.50}"
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _line_of(raw: bytes, name: str) -> int | None:
+    """Return the line of a key, where the file writes it as text, each key once."""
+    place = raw.find(json.dumps(name, ensure_ascii=False).encode())
+    return raw.count(b"\n", 0, place) + 1 if place >= 0 else None
+
+
+_PROBLEMS: Mapping[Form, Callable[[ClueTask, Mapping[str, Any], Row], Iterator[str]]] = {
+    "choices": _choice_problems,
+    "idioms": _choice_problems,
+    "idiom": _choice_problems,
+    "reading": _reading_problems,
+    "entities": _entity_problems,
+}

@@ -1,0 +1,89 @@
+"""A model's answers to an official test file, written as a submission."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zh_albert.clue.checking import Fault, faults_in
+from zh_albert.clue.readers import Row, read_official
+from zh_albert.clue.submission import official_labels, official_tests, write_submission
+from zh_albert.clue.tasks import ClueTask, Form
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.inference.classification import Classifier
+from zh_albert.inference.loading import load
+from zh_albert.inference.tagging import Tagger
+
+
+class Submission(NamedTuple):
+    """What was written."""
+
+    file: Path
+    official_name: str
+    answers: int
+    guessed: int
+    """Texts without anything to read, answered with a guess: every row needs an answer."""
+    faults: list[Fault]
+    """What ``faults_in`` says of it; expected to be empty."""
+
+
+def predict(
+    task: ClueTask, model: str, data: Path, out: Path, *, version: str | None = None
+) -> Submission:
+    """Answer an official test file and write the answers in the official form.
+
+    Args:
+        task: What the file is a test of.
+        model: A bundled name, a folder or a hub id.
+        data: The official file, or the folder of the release that holds it.
+        out: The file to write, or a folder: the file then has its official name.
+        version: Of the test, where there are several, see ``official_tests``.
+
+    Raises:
+        ConfigError: If this version of the library has no model for such a task.
+        DataError: If the data cannot be read, or the model is one for another task.
+    """
+    test = official_tests(task, data, version)[0]
+    if data.is_dir():
+        data = data / test.data
+    if out.is_dir():
+        out = out / test.submission
+    if task.form not in _ANSWERS:
+        raise ConfigError(f"{task.name}: there is no model for {task.trained_as!r} tasks yet")
+    rows = list(read_official(task, data))
+    answers = list(_ANSWERS[task.form](task, load(model), rows))
+    guessed = [index for index, answer in enumerate(answers) if answer is None]
+    for index in guessed:
+        answers[index] = next(iter(task.labels))
+    write_submission(task, (row["id"] for row in rows), answers, out)
+    faults = faults_in(task, out, data)
+    return Submission(out, test.submission, len(answers), len(guessed), faults)
+
+
+def _labels(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | None]:
+    if not isinstance(model, Classifier):
+        raise DataError(f"{task.name} asks for a model that gives labels, found a {_kind(model)}")
+    official = official_labels(task, model.labels)
+    for answer in model.stream(row["text"] for row in rows):
+        yield None if isinstance(answer, DataError) else official[answer.label]
+
+
+def _entities(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[list[dict[str, Any]]]:
+    if not isinstance(model, Tagger):
+        raise DataError(f"{task.name} asks for a model that finds entities, found a {_kind(model)}")
+    official = official_labels(task, model.labels)
+    for found in model.stream(row["text"] for row in rows):
+        yield [{**asdict(entity), "type": official[entity.type]} for entity in found]
+
+
+def _kind(model: Any) -> str:
+    return type(model).__name__
+
+
+_ANSWERS: Mapping[Form, Callable[[ClueTask, Any, Sequence[Row]], Iterator[Any]]] = {
+    "text": _labels,
+    "coreference": _labels,
+    "entities": _entities,
+}

@@ -1,0 +1,258 @@
+"""Official files of CLUE and FewCLUE → rows of this project's own task format.
+
+What decides the score is done here: the spans of CLUEWSC are marked in the text, keywords stand
+before the abstract, C3's turns are one text, each blank of ChID is a question of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from zh_albert.clue.tasks import ClueTask, Form
+from zh_albert.errors import DataError
+from zh_albert.textio import read_lines, read_objects
+
+BLANK = "#idiom#"  # in a context: the one that is asked for
+_OTHER_BLANK = "____"
+_TAG = re.compile(r"#idiom\d+#")
+_NO_MAJORITY = "-"  # the label of pairs whose annotators did not agree; their authors drop them
+# ChID's punctuation, as CLUE's own baseline reads it.
+_PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "-", "…": "..."})
+
+Row = dict[str, Any]
+
+
+def read_official(task: ClueTask, path: Path) -> Iterator[Row]:
+    """Yield the rows of an official file in its order, in the task format, each with its ``id``.
+
+    Labels are this project's names. A file without labels (a test) gives rows without. Rows have
+    two more fields where handing in needs them: ``group`` (ChID: one passage's blanks have the
+    same) and ``reference_texts`` (reading: all answers, also those not in the context).
+
+    Raises:
+        DataError: With file and line: not of the form, an unknown label, an entity or answer
+            that does not stand where it says.
+    """
+    try:
+        yield from _READERS[task.form](task, path)
+    except DataError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{path}: not of the form of {task.name}'s official files ({error!r:.80}); is it "
+            "another task's, or another version?"
+        ) from None
+
+
+def _texts(task: ClueTask, path: Path) -> Iterator[Row]:
+    for line, row in _lines(path):
+        text = _string(row, task.fields[0], path, line)
+        yield {"id": row["id"], "text": text, **_label(task, row, path, line)}
+
+
+def _pairs(task: ClueTask, path: Path) -> Iterator[Row]:
+    for line, row in _lines(path):
+        if row.get("label") == _NO_MAJORITY:
+            continue
+        first, second = (_string(row, name, path, line) for name in task.fields)
+        label = _label(task, row, path, line)
+        yield {"id": row["id"], "text_a": first, "text_b": second, **label}
+
+
+def _keywords(task: ClueTask, path: Path) -> Iterator[Row]:
+    for line, row in _lines(path):
+        words = row.get("keyword")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise DataError.at(path, line, f'"keyword" must be a list, found {words!r:.80}')
+        text = _string(row, "abst", path, line)
+        label = _label(task, row, path, line)
+        yield {"id": row["id"], "text_a": " ".join(words), "text_b": text, **label}
+
+
+def _coreferences(task: ClueTask, path: Path) -> Iterator[Row]:
+    for line, row in _lines(path):
+        text, target = _string(row, "text", path, line), row.get("target")
+        if not isinstance(target, dict):
+            raise DataError.at(path, line, f'"target" must be an object, found {target!r:.80}')
+        thing, pronoun = (_span(target, name, text, path, line) for name in ("span1", "span2"))
+        marked = mark_spans(text, thing, pronoun)
+        yield {"id": row["id"], "text": marked, **_label(task, row, path, line)}
+
+
+def mark_spans(text: str, thing: range, pronoun: range) -> str:
+    """Put ``_`` around what a pronoun may mean, and the pronoun into brackets.
+
+    >>> mark_spans("小明说他饿了", range(0, 2), range(3, 4))
+    '_小明_说[他]饿了'
+    """
+    # Where one span ends and the other begins, the end comes first.
+    starts = [(thing.start, 1, "_"), (pronoun.start, 1, "[")]
+    ends = [(thing.stop, 0, "_"), (pronoun.stop, 0, "]")]
+    for place, _, mark in sorted(starts + ends, reverse=True):
+        text = text[:place] + mark + text[place:]
+    return text
+
+
+def _span(target: Mapping[str, Any], name: str, text: str, path: Path, line: int) -> range:
+    piece, start = target.get(f"{name}_text"), target.get(f"{name}_index")
+    if not isinstance(piece, str) or type(start) is not int or not piece:
+        raise DataError.at(path, line, f'"target" needs {name}_text and {name}_index')
+    if start < 0 or text[start : start + len(piece)] != piece:
+        there = text[max(start, 0) : max(start, 0) + len(piece)]
+        problem = f"{name} says {piece!r}, but the text from {start} on is {there!r}"
+        raise DataError.at(path, line, problem)
+    return range(start, start + len(piece))
+
+
+def _entities(task: ClueTask, path: Path) -> Iterator[Row]:
+    for line, row in _lines(path):
+        text = _string(row, "text", path, line)
+        if "label" not in row:
+            yield {"id": row["id"], "text": text}
+            continue
+        spans = []
+        for name, surfaces in row["label"].items():
+            if name not in task.labels:
+                raise DataError.at(path, line, f"unknown type {name!r}", hint=_known(task))
+            for surface, places in surfaces.items():
+                for start, last in places:
+                    if text[start : last + 1] != surface:
+                        found = text[start : last + 1]
+                        problem = f"{start}–{last} is {found!r}, but says {surface!r}"
+                        raise DataError.at(path, line, problem)
+                    spans.append({"start": start, "end": last + 1, "type": task.labels[name]})
+        spans.sort(key=lambda span: (span["start"], span["end"]))
+        yield {"id": row["id"], "text": text, "entities": spans}
+
+
+def _questions(_task: ClueTask, path: Path) -> Iterator[Row]:
+    for article in _whole(path, "data"):
+        for paragraph in article["paragraphs"]:
+            context = paragraph["context"]
+            for question in paragraph["qas"]:
+                row = {"id": question["id"], "context": context, "question": question["question"]}
+                given = [answer for answer in question.get("answers", ()) if answer["text"].strip()]
+                if given:
+                    places = (_place(a["text"], a["answer_start"], context) for a in given)
+                    row["answers"] = [
+                        {"text": answer["text"], "start": place}
+                        for answer, place in zip(given, places, strict=True)
+                        if place >= 0
+                    ]
+                    row["reference_texts"] = list(dict.fromkeys(a["text"] for a in given))
+                yield row
+
+
+def _place(answer: str, start: int, context: str) -> int:
+    """Return where an answer stands: as told, else the nearest place, else -1."""
+    if context[max(start, 0) :].startswith(answer):
+        return max(start, 0)
+    places = [match.start() for match in re.finditer(re.escape(answer), context)]
+    return min(places, key=lambda place: abs(place - start), default=-1)
+
+
+def _choices(_task: ClueTask, path: Path) -> Iterator[Row]:
+    for turns, questions, document in _whole(path):
+        for number, question in enumerate(questions):
+            row = {
+                "id": question.get("id", f"{document}-{number}"),
+                "context": "\n".join(turns),
+                "question": question["question"],
+                "choices": question["choice"],
+            }
+            if answer := question.get("answer"):
+                if answer not in question["choice"]:
+                    raise DataError(f"{path}: {row['id']}: the answer {answer!r} is no choice")
+                row["label"] = question["choice"].index(answer)
+            yield row
+
+
+def _blanks(_task: ClueTask, path: Path) -> Iterator[Row]:
+    key = path.with_name(f"{path.stem}_answer.json")
+    answers = _whole(key) if key.exists() else None
+    for line, passage in read_objects(path):
+        for text in passage["content"]:
+            plain = text.translate(_PLAIN)
+            for tag in _TAG.findall(plain):
+                row = {
+                    "id": tag,
+                    "group": line,
+                    "context": _TAG.sub(_OTHER_BLANK, plain.replace(tag, BLANK)),
+                    "question": BLANK,
+                    "choices": passage["candidates"],
+                }
+                if answers is not None:
+                    if tag not in answers:
+                        raise DataError.at(path, line, f"{key.name} has no answer for {tag}")
+                    row["label"] = answers[tag]
+                yield row
+
+
+def _blank(_task: ClueTask, path: Path) -> Iterator[Row]:
+    for line, row in _lines(path):
+        context = _string(row, "content", path, line)
+        found = {"context": context, "question": BLANK, "choices": row["candidates"]}
+        label = {"label": row["answer"]} if "answer" in row else {}
+        yield {"id": row["id"], **found, **label}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield line numbers and objects, each with an ``id``: its own, or its place in the file."""
+    for index, (line, row) in enumerate(read_objects(path)):
+        yield line, {**row, "id": row.get("id", row.get("idx", index))}
+
+
+def _whole(path: Path, key: str = "") -> Any:
+    """Read a file that is one JSON value; of an object, what stands under ``key``."""
+    text = "\n".join(line for _, line in read_lines(path))
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"{path}: expected one JSON value: {error}") from None
+    if not key:
+        return value
+    if not isinstance(value, dict) or key not in value:
+        raise DataError(f'{path}: expected one JSON object with "{key}"')
+    return value[key]
+
+
+def _string(row: Row, name: str, path: Path, line: int) -> str:
+    if not isinstance(text := row.get(name), str):
+        found = ", ".join(key for key in row if key != "id")
+        problem = f'expected a string under "{name}", found {text!r:.50} (fields: {found})'
+        raise DataError.at(path, line, problem, hint="Is it a file of this task, as released?")
+    return text
+
+
+def _label(task: ClueTask, row: Row, path: Path, line: int) -> Row:
+    if "label" not in row:
+        return {}
+    label = row["label"]
+    if str(label) not in task.labels:
+        problem = f"unknown label {label!r:.50}"
+        raise DataError.at(path, line, problem, hint=_known(task))
+    return {"label": task.labels[str(label)]}
+
+
+def _known(task: ClueTask) -> str:
+    names = list(task.labels)
+    shown = ", ".join(names[:15])
+    return f"Known: {shown}{f' and {len(names) - 15} more' if len(names) > 15 else ''}"
+
+
+_Reader = Callable[[ClueTask, Path], Iterator[Row]]
+_READERS: Mapping[Form, _Reader] = {
+    "text": _texts,
+    "pair": _pairs,
+    "keywords": _keywords,
+    "coreference": _coreferences,
+    "entities": _entities,
+    "reading": _questions,
+    "choices": _choices,
+    "idioms": _blanks,
+    "idiom": _blank,
+}

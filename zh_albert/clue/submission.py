@@ -1,0 +1,102 @@
+"""Answers → the file that the evaluation of a CLUE task takes.
+
+Sources: CLUE's instructions for handing in (2021-09-04), the examples in CLUEbenchmark/CLUENER2020
+and in CLUEbenchmark/FewCLUE (``resources``), the baselines in CLUEbenchmark/CLUE (ChID, C3).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zh_albert.clue.tasks import ClueTask, Form, OfficialTest
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.textio import atomic_write
+
+WHOLE: frozenset[Form] = frozenset({"reading", "idioms"})
+"""Forms whose submission is one JSON object, id → answer; the others' is one object a line."""
+
+
+def official_tests(task: ClueTask, data: Path, version: str | None) -> list[OfficialTest]:
+    """Return which test sets a file may be, the current version first.
+
+    Args:
+        task: Its task.
+        data: The file, as named in the release, or the folder of the release.
+        version: If given, this one whatever the file's name.
+
+    Raises:
+        ConfigError: If there is no such version.
+    """
+    every = list(task.tests.values())
+    if version is None:
+        return [test for test in every if test.data == data.name] or every
+    if version not in task.tests:
+        known = ", ".join(repr(name) for name in task.tests)
+        raise ConfigError(f"{task.name} has no test version {version!r}; known: {known}")
+    return [task.tests[version]]
+
+
+def official_labels(task: ClueTask, known: Sequence[str]) -> dict[str, str]:
+    """Return the official label of each label that a model knows.
+
+    The model may know them by this project's names or by the official ones.
+
+    Raises:
+        DataError: If it knows one that the task has not.
+    """
+    by_name = {name: label for label, name in task.labels.items()}
+    found = {}
+    for name in known:
+        label = by_name.get(name, name if name in task.labels else None)
+        if label is None:
+            raise DataError(
+                f"the model answers {name!r}, which is no label of {task.name} "
+                f"({', '.join(list(by_name)[:6])} …); is it trained for this task?"
+            )
+        found[name] = label
+    return found
+
+
+def write_submission(task: ClueTask, ids: Iterable[Any], answers: Iterable[Any], out: Path) -> None:
+    """Write a submission, whole or not at all.
+
+    Args:
+        task: What is answered.
+        ids: Of the test's rows, in order.
+        answers: One each: an official label; a choice's number; a text; entities as
+            ``{"start", "end", "type", "text"}``.
+        out: The file.
+    """
+    pairs = zip(ids, answers, strict=True)
+    with atomic_write(out) as file:
+        if task.form in WHOLE:
+            file.write(json.dumps(dict(pairs), ensure_ascii=False, indent=1).encode() + b"\n")
+            return
+        for identity, answer in pairs:
+            row = {"id": identity, **_line(task, answer)}
+            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def _line(task: ClueTask, answer: Any) -> dict[str, Any]:
+    match task.form:
+        case "entities":
+            return {"label": _by_type(answer)}
+        case "choices":
+            return {"label": str(answer)}
+        case "idiom":
+            return {"answer": answer}
+        case _:
+            named = {"label_desc": task.labels[answer]} if task.described else {}
+            return {"label": answer, **named}
+
+
+def _by_type(entities: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[list[int]]]]:
+    found: dict[str, dict[str, list[list[int]]]] = {}
+    for entity in entities:
+        surfaces = found.setdefault(entity["type"], {})
+        # The last character counts as inside.
+        surfaces.setdefault(entity["text"], []).append([entity["start"], entity["end"] - 1])
+    return found

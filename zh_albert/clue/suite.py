@@ -1,0 +1,173 @@
+"""The suite: each task fine-tuned with several seeds, scored beside what others published."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zh_albert.clue.published import MODELS, published
+from zh_albert.clue.readers import Row, read_official
+from zh_albert.clue.tasks import ClueTask
+from zh_albert.configio import build, merged
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.tasks.catalog import TASKS
+from zh_albert.textio import atomic_write
+from zh_albert.training.events import Observer
+
+_ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst")
+_SCORE = "score.json"  # in a run's folder, when it is scored
+
+
+class Result(NamedTuple):
+    """One task's scores, in percent, one for each seed."""
+
+    task: ClueTask
+    scores: Sequence[float]
+
+    @property
+    def mean(self) -> float:
+        """Over the seeds."""
+        return statistics.fmean(self.scores)
+
+    @property
+    def spread(self) -> float:
+        """Their standard deviation; 0 for a single one."""
+        return statistics.stdev(self.scores) if len(self.scores) > 1 else 0.0
+
+
+class Splits(NamedTuple):
+    """Files in the task format."""
+
+    train: Path
+    dev: Path
+    scored: Path
+
+
+def write_rows(rows: Iterable[Row], out: Path) -> int:
+    """Write rows as a task-format file, whole or not at all; return how many."""
+    count = 0
+    with atomic_write(out) as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            count += 1
+    return count
+
+
+def prepare(task: ClueTask, data: Path, folder: Path) -> Splits:
+    """Return a task's files in the task format.
+
+    Args:
+        task: Which one.
+        data: The task's folder: with the official files, or with ``train.jsonl`` and ``dev.jsonl``
+            in the task format already (and ``test.jsonl``, where scores are of a test); also
+            ``.xz``, ``.gz``, ``.zst``.
+        folder: Where official files are put in the task format.
+
+    Raises:
+        DataError: If files are missing, or not of the official form.
+    """
+    train, dev, test = (_ready(data, name) for name in ("train", "dev", "test"))
+    if train and dev and (scored := dev if task.scored == task.dev else test):
+        return Splits(train, dev, scored)
+    splits = {"train": task.train, "dev": task.dev, "scored": task.scored}
+    missing = [name for names in splits.values() for name in names if not (data / name).is_file()]
+    if missing:
+        raise DataError(
+            f"{data}: expected the official files of {task.name}, {', '.join(missing)} "
+            f"not found; zh-albert clue fetch {task.name} gets them"
+        )
+    for split, names in splits.items():
+        rows = itertools.chain.from_iterable(read_official(task, data / name) for name in names)
+        write_rows(rows, folder / f"{split}.jsonl")
+    return Splits(*(folder / f"{split}.jsonl" for split in splits))
+
+
+def run_task(
+    task: ClueTask,
+    data: Path,
+    out: Path,
+    *,
+    init: Path | None,
+    seeds: int,
+    overrides: Mapping[str, Any],
+    observers: Sequence[Observer] = (),
+) -> Result:
+    """Fine-tune and score one task; runs that are finished are not run again.
+
+    Args:
+        task: Which one.
+        data: See ``prepare``.
+        out: Gets ``seed-1``, ``seed-2``, …, each a model folder.
+        init: A folder with an encoder to start from; None: random weights.
+        seeds: How many.
+        overrides: Laid over the task's recipe.
+        observers: See ``training.events``.
+
+    Raises:
+        ConfigError: If such tasks cannot be trained yet, or a run was begun with other settings.
+        DataError: See ``prepare``.
+    """
+    if task.trained_as not in TASKS:
+        raise ConfigError(f"{task.name}: {task.trained_as!r} tasks cannot be trained yet")
+    job = TASKS[task.trained_as]
+    splits = prepare(task, data, out)
+    examples, dev = job.read(splits.train), job.read(splits.dev)
+    scores = []
+    for seed in range(1, seeds + 1):
+        settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
+        config = build(job.config, settings, source=f"the recipe of {task.name}")
+        run = out / f"seed-{seed}"
+        job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=observers)
+        if not (run / _SCORE).exists():
+            score = job.evaluate_file(run, splits.scored)
+            with atomic_write(run / _SCORE) as file:
+                file.write(json.dumps(score, ensure_ascii=False).encode() + b"\n")
+        scores.append(_percent(task, json.loads((run / _SCORE).read_text("utf-8"))))
+    return Result(task, scores)
+
+
+def table(results: Sequence[Result]) -> str:
+    """Return the scores as text, a task a line, with the published ones beside them."""
+    head = ["task", "score", "this run", *MODELS]
+    rows = [
+        [
+            result.task.name,
+            result.task.metric,
+            f"{result.mean:.2f} ± {result.spread:.2f} ({len(result.scores)})",
+            *(published(model, result.task.name) or "–" for model in MODELS),
+        ]
+        for result in results
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [head, *rows]
+    )
+
+
+def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return what ``table`` shows, as plain values."""
+    return [
+        {
+            "task": result.task.name,
+            "metric": result.task.metric,
+            "mean": round(result.mean, 2),
+            "spread": round(result.spread, 2),
+            "scores": [round(score, 2) for score in result.scores],
+            "published": {model: published(model, result.task.name) for model in MODELS},
+        }
+        for result in results
+    ]
+
+
+def _ready(data: Path, name: str) -> Path | None:
+    return next((f for f in (data / f"{name}{end}" for end in _ENDINGS) if f.is_file()), None)
+
+
+def _percent(task: ClueTask, score: Mapping[str, Any]) -> float:
+    value = float(score[task.metric])
+    return value if task.metric == "exact_match" else 100 * value
