@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.reading.examples import AnswerSpan
@@ -89,15 +89,10 @@ class Reader:
         """
         if top_k is not None and top_k < 1:
             raise DataError(f"top_k must be at least 1, got {top_k}")
-        for name, value in (("question", question), ("context", context)):
-            if not isinstance(value, str | list | tuple):
-                found = type(value).__name__
-                raise DataError(
-                    f"{name}: expected a string or a list, found {found}: {value!r:.50}"
-                )
         alone = isinstance(question, str)
-        questions = [question] if isinstance(question, str) else list(question)
-        contexts = [context] * len(questions) if isinstance(context, str) else list(context)
+        questions, contexts = _several(question, "question"), _several(context, "context")
+        if isinstance(context, str):
+            contexts *= len(questions)
         if len(questions) != len(contexts) or (alone and not isinstance(context, str)):
             raise DataError(
                 "expected a context for each question, or one string for all of them (a string as "
@@ -136,3 +131,11 @@ def as_answers(context: str, spans: Iterable[tuple[AnswerSpan, float]]) -> list[
     return [
         Answer(start, end, context[start:end], round(score, 6)) for (start, end), score in spans
     ]
+
+
+def _several(texts: Any, name: str) -> list[str]:
+    """Return a list of texts; one alone counts as a list of one."""
+    if not isinstance(texts, str | list | tuple):
+        found = f"{type(texts).__name__}: {texts!r:.50}"
+        raise DataError(f"{name}: expected a string or a list, found {found}")
+    return [texts] if isinstance(texts, str) else list(texts)
