@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
-from zh_albert.errors import ConfigError, MissingExtraError
+from zh_albert.errors import ConfigError
 from zh_albert.tokenization.characters import fold_width
+from zh_albert.tokenization.simplified import simplifier
 
 Simplify = Literal["never", "auto", "always"]
 
@@ -81,7 +81,7 @@ def simplify(text: str, when: Simplify) -> str:
     """
     if when == "never" or text.isascii():
         return text
-    converted: str = _converter().convert(text)
+    converted: str = simplifier().convert(text)
     if when == "always" or converted == text:
         return converted
     return converted if _changed(text, converted) > _TRADITIONAL_SHARE * len(text) else text
@@ -96,18 +96,9 @@ def check_simplify(when: str) -> Simplify:
     """
     if when in get_args(Simplify):
         if when != "never":
-            _converter()
+            simplifier()
         return cast(Simplify, when)
     raise ConfigError(f"--simplify must be one of {', '.join(get_args(Simplify))}, found {when!r}")
-
-
-@cache
-def _converter() -> Any:
-    try:
-        import opencc  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingExtraError.of("opencc", "corpora") from None
-    return opencc.OpenCC("t2s")
 
 
 def _changed(text: str, converted: str) -> int:

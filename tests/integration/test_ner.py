@@ -195,7 +195,7 @@ def test_models_for_one_task_are_not_opened_for_another(model: Path, trained: Pa
 def test_an_encoder_is_not_evaluated(cli: Cli, micro: Path, tmp_path: Path) -> None:
     ran = cli("evaluate", micro, travels(tmp_path / "t.jsonl"))
     assert ran.code == 2
-    assert "expected a model for classification or ner, found one for no task" in ran.err
+    assert "expected a model for classification or ner" in ran.err
 
 
 def test_a_tagger_is_a_start_for_other_types(cli: Cli, model: Path, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("masked_lm.bias", "predictions.bias"),
     ("sentence_order.classifier", "sop_classifier.classifier"),
     ("classifier", "classifier"),
+    ("answer", "qa_outputs"),
 )
 
 # Copies that older versions of transformers wrote beside the tensor itself.

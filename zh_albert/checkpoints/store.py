@@ -25,6 +25,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import TokenTagger
 
 # Fields that change what the tensors mean, but no tensor's name or shape.
@@ -149,6 +150,8 @@ def architecture_of(model: nn.Module) -> str | None:
         return "AlbertForSequenceClassification"
     if isinstance(model, TokenTagger) and model.transitions is None:
         return "AlbertForTokenClassification"
+    if isinstance(model, SpanReader):
+        return "AlbertForQuestionAnswering"
     return None
 
 

@@ -15,6 +15,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import build_tagger
 
 TIED_COPY = ".tied"  # ending of a copy of the tensor that has the name without it
@@ -134,6 +135,8 @@ def _new_model(stored: StoredModel) -> nn.Module:
                 f"{stored.source}: there are no labels for the classifier, but {labels!r}"
             )
         return SequenceClassifier(stored.config, len(labels), pooling=pooling)
+    if any(name.startswith("answer.") for name in stored.tensors):
+        return SpanReader(stored.config)
     if any(name.startswith(("masked_lm.", "sentence_order.")) for name in stored.tensors):
         return AlbertForPretraining(stored.config)
     return AlbertEncoder(stored.config)

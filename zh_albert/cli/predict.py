@@ -25,8 +25,12 @@ def predict(
 ) -> None:
     """Answer every line of a file; one JSON object a line, in order.
 
+    A line is a text, or in JSON Lines {"text"}; for a reader, which wants JSON Lines, {"question",
+    "context"}.
+
     A classifier gives {"label", "score", "scores"}; a tagger {"entities": [{"start", "end", "type",
-    "text", "score"}]}, the list empty where there are none; an encoder fills every [MASK] of the
+    "text", "score"}]}, the list empty where there are none; a reader {"start", "end", "text",
+    "score"}, the text empty where the context gives no answer; an encoder fills every [MASK] of the
     line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
     classify, no [MASK]) says so under "error" and does not stop the rest.
 
@@ -36,6 +40,7 @@ def predict(
     from zh_albert.errors import DataError
     from zh_albert.inference.fill_mask import FillMask
     from zh_albert.inference.loading import load
+    from zh_albert.inference.reading import Reader
     from zh_albert.inference.tagging import Tagger
     from zh_albert.textio import decode_line, read_lines
 
@@ -44,8 +49,10 @@ def predict(
     source: Path | str = file or "standard input"
     if file is None and sys.stdin is None:  # closed: predict MODEL <&-
         raise DataError("standard input is closed; name a file, or pipe texts in")
+    predictor: Any = load(model)
+    fields = {Reader: ("question", "context")}.get(type(predictor), ("text",))
     as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
-    predictor = load(model)
+    as_objects = as_objects or len(fields) > 1
     total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
     lines = (
         read_lines(file)
@@ -56,8 +63,10 @@ def predict(
     unanswered: dict[str, Any] = {"label": None, "score": None, "scores": {}}
     if several:
         unanswered = {several: []}
+    elif isinstance(predictor, Reader):
+        unanswered = {"start": None, "end": None, "text": None, "score": None}
     failed = 0
-    texts = _texts(lines, source, as_objects=as_objects)
+    texts = _texts(lines, source, fields, as_objects=as_objects)
     for number, result in enumerate(
         track(predictor.stream(texts), total=total, what="texts"), start=1
     ):
@@ -98,17 +107,25 @@ def _is_jsonl(path: Path) -> bool:
 
 
 def _texts(
-    lines: Iterator[tuple[int, str]], source: Path | str, *, as_objects: bool
-) -> Iterator[str]:
+    lines: Iterator[tuple[int, str]],
+    source: Path | str,
+    fields: tuple[str, ...],
+    *,
+    as_objects: bool,
+) -> Iterator[Any]:
+    """Yield what each line asks: a string, or of several ``fields`` a tuple of strings."""
     from zh_albert.errors import DataError
     from zh_albert.textio import parse_object
 
     for number, line in lines:
-        if not as_objects or not line.strip():  # a blank line gets its row too, in its place
+        if not as_objects:
             yield line
             continue
-        row = parse_object(line, number, source)
-        if not isinstance(row.get("text"), str):
-            problem = f'expected a string in field "text", found {row.get("text")!r:.50}'
-            raise DataError.at(source, number, problem, hint='Each line is {"text": …}')
-        yield row["text"]
+        # A blank line gets its row too, in its place.
+        row = parse_object(line, number, source) if line.strip() else dict.fromkeys(fields, line)
+        for name in fields:
+            if not isinstance(row.get(name), str):
+                problem = f'expected a string in field "{name}", found {row.get(name)!r:.50}'
+                form = ", ".join(f'"{field}": …' for field in fields)
+                raise DataError.at(source, number, problem, hint=f"Each line is {{{form}}}")
+        yield row[fields[0]] if len(fields) == 1 else tuple(row[name] for name in fields)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings")
 
-TaskName = Literal["classification", "ner"]
+TaskName = Literal["classification", "ner", "reading"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -44,7 +44,9 @@ def finetune(
 ) -> None:
     """Train a model for a task on files of its form, one JSON object a line.
 
-    classification: {"text", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]}.
+    classification: {"text", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]};
+    reading: {"context", "question", "answers": [{"text", "start"}]}, the list empty where there
+    is no answer.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
@@ -199,7 +201,8 @@ def baseline(
 ) -> None:
     """Score what a user would pick instead.
 
-    classification: TF-IDF over characters and a linear SVM; ner: a linear-chain CRF.
+    classification: TF-IDF over characters and a linear SVM; ner: a linear-chain CRF; reading: the
+    sentence most like the question.
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """
@@ -231,4 +234,6 @@ def _show(result: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) and value <= 1 else str(value)
+    if isinstance(value, float):
+        return f"{value:.4f}" if value <= 1 else f"{value:.2f}"
+    return str(value)

@@ -8,6 +8,7 @@ from zh_albert.checkpoints.locate import locate
 from zh_albert.checkpoints.store import load_config
 from zh_albert.inference.classification import Classifier
 from zh_albert.inference.fill_mask import FillMask
+from zh_albert.inference.reading import Reader
 from zh_albert.inference.tagging import Tagger
 
 
@@ -16,14 +17,16 @@ def load(model: Literal["sentiment", "news"]) -> Classifier: ...
 @overload
 def load(model: Literal["ner"]) -> Tagger: ...
 @overload
+def load(model: Literal["reader"]) -> Reader: ...
+@overload
 def load(model: Literal["encoder"]) -> FillMask: ...
 @overload
-def load(model: str) -> Classifier | Tagger | FillMask: ...
-def load(model: str) -> Classifier | Tagger | FillMask:
+def load(model: str) -> Classifier | Tagger | Reader | FillMask: ...
+def load(model: str) -> Classifier | Tagger | Reader | FillMask:
     """Open a model: a bundled name, a folder, or a hub id.
 
     What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
-    classifies, a tagger finds entities.
+    classifies, a tagger finds entities, a reader answers questions about a text.
 
     >>> load("sentimant")
     Traceback (most recent call last):
@@ -40,5 +43,7 @@ def load(model: str) -> Classifier | Tagger | FillMask:
             return FillMask(folder)
         case "ner":
             return Tagger.load(folder)
+        case "reading":
+            return Reader.load(folder)
         case _:
             return Classifier.load(folder)

@@ -15,6 +15,9 @@ from zh_albert.tasks.job import JobConfig
 from zh_albert.tasks.ner import baseline as ner_baseline
 from zh_albert.tasks.ner import examples as ner_examples
 from zh_albert.tasks.ner import finetune as ner
+from zh_albert.tasks.reading import baseline as reading_baseline
+from zh_albert.tasks.reading import examples as reading_examples
+from zh_albert.tasks.reading import finetune as reading
 from zh_albert.training.resume import Position
 
 
@@ -48,6 +51,13 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=ner.finetune,
             evaluate_file=ner.evaluate_file,
             score_baseline=ner_baseline.score_baseline,
+        ),
+        "reading": Task(
+            config=reading.FinetuneConfig,
+            read=reading_examples.read_reading_examples,
+            finetune=reading.finetune,
+            evaluate_file=reading.evaluate_file,
+            score_baseline=reading_baseline.score_baseline,
         ),
     }
 )

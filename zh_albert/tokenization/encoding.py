@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -41,6 +42,16 @@ class Encoding:
         """Return the tokens of a window; offsets still index the whole text."""
         chosen = slice(tokens.start, tokens.stop)
         return Encoding(self.ids[chosen], self.offsets[chosen])
+
+    def tokens_at(self, start: int, end: int) -> range:
+        """Return the tokens that share a character with ``start`` to ``end``; may be empty.
+
+        >>> Encoding([7, 8, 9], [(0, 1), (2, 6), (6, 7)]).tokens_at(3, 7)
+        range(1, 3)
+        """
+        first = bisect_right(self.offsets, start, key=lambda offset: offset[1])
+        stop = bisect_left(self.offsets, end, key=lambda offset: offset[0])
+        return range(first, max(first, stop))
 
 
 @dataclass(frozen=True, slots=True)

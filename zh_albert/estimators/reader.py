@@ -1,0 +1,186 @@
+"""Questions and contexts in, answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import index
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from zh_albert.checkpoints.locate import locate
+from zh_albert.configio import write_toml
+from zh_albert.errors import DataError
+from zh_albert.estimators.fitting import packed, pass_on_warnings, seed_of, texts_as_input, unpacked
+from zh_albert.inference.reading import Answer, as_answers
+from zh_albert.tasks.reading.card import reader_card
+from zh_albert.tasks.reading.examples import ReadingExample, as_spans
+from zh_albert.tasks.reading.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.texts import has_content
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.training.config import TrainConfig
+from zh_albert.training.events import Event
+
+Answers = Sequence[Any]
+"""To each question: a text, or (start, text), or a mapping or object with these names, or a list
+of such; None or an empty one: the context gives no answer."""
+
+
+class AlbertReader(BaseEstimator):
+    """A Chinese reader that answers questions by a passage of a text, as a scikit-learn estimator.
+
+    Args:
+        init: What to start from: a bundled name, a folder or a hub id; None: random weights of
+            size ``preset``.
+        preset: ``tiny``, ``small``, ``base``, …; only without ``init``.
+        simplify: Read traditional characters as simplified ones (extra ``corpora``).
+        max_length: Tokens of one window, the question among them; longer texts are read in
+            overlapping windows.
+        stride: Tokens that neighbouring windows share, and the most an answer can have.
+        epochs: Passes over the training questions.
+        peak_lr: The highest learning rate.
+        batch_tokens: Tokens of one forward pass in training.
+        random_state: Seed of weights, order and dropout; None: another one each time.
+        on_event: Called with progress (``zh_albert.training.events``).
+
+    Attributes:
+        reader_: The trained ``TextReader``.
+        config_: The settings it was trained with.
+
+    >>> pairs = [("谁去了杭州?", "李华昨天去了杭州。"), ("谁在北京?", "王小明在北京很高兴。")]
+    >>> model = AlbertReader(preset="tiny", epochs=1).fit(pairs, ["李华", "王小明"])
+    >>> [answer] = model.predict([("谁去了北京?", "李华昨天去了北京。")])
+    >>> answer.text == "李华昨天去了北京。"[answer.start : answer.end]
+    True
+    """
+
+    def __init__(
+        self,
+        init: str | None = None,
+        *,
+        preset: str = "tiny",
+        simplify: bool = False,
+        max_length: int = 384,
+        stride: int = 128,
+        epochs: int = 3,
+        peak_lr: float = 3e-4,
+        batch_tokens: int = 4096,
+        random_state: int | np.random.RandomState | None = 1,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> None:
+        self.init = init
+        self.preset = preset
+        self.simplify = simplify
+        self.max_length = max_length
+        self.stride = stride
+        self.epochs = epochs
+        self.peak_lr = peak_lr
+        self.batch_tokens = batch_tokens
+        self.random_state = random_state
+        self.on_event = on_event
+
+    def fit(self, X: ArrayLike, y: Answers) -> Self:  # noqa: N803
+        """Train on pairs ``X`` of question and context, and the answers ``y``.
+
+        An answer without a start is taught wherever the context has it.
+
+        Raises:
+            DataError: If a question or context is no string or empty, the lengths differ, or an
+                answer does not stand in its context.
+        """
+        config = self._config()
+        self.reader_, _ = finetune(
+            _examples(X, y),
+            [],
+            config,
+            init=locate(self.init) if self.init else None,
+            observers=[pass_on_warnings, *([self.on_event] if self.on_event else [])],
+        )
+        self.config_ = config
+        return self
+
+    def predict(self, X: ArrayLike) -> list[Answer]:  # noqa: N803
+        """Return the answer to each question; an empty one where the context gives none."""
+        pairs = _pairs(X)
+        found = self._fitted().predict(pairs)
+        return [
+            as_answers(context, spans)[0] for (_, context), spans in zip(pairs, found, strict=True)
+        ]
+
+    def score(self, X: ArrayLike, y: Answers) -> float:  # noqa: N803
+        """Return the F1 of ``predict`` as a fraction; see ``reading_metrics``."""
+        f1: float = evaluate(self._fitted(), _examples(X, y))["f1"]
+        return f1 / 100
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        reader = self._fitted()
+        reader.save(Path(folder), card=reader_card(reader, write_toml(self.config_)))
+
+    def _fitted(self) -> TextReader:
+        if not hasattr(self, "reader_"):
+            raise NotFittedError("this AlbertReader is not fitted yet; call fit first")
+        return self.reader_
+
+    def _config(self) -> FinetuneConfig:
+        return FinetuneConfig(
+            model=ModelConfig(preset=self.preset, simplify=self.simplify),
+            window=WindowConfig(max_length=self.max_length, stride=self.stride),
+            train=TrainConfig(
+                # A search over np.arange or np.logspace hands in NumPy's numbers.
+                epochs=index(self.epochs),
+                peak_lr=float(self.peak_lr),
+                batch_tokens=index(self.batch_tokens),
+                seed=seed_of(self.random_state),
+            ),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a sample is text."""
+        return texts_as_input(super().__sklearn_tags__())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle through a model folder, so weights travel as safetensors."""
+        state = dict(super().__getstate__())
+        if "reader_" in state:
+            state["_folder"] = packed(state.pop("reader_"))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo ``__getstate__``."""
+        files = state.pop("_folder", None)
+        super().__setstate__(state)
+        if files:
+            self.reader_ = unpacked(files, TextReader.load)
+
+
+def _pairs(X: ArrayLike) -> list[tuple[Any, Any]]:  # noqa: N803
+    array = np.asarray(X, dtype=object)
+    if array.size and (array.ndim != 2 or array.shape[1] != 2):
+        raise DataError(
+            f"expected pairs of question and context, shape (n, 2), found shape {array.shape}"
+        )
+    return [(question, context) for question, context in array.tolist()]
+
+
+def _examples(X: ArrayLike, y: Answers) -> list[ReadingExample]:  # noqa: N803
+    pairs = _pairs(X)
+    if len(pairs) != len(y):
+        raise DataError(f"{len(pairs)} questions, but answers to {len(y)}")
+    examples = []
+    for number, ((question, context), answers) in enumerate(zip(pairs, y, strict=True)):
+        for name, text in (("question", question), ("context", context)):
+            if not isinstance(text, str):
+                found = f"found {type(text).__name__}: {text!r:.50}"
+                raise DataError(f"{name} of pair {number}: expected a string, {found}")
+            if not has_content(text):
+                raise DataError(f"{name} of pair {number} is empty; leave the pair out")
+        spans = as_spans(answers, context, f"answers to pair {number}")
+        references = tuple(dict.fromkeys(context[start:end] for start, end in spans))
+        examples.append(ReadingExample(context, question, spans, references))
+    return examples

@@ -1,0 +1,141 @@
+"""A trained reader answering: typed answers, a stream in constant memory, order kept."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+from zh_albert.errors import DataError
+from zh_albert.tasks.reading.examples import AnswerSpan
+from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
+
+_Several = list[str] | tuple[str, ...]  # a sequence of strings that is no string itself
+_POOL = 512  # questions sorted together by length: bounds memory and the wait for the first result
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer; ``text == context[start:end]``, always. No answer is an empty one at 0.
+
+    Attributes:
+        start: Its first character in the context, counted in code points.
+        end: Behind its last character.
+        text: The slice of the user's own string; empty: the context gives no answer.
+        score: Its probability among all answers, "none" counted where the model may decline.
+    """
+
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+class Reader:
+    """Questions and contexts → ``Answer``; what ``zh_albert.load`` returns for a reader's folder.
+
+    A model that was taught unanswerable questions declines; another one always answers. An empty
+    context has no answer.
+    """
+
+    def __init__(self, reader: TextReader) -> None:
+        self._reader = reader
+        self.facts = reader.facts
+
+    @classmethod
+    def load(cls, folder: Path) -> Reader:
+        """Open a model folder.
+
+        Raises:
+            CheckpointError: If it is none, or a model for something else.
+            MissingExtraError: If it reads traditional characters and OpenCC is not installed.
+        """
+        return cls(TextReader.load(folder))
+
+    @overload
+    def __call__(self, question: str, context: str, *, top_k: None = None) -> Answer: ...
+    @overload
+    def __call__(self, question: str, context: str, *, top_k: int) -> list[Answer]: ...
+    @overload
+    def __call__(
+        self, question: _Several, context: str | _Several, *, top_k: None = None
+    ) -> list[Answer]: ...
+    @overload
+    def __call__(
+        self, question: _Several, context: str | _Several, *, top_k: int
+    ) -> list[list[Answer]]: ...
+    def __call__(
+        self,
+        question: str | _Several,
+        context: str | _Several,
+        *,
+        top_k: int | None = None,
+    ) -> Answer | list[Answer] | list[list[Answer]]:
+        """Answer a question by a passage of a context.
+
+        Args:
+            question: One, or several.
+            context: The text to read; for several questions one each, or one for all of them.
+            top_k: Return a list of so many answers, best first; there can be fewer.
+
+        Returns:
+            The answer; for several questions a list, in order.
+
+        Raises:
+            DataError: If something is not a string, a question is empty (its index is named), the
+                numbers of questions and contexts differ, or ``top_k`` is below 1.
+        """
+        if top_k is not None and top_k < 1:
+            raise DataError(f"top_k must be at least 1, got {top_k}")
+        alone = isinstance(question, str)
+        questions, contexts = _several(question, "question"), _several(context, "context")
+        if isinstance(context, str):
+            contexts *= len(questions)
+        if len(questions) != len(contexts) or (alone and not isinstance(context, str)):
+            raise DataError(
+                "expected a context for each question, or one string for all of them (a string as "
+                f"question goes with a string as context), found {len(questions)} questions and "
+                f"{len(contexts)} contexts"
+            )
+        pairs = list(zip(questions, contexts, strict=True))
+        ranked = [
+            as_answers(text, spans)
+            for text, spans in zip(
+                contexts, self._reader.predict(pairs, top_k=top_k or 1), strict=True
+            )
+        ]
+        result = [answers[0] for answers in ranked] if top_k is None else ranked
+        return result[0] if alone else result
+
+    def stream(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Answer | DataError]:
+        """Answer any number of questions, each with its context, in constant memory, in order.
+
+        A question that is empty yields its error in its place, so that one bad line does not stop
+        a long file.
+        """
+        iterator = iter(pairs)
+        while pool := list(itertools.islice(iterator, _POOL)):
+            asked = [pair for pair in pool if self._reader.has_tokens(pair[0])]
+            answers = iter(self._reader.predict(asked))
+            for question, context in pool:
+                if self._reader.has_tokens(question):
+                    yield as_answers(context, next(answers))[0]
+                else:
+                    yield DataError(f"the question {NO_QUESTION}")
+
+
+def as_answers(context: str, spans: Iterable[tuple[AnswerSpan, float]]) -> list[Answer]:
+    """Return predicted spans of a context with their slices of it."""
+    return [
+        Answer(start, end, context[start:end], round(score, 6)) for (start, end), score in spans
+    ]
+
+
+def _several(texts: Any, name: str) -> list[str]:
+    """Return a list of texts; one alone counts as a list of one."""
+    if not isinstance(texts, str | list | tuple):
+        found = f"{type(texts).__name__}: {texts!r:.50}"
+        raise DataError(f"{name}: expected a string or a list, found {found}")
+    return [texts] if isinstance(texts, str) else list(texts)

@@ -1,0 +1,196 @@
+"""Fine-tuning a reader: questions with answers and an encoder in, a model folder out."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from zh_albert.tasks.job import (
+    JobConfig,
+    NetworkConfig,
+    Trainee,
+    TrainingData,
+    finetune_model,
+    load_encoder,
+    starting_point,
+)
+from zh_albert.tasks.reading.card import reader_card
+from zh_albert.tasks.reading.examples import ReadingExample, read_reading_examples
+from zh_albert.tasks.reading.lessons import chance_loss, lesson_source, make_lessons
+from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.reading.spans import Reading
+from zh_albert.tasks.reading.threshold import best_threshold
+from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
+from zh_albert.training.engine import Outcome
+from zh_albert.training.events import Observer, Warned
+from zh_albert.training.resume import Position, seed_torch
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(NetworkConfig):
+    """The network around (or in place of) a trained encoder."""
+
+    simplify: bool = False  # read traditional characters as simplified ones (extra "corpora")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    window: WindowConfig = field(
+        default_factory=lambda: WindowConfig(max_length=384, stride=128)
+    )  # stride is also the longest answer
+
+
+def new_reader(config: FinetuneConfig, *, init: Path | None, declines: bool) -> TextReader:
+    """Make an untrained reader.
+
+    Args:
+        config: ``train.seed`` decides the random weights.
+        init: See ``starting_point``.
+        declines: Whether it may give no answer: where that is likelier than any, until a
+            threshold is tuned.
+    """
+    sizes, tokenizer = starting_point(config.model, init)
+    seed_torch(config.train.seed, 0, 0)
+    reader = TextReader(
+        sizes,
+        tokenizer,
+        window=config.window,
+        simplify=config.model.simplify,
+        threshold=0.0 if declines else None,
+    )
+    if init is not None:
+        load_encoder(reader.module, init)
+    return reader
+
+
+def reading_loss(module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+    """Negative log-probability of any of the answers, in nats, summed over the windows.
+
+    Start and end are drawn from ``[CLS]`` and the text's tokens, each for itself.
+    """
+    logits = module(*(inputs[name] for name in INPUT_NAMES)).float()
+    scores = logits.masked_fill(~inputs["places"][..., None], -math.inf).log_softmax(1)
+    answers = inputs["answers"]
+    both = scores.gather(1, answers.clamp(min=0)).sum(-1)  # of each answer's start and end
+    right = both.masked_fill(answers[..., 0] < 0, -math.inf).logsumexp(-1)
+    return Outcome(-right.sum())
+
+
+def finetune(
+    examples: Sequence[ReadingExample],
+    dev: Sequence[ReadingExample],
+    config: FinetuneConfig,
+    *,
+    init: Path | None = None,
+    out: Path | None = None,
+    resume: bool = False,
+    observers: Sequence[Observer] = (),
+) -> tuple[TextReader, Position]:
+    """Train a reader.
+
+    A question whose answer cannot be taught is left out and counted in a warning event; see
+    ``lessons.Losses``. Scores always count all of them.
+
+    Args:
+        examples: To learn from.
+        dev: To choose the best weights by F1 and, where it has unanswerable questions, when to
+            give no answer; empty: the last weights are taken.
+        config: See there.
+        init: A folder with an encoder to start from; None: random weights.
+        out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
+            is written.
+        resume: Go on where an interrupted run in ``out`` stopped.
+        observers: Called during training, see ``training.events``.
+
+    Returns:
+        The reader with its best weights, and where the run ended (best dev metrics, seconds).
+
+    Raises:
+        ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+        DataError: If a question holds nothing to read.
+    """
+    declines = not all(example.references for example in examples)
+    reader = new_reader(config, init=init, declines=declines)
+
+    def data(say: Observer) -> TrainingData:
+        batch_tokens, seed = config.train.batch_tokens, config.train.seed
+        lessons, losses = make_lessons(reader, examples)
+        if told := str(losses):
+            say(Warned(update=0, text=told))
+        source = lesson_source(reader, lessons, batch_tokens=batch_tokens, seed=seed)
+        return TrainingData(source, chance_loss(lessons) if lessons else None)
+
+    trainee = Trainee(
+        model=reader,
+        data=data,
+        objective=reading_loss,
+        evaluate=partial(evaluate, reader, dev, tune=True) if dev else None,
+        metric="f1",
+        card=partial(reader_card, reader),
+        reopen=TextReader.load,
+    )
+    return finetune_model(
+        trainee,
+        config,
+        examples=examples,
+        dev=dev,
+        init=init,
+        out=out,
+        resume=resume,
+        observers=observers,
+    )
+
+
+def evaluate(
+    reader: TextReader, examples: Sequence[ReadingExample], *, tune: bool = False
+) -> dict[str, Any]:
+    """Return ``reading_metrics``, ``examples`` and ``seconds`` (of prediction).
+
+    Args:
+        reader: Its threshold is changed if ``tune`` says so.
+        examples: With the right answers.
+        tune: First choose the threshold that is best for these examples, if some of them have no
+            answer.
+    """
+    start = time.perf_counter()
+    readings = reader.read([(example.question, example.context) for example in examples])
+    seconds = time.perf_counter() - start
+    if tune and not all(example.references for example in examples):
+        reader.threshold = _tuned(readings, examples)
+    predicted = []
+    for reading, example in zip(readings, examples, strict=True):
+        (span, _), *_ = reading.answers(reader.threshold)
+        predicted.append(example.context[span.start : span.end])
+    scores = reading_metrics([example.references for example in examples], predicted)
+    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+
+
+def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
+    """Score a model folder on a task file; see ``evaluate``.
+
+    Raises:
+        DataError: If the file cannot be read.
+    """
+    return evaluate(TextReader.load(folder), read_reading_examples(file))
+
+
+def _tuned(readings: Sequence[Reading], examples: Sequence[ReadingExample]) -> float:
+    """Return the threshold with the highest F1."""
+    rows = []
+    for reading, example in zip(readings, examples, strict=True):
+        if reading.best:
+            log_odds, (start, end) = reading.best[0]
+            f1 = overlap_f1(example.references, example.context[start:end])
+            rows.append((log_odds, f1, float(not example.references)))
+    return best_threshold(*zip(*rows, strict=True))

@@ -1,0 +1,98 @@
+"""A question with the windows of the text that may answer it, as the model reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from zh_albert.errors import ConfigError
+from zh_albert.tasks.batching import Size, sorted_batches
+from zh_albert.tasks.windows import WindowConfig, decided_by, pad_windows
+from zh_albert.tokenization.encoding import (
+    Encoding,
+    ModelInput,
+    SpecialIds,
+    build_input,
+    truncate_pair,
+    windows,
+)
+
+_SPECIAL = 3  # [CLS] question [SEP] context [SEP]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedQuestion:
+    """A question and its text in tokens. Windows are made when they are read, not before.
+
+    Attributes:
+        question: Token ids, cut to their share of a window.
+        context: The whole text.
+        parts: The text's tokens that stand in each window.
+        decided: Which answers each window decides; see ``decided_by``.
+    """
+
+    question: list[int]
+    context: Encoding
+    parts: list[range]
+    decided: list[range]
+
+    def window(self, number: int, special: SpecialIds) -> ModelInput:
+        """Return one window as the model reads it."""
+        return build_input(special, self.question, self.context.part(self.parts[number]).ids)
+
+    def length(self, number: int) -> int:
+        """Return how many tokens a window has."""
+        return _SPECIAL + len(self.question) + len(self.parts[number])
+
+    @property
+    def text_starts_at(self) -> int:
+        """The position in every window of the first token of the text."""
+        return len(self.question) + 2
+
+
+def refuse_narrow(window: WindowConfig) -> None:
+    """Check that windows overlap, and leave half of their room to the text.
+
+    Raises:
+        ConfigError: If they do not.
+    """
+    widest = (window.max_length - _SPECIAL) // 2 - 1
+    if not 1 <= window.stride <= widest:
+        raise ConfigError(
+            f"stride ({window.stride}) must be from 1 to {widest} for max_length "
+            f"{window.max_length}: an answer has at most that many tokens, and half of a window "
+            "may be the question"
+        )
+
+
+def encode_question(question: Encoding, context: Encoding, window: WindowConfig) -> EncodedQuestion:
+    """Cut a text into windows that each have the question in front.
+
+    A question is cut (at its end) where it would take more than half of a window from a text
+    that needs it. An answer has at most ``window.stride`` tokens: so many are shared by
+    neighbouring windows, so that every answer is whole in the window that decides it.
+    """
+    room = window.max_length - _SPECIAL
+    kept, _ = truncate_pair(len(question), len(context), room)
+    if kept + len(context) <= room:
+        parts = [range(len(context))]
+    else:
+        parts = windows(context, room - kept, window.stride)
+    return EncodedQuestion(question.ids[:kept], context, parts, decided_by(parts))
+
+
+def question_batches(
+    questions: Sequence[EncodedQuestion], batch_tokens: int, special: SpecialIds
+) -> Iterator[tuple[list[tuple[int, int]], dict[str, Tensor]]]:
+    """Yield batches of windows of like length, whichever questions they are of.
+
+    Yields:
+        The question and the window of each row, and what ``pad_windows`` makes of the rows.
+    """
+    places = [(q, w) for q, question in enumerate(questions) for w in range(len(question.parts))]
+    sizes = [Size(rows=1, length=questions[q].length(w)) for q, w in places]
+    for chosen in sorted_batches(sizes, batch_tokens):
+        rows = [places[index] for index in chosen]
+        yield rows, pad_windows([questions[q].window(w, special) for q, w in rows], special.pad)
