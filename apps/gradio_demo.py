@@ -97,7 +97,7 @@ def serve(*, port: int, models: Sequence[str] | None = None) -> None:
         opened, short = load(name), Path(name).name
         if isinstance(opened, FillMask):
             encoder = opened
-        elif isinstance(opened, Classifier):  # the page shows no entities yet
+        elif isinstance(opened, Classifier) and not opened.pairs:  # the page shows no others yet
             classifiers[name if short in classifiers else short] = opened
     demo = build_demo(classifiers, encoder=encoder)
     try:

@@ -16,7 +16,8 @@ import typer
 def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     file: Annotated[
-        Path | None, typer.Argument(help="One text a line, or JSON Lines; default: stdin.")
+        Path | None,
+        typer.Argument(help="One text a line (of a pair: two, with a tab), or JSON Lines."),
     ] = None,
     form: Annotated[
         Literal["auto", "text", "jsonl"],
@@ -25,7 +26,8 @@ def predict(
 ) -> None:
     """Answer every line of a file; one JSON object a line, in order.
 
-    A classifier gives {"label", "score", "scores"}; a tagger {"entities": [{"start", "end", "type",
+    A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
+    regression model {"value"}; a tagger {"entities": [{"start", "end", "type",
     "text", "score"}]}, the list empty where there are none; an encoder fills every [MASK] of the
     line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
     classify, no [MASK]) says so under "error" and does not stop the rest.
@@ -34,6 +36,7 @@ def predict(
     """
     from zh_albert.cli.progress import say, track
     from zh_albert.errors import DataError
+    from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
     from zh_albert.inference.fill_mask import FillMask
     from zh_albert.inference.loading import load
     from zh_albert.inference.tagging import Tagger
@@ -52,12 +55,16 @@ def predict(
         if file
         else ((n, decode_line(raw, n, source)) for n, raw in enumerate(sys.stdin.buffer, start=1))
     )
-    several = {FillMask: "spots", Tagger: "entities"}.get(type(predictor), "")
-    unanswered: dict[str, Any] = {"label": None, "score": None, "scores": {}}
-    if several:
-        unanswered = {several: []}
+    kinds: dict[type, dict[str, Any]] = {
+        Classifier: {"label": None, "score": None, "scores": {}},
+        MultiLabelClassifier: {"labels": [], "scores": {}},
+        Regressor: {"value": None},
+        FillMask: {"spots": []},
+        Tagger: {"entities": []},
+    }
+    unanswered = kinds[type(predictor)]
     failed = 0
-    texts = _texts(lines, source, as_objects=as_objects)
+    texts = _contents(lines, source, predictor, as_objects=as_objects)
     for number, result in enumerate(
         track(predictor.stream(texts), total=total, what="texts"), start=1
     ):
@@ -65,7 +72,7 @@ def predict(
             failed += 1
             row = {**unanswered, "error": f"{source}, line {number}: {result}"}
         elif isinstance(result, list):
-            row = {several: [dataclasses.asdict(one) for one in result]}
+            row = {name: [dataclasses.asdict(one) for one in result] for name in unanswered}
         else:
             row = dataclasses.asdict(result)
         sys.stdout.write(_json_line(row))
@@ -97,18 +104,32 @@ def _is_jsonl(path: Path) -> bool:
     return re.search(r"\.jsonl?(\.(xz|gz|zst))?$", path.name) is not None
 
 
-def _texts(
-    lines: Iterator[tuple[int, str]], source: Path | str, *, as_objects: bool
-) -> Iterator[str]:
-    from zh_albert.errors import DataError
+def _contents(
+    lines: Iterator[tuple[int, str]], source: Path | str, predictor: Any, *, as_objects: bool
+) -> Iterator[Any]:
+    """Yield what the predictor reads of each line."""
+    from zh_albert.tasks.classification.examples import text_of
     from zh_albert.textio import parse_object
 
+    pairs, content_of = (
+        getattr(predictor, "pairs", False),
+        getattr(predictor, "content_of", text_of),
+    )
     for number, line in lines:
-        if not as_objects or not line.strip():  # a blank line gets its row too, in its place
-            yield line
-            continue
-        row = parse_object(line, number, source)
-        if not isinstance(row.get("text"), str):
-            problem = f'expected a string in field "text", found {row.get("text")!r:.50}'
-            raise DataError.at(source, number, problem, hint='Each line is {"text": …}')
-        yield row["text"]
+        if not line.strip():  # a blank line gets its row too, in its place
+            yield ("", "") if pairs else line
+        elif as_objects:
+            yield content_of(parse_object(line, number, source), source, number)
+        else:
+            yield _halves(line, number, source) if pairs else line
+
+
+def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:
+    from zh_albert.errors import DataError
+
+    first, tab, second = line.partition("\t")
+    if not tab or "\t" in second:
+        problem = f"expected two texts with a tab between, found {line.count(chr(9))} tabs"
+        hint = 'Or take JSON Lines, {"text_a": …, "text_b": …}, in a file named .jsonl'
+        raise DataError.at(source, number, problem, hint=hint)
+    return first, second

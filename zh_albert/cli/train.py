@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings")
 
-TaskName = Literal["classification", "ner"]
+TaskName = Literal["classification", "pair", "ner"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -44,7 +44,8 @@ def finetune(
 ) -> None:
     """Train a model for a task on files of its form, one JSON object a line.
 
-    classification: {"text", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]}.
+    classification: {"text", "label"}, the label a class or a list of classes; pair: {"text_a",
+    "text_b", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]}.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
@@ -199,7 +200,8 @@ def baseline(
 ) -> None:
     """Score what a user would pick instead.
 
-    classification: TF-IDF over characters and a linear SVM; ner: a linear-chain CRF.
+    classification, pair: TF-IDF over characters (of a pair: also what both have) and a linear SVM
+    (values: ridge regression); ner: a linear-chain CRF.
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """
