@@ -105,7 +105,7 @@ def serve(*, port: int, models: Sequence[str] | None = None) -> None:
             encoder = opened
         elif isinstance(opened, Tagger):
             tagger = opened
-        else:
+        elif isinstance(opened, Classifier) and not opened.pairs:  # the page shows no others yet
             classifiers[name if short in classifiers else short] = opened
     demo = build_demo(classifiers, tagger=tagger, encoder=encoder)
     try:

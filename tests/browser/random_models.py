@@ -15,6 +15,7 @@ from apps.texts import LABELS
 from tests.micro import save_micro_pretrained
 from zh_albert.checkpoints.locate import bundled_names
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, new_classifier
+from zh_albert.tasks.classification.heads import OneClass
 
 NEWS = [label for label in LABELS if label.startswith("news_")]
 CLASSES = {"sentiment": ["negative", "positive"], "news": NEWS}
@@ -27,7 +28,8 @@ def open_or_write(folder: Path, name: str) -> str:
     if name == "encoder":
         return str(save_micro_pretrained(folder / name, max_length=128))
     config = FinetuneConfig(model=ModelConfig(preset="tiny"))
-    new_classifier(CLASSES[name], config, init=None).save(folder / name, card="Random weights.\n")
+    made = new_classifier(OneClass(CLASSES[name]), config, init=None)
+    made.save(folder / name, card="Random weights.\n")
     return str(folder / name)
 
 

@@ -60,7 +60,7 @@ def test_a_prediction_file_without_texts_is_located(
 ) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "好"}\n{"sentence": "好"}\n')
-    refused(cli("predict", trained, path), 'line 2: expected a string in field "text"')
+    refused(cli("predict", trained, path), "line 2: field \"text\" is missing, found 'sentence'")
 
 
 def test_a_label_unseen_in_training_is_named(cli: Cli, trained: Path, tmp_path: Path) -> None:

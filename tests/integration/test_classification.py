@@ -39,15 +39,15 @@ def test_it_learns_and_answers_in_order(trained: Path) -> None:
 def test_a_text_alone_and_among_others_gets_the_same_answer(trained: Path) -> None:
     classifier = TextClassifier.load(trained)
     texts = ["好", "房间很好。" * 3, "服务太差" * 20, "味道不错，" * 90, "中"]
-    together = classifier.probabilities(texts)
-    alone = np.concatenate([classifier.probabilities([text]) for text in texts])
+    together = classifier.scores(texts)
+    alone = np.concatenate([classifier.scores([text]) for text in texts])
     np.testing.assert_allclose(together, alone, atol=2e-5)
 
 
 def test_a_text_that_fits_one_window_is_read_as_without_windows(trained: Path) -> None:
     classifier = TextClassifier.load(trained)
     text = "房间很好服务太差早餐喜欢"
-    expected = classifier.probabilities([text])
+    expected = classifier.scores([text])
     assert len(classifier.encode([text])[0].windows) == 1
     module, encoded = classifier.module, classifier.encode([text])[0].windows[0]
     ids = torch.tensor([encoded.token_ids])
@@ -59,9 +59,9 @@ def test_a_text_that_fits_one_window_is_read_as_without_windows(trained: Path) -
 def test_no_part_of_a_long_text_is_cut_away(trained: Path) -> None:
     classifier = TextClassifier.load(trained)
     filler = "这是一段没有什么意思的话" * 40
-    plain = classifier.probabilities([filler])
+    plain = classifier.scores([filler])
     for text in ("太差失望糟糕难吃退货" + filler, filler + "太差失望糟糕难吃退货"):
-        assert np.abs(classifier.probabilities([text]) - plain).max() > 1e-3
+        assert np.abs(classifier.scores([text]) - plain).max() > 1e-3
 
 
 def test_a_hundred_thousand_characters_are_read(trained: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_hundred_thousand_characters_are_read(trained: Path) -> None:
 def test_memory_depends_on_the_batch_not_on_the_longest_text(trained: Path) -> None:
     classifier, sizes = TextClassifier.load(trained), []
     classifier.module.register_forward_pre_hook(lambda _, inputs: sizes.append(inputs[0].numel()))
-    classifier.probabilities(["服务很好，" * 500, "好"], batch_tokens=128)
+    classifier.scores(["服务很好，" * 500, "好"], batch_tokens=128)
     assert len(sizes) > 20
     assert max(sizes) <= 128
 

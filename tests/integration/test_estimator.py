@@ -115,6 +115,26 @@ def test_a_column_of_texts_is_taken() -> None:
     assert len(small().fit(column, LABELS).predict(column)) == 32
 
 
+def test_pairs_are_two_columns() -> None:
+    pairs = [(text, TEXTS[(place + 8 * (place % 2)) % 32]) for place, text in enumerate(TEXTS)]
+    labels = ["same" if first == second else "other" for first, second in pairs]
+    model = small(epochs=30, pooling="mean").fit(pairs, labels)
+    assert model.score(pairs, labels) > 0.9
+    assert model.predict(np.array(pairs, dtype=object)).tolist() == model.predict(pairs).tolist()
+    with pytest.raises(DataError, match="expected a pair of strings"):
+        model.predict(TEXTS)
+
+
+def test_several_labels_are_columns_of_ones_and_zeros() -> None:
+    words = GOOD[:2] + BAD[:2]
+    columns = np.array([[word in text for word in words] for text in TEXTS]).astype(int)
+    columns = np.column_stack([columns, np.zeros(len(TEXTS), int)])  # nobody has the last one
+    model = small(epochs=20).fit(TEXTS, columns)
+    assert model.predict_proba(TEXTS).shape == columns.shape
+    assert (model.predict(TEXTS) == columns).mean() > 0.95
+    assert list(model.classes_) == [0, 1, 2, 3, 4]
+
+
 def test_progress_is_told() -> None:
     events = []
     small(on_event=events.append).fit(TEXTS, LABELS)
@@ -129,7 +149,7 @@ def test_progress_is_told() -> None:
         (["好", "坏"], ["a"], "2 texts, but 1 labels"),
         (["好", " "], ["a", "b"], r"texts\[1\] is empty"),
         (["好", None], ["a", "b"], r"texts\[1\]: expected a string, found NoneType"),
-        ([["好", "很"], ["坏", "太"]], ["a", "b"], r"found shape \(2, 2\)"),
+        ([["好", "很", "真"], ["坏", "太", "真"]], ["a", "b"], r"found shape \(2, 3\)"),
         (["好", "坏"], ["a", "a"], "at least two different labels"),
     ],
 )

@@ -17,6 +17,12 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 
 FORMAT_VERSION = 1
+# Heads of our classifiers, and what transformers calls them.
+_PROBLEM_TYPES = {
+    "classes": "single_label_classification",
+    "multi_label": "multi_label_classification",
+    "regression": "regression",
+}
 _OURS = ("sharing", "embedding_layout", "norm_position")
 _REQUIRED = (
     "vocab_size",
@@ -55,11 +61,13 @@ def write_config(
         published["num_hidden_groups"] = config.num_hidden_layers
     elif architecture:  # a file with unused groups is not written again
         published["num_hidden_groups"] = min(config.num_hidden_groups, config.num_hidden_layers)
+    problem = _PROBLEM_TYPES.get(task.get("head", ""))
     labels = task.get("tags") or task.get("labels", ())
     content = {
         "model_type": "albert" if architecture else "zh_albert",
         **({"architectures": [architecture]} if architecture else {}),
         **published,
+        **({"problem_type": problem} if problem else {}),
         "inner_group_num": 1,
         "tokenizer_class": tokenizer,
         # What the weights are in memory, also where they are stored in half the bytes.
@@ -152,8 +160,11 @@ def _foreign_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{source}: expected id2label to map class numbers to names, found {labels!r}"
         ) from None
+    heads = {problem: head for head, problem in _PROBLEM_TYPES.items()}
+    default = "single_label_classification" if len(labels) > 1 else "regression"
     return {
         "name": "classification",
+        "head": heads.get(content.get("problem_type") or default, "classes"),
         "labels": [label for _, label in by_number],
         "pooling": "first",
     }

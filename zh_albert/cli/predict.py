@@ -16,7 +16,8 @@ import typer
 def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     file: Annotated[
-        Path | None, typer.Argument(help="One text a line, or JSON Lines; default: stdin.")
+        Path | None,
+        typer.Argument(help="One text a line (of a pair: two, with a tab), or JSON Lines."),
     ] = None,
     form: Annotated[
         Literal["auto", "text", "jsonl"],
@@ -25,10 +26,11 @@ def predict(
 ) -> None:
     """Answer every line of a file; one JSON object a line, in order.
 
-    A line is a text, or in JSON Lines {"text"}; for a reader, which wants JSON Lines, {"question",
-    "context"}.
+    A line is a text (of a pair: two, with a tab between; so, too, a question and its context), or
+    in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}.
 
-    A classifier gives {"label", "score", "scores"}; a tagger {"entities": [{"start", "end", "type",
+    A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
+    regression model {"value"}; a tagger {"entities": [{"start", "end", "type",
     "text", "score"}]}, the list empty where there are none; a reader {"start", "end", "text",
     "score"}, the text empty where the context gives no answer; an encoder fills every [MASK] of the
     line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
@@ -38,6 +40,7 @@ def predict(
     """
     from zh_albert.cli.progress import say, track
     from zh_albert.errors import DataError
+    from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
     from zh_albert.inference.fill_mask import FillMask
     from zh_albert.inference.loading import load
     from zh_albert.inference.reading import Reader
@@ -50,23 +53,24 @@ def predict(
     if file is None and sys.stdin is None:  # closed: predict MODEL <&-
         raise DataError("standard input is closed; name a file, or pipe texts in")
     predictor: Any = load(model)
-    fields = {Reader: ("question", "context")}.get(type(predictor), ("text",))
     as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
-    as_objects = as_objects or len(fields) > 1
     total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
     lines = (
         read_lines(file)
         if file
         else ((n, decode_line(raw, n, source)) for n, raw in enumerate(sys.stdin.buffer, start=1))
     )
-    several = {FillMask: "spots", Tagger: "entities"}.get(type(predictor), "")
-    unanswered: dict[str, Any] = {"label": None, "score": None, "scores": {}}
-    if several:
-        unanswered = {several: []}
-    elif isinstance(predictor, Reader):
-        unanswered = {"start": None, "end": None, "text": None, "score": None}
+    kinds: dict[type, dict[str, Any]] = {
+        Classifier: {"label": None, "score": None, "scores": {}},
+        MultiLabelClassifier: {"labels": [], "scores": {}},
+        Regressor: {"value": None},
+        FillMask: {"spots": []},
+        Tagger: {"entities": []},
+        Reader: {"start": None, "end": None, "text": None, "score": None},
+    }
+    unanswered = kinds[type(predictor)]
     failed = 0
-    texts = _texts(lines, source, fields, as_objects=as_objects)
+    texts = _contents(lines, source, predictor, as_objects=as_objects)
     for number, result in enumerate(
         track(predictor.stream(texts), total=total, what="texts"), start=1
     ):
@@ -74,7 +78,7 @@ def predict(
             failed += 1
             row = {**unanswered, "error": f"{source}, line {number}: {result}"}
         elif isinstance(result, list):
-            row = {several: [dataclasses.asdict(one) for one in result]}
+            row = {name: [dataclasses.asdict(one) for one in result] for name in unanswered}
         else:
             row = dataclasses.asdict(result)
         sys.stdout.write(_json_line(row))
@@ -106,26 +110,30 @@ def _is_jsonl(path: Path) -> bool:
     return re.search(r"\.jsonl?(\.(xz|gz|zst))?$", path.name) is not None
 
 
-def _texts(
-    lines: Iterator[tuple[int, str]],
-    source: Path | str,
-    fields: tuple[str, ...],
-    *,
-    as_objects: bool,
+def _contents(
+    lines: Iterator[tuple[int, str]], source: Path | str, predictor: Any, *, as_objects: bool
 ) -> Iterator[Any]:
-    """Yield what each line asks: a string, or of several ``fields`` a tuple of strings."""
-    from zh_albert.errors import DataError
+    """Yield what the predictor reads of each line."""
+    from zh_albert.tasks.classification.examples import text_of
     from zh_albert.textio import parse_object
 
+    pairs = getattr(predictor, "pairs", False)
+    content_of = getattr(predictor, "content_of", text_of)
     for number, line in lines:
-        if not as_objects:
-            yield line
-            continue
-        # A blank line gets its row too, in its place.
-        row = parse_object(line, number, source) if line.strip() else dict.fromkeys(fields, line)
-        for name in fields:
-            if not isinstance(row.get(name), str):
-                problem = f'expected a string in field "{name}", found {row.get(name)!r:.50}'
-                form = ", ".join(f'"{field}": …' for field in fields)
-                raise DataError.at(source, number, problem, hint=f"Each line is {{{form}}}")
-        yield row[fields[0]] if len(fields) == 1 else tuple(row[name] for name in fields)
+        if not line.strip():  # a blank line gets its row too, in its place
+            yield ("", "") if pairs else line
+        elif as_objects:
+            yield content_of(parse_object(line, number, source), source, number)
+        else:
+            yield _halves(line, number, source) if pairs else line
+
+
+def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:
+    from zh_albert.errors import DataError
+
+    first, tab, second = line.partition("\t")
+    if not tab or "\t" in second:
+        problem = f"expected two texts with a tab between, found {line.count(chr(9))} tabs"
+        hint = "Or take JSON Lines in a file named .jsonl, or with --format jsonl"
+        raise DataError.at(source, number, problem, hint=hint)
+    return first, second

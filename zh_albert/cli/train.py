@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings")
 
-TaskName = Literal["classification", "ner", "reading"]
+TaskName = Literal["classification", "pair", "ner", "reading"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -44,9 +44,9 @@ def finetune(
 ) -> None:
     """Train a model for a task on files of its form, one JSON object a line.
 
-    classification: {"text", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]};
-    reading: {"context", "question", "answers": [{"text", "start"}]}, the list empty where there
-    is no answer.
+    classification: {"text", "label"}, the label a class or a list of classes; pair: {"text_a",
+    "text_b", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]}; reading: {"context",
+    "question", "answers": [{"text", "start"}]}, the list empty where there is no answer.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
@@ -201,8 +201,9 @@ def baseline(
 ) -> None:
     """Score what a user would pick instead.
 
-    classification: TF-IDF over characters and a linear SVM; ner: a linear-chain CRF; reading: the
-    sentence most like the question.
+    classification, pair: TF-IDF over characters (of a pair: also what both have) and a linear SVM
+    (values: ridge regression); ner: a linear-chain CRF; reading: the sentence most like the
+    question.
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """

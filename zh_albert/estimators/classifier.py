@@ -1,4 +1,4 @@
-"""Texts in, labels out."""
+"""Texts, or pairs of texts, in; labels out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
-    as_texts,
+    as_contents,
     packed,
     pass_on_warnings,
     seed_of,
@@ -28,6 +28,7 @@ from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
+from zh_albert.tasks.classification.heads import LabelSet
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event
@@ -50,7 +51,8 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
-        classes_: The class labels, sorted; as given to ``fit``.
+        classes_: The class labels, sorted; as given to ``fit``. Of a multi-label model the columns
+            of ``y``.
         classifier_: The trained ``TextClassifier``.
         config_: The settings it was trained with.
 
@@ -89,18 +91,21 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         """Train on texts ``X`` and their labels ``y`` (strings or integers).
 
         Args:
-            X: Texts. Shape: (texts,); a column of them, Shape: (texts, 1), is taken too.
-            y: Labels. Shape: (texts,).
+            X: Texts. Shape: (texts,); a column of them, Shape: (texts, 1), is taken too; two
+                columns are pairs.
+            y: Labels. Shape: (texts,). Or 1 where a text has a label, else 0: a multi-label
+                model. Shape: (texts, labels), at least two.
             sample_weight: Each text's share in the loss. Shape: (texts,). 0 leaves a text out.
 
         Raises:
             DataError: If a text is no string or empty, the lengths differ, or there is one class.
         """
-        texts = as_texts(X)
+        texts = as_contents(X)
         labels = np.asarray(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
+        several = labels.ndim == 2
         if len(labels) != len(texts):
             raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -112,7 +117,7 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         if not weights.any():
             raise DataError("sample_weight: all weights are zero: there is nothing to learn from")
         examples = [
-            TextExample(text, str(label), float(weight))
+            TextExample(text, _names(label), float(weight))
             for text, label, weight in zip(texts, labels.tolist(), weights, strict=True)
             if weight > 0
         ]
@@ -125,24 +130,34 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
             observers=[pass_on_warnings, *([self.on_event] if self.on_event else [])],
         )
         self.config_ = config
-        self.classes_ = np.unique(labels)  # last: a fit that fails leaves the old one usable
+        columns = np.arange(labels.shape[-1])
+        self.classes_ = (
+            columns if several else np.unique(labels)
+        )  # last: a fit that fails leaves the old one usable
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """Return class probabilities in the order of ``classes_``. Shape: (texts, classes)."""
-        texts = as_texts(X)
+        texts = as_contents(X)
         if not hasattr(self, "classifier_"):
             raise NotFittedError("this AlbertClassifier is not fitted yet; call fit first")
         # The network's classes are strings, sorted as such; a class of weight 0 is not among them.
         names = [str(label) for label in self.classes_.tolist()]
         columns = [names.index(name) for name in self.classifier_.labels]
         result = np.zeros((len(texts), len(names)), dtype=np.float32)
-        result[:, columns] = self.classifier_.probabilities(texts)
+        result[:, columns] = self.classifier_.scores(texts)
         return result
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Return the most probable label of each text. Shape: (texts,)."""
-        best = self.predict_proba(X).argmax(-1)
+        """Return the most probable label of each text. Shape: (texts,).
+
+        Of a multi-label model: 1 for each label of a probability of at least one half, else 0.
+        Shape: (texts, labels).
+        """
+        probabilities = self.predict_proba(X)
+        if isinstance(head := self.classifier_.head, LabelSet):
+            return (probabilities >= head.threshold).astype(int)
+        best = probabilities.argmax(-1)
         return np.asarray(self.classes_[best])
 
     def save(self, folder: str | Path) -> None:
@@ -166,8 +181,10 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Say that a sample is a string."""
-        return texts_as_input(super().__sklearn_tags__())
+        """Say that a sample is a string, and may have several labels."""
+        tags = texts_as_input(super().__sklearn_tags__())
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle through a model folder, so weights travel as safetensors."""
@@ -182,3 +199,10 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         super().__setstate__(state)
         if files:
             self.classifier_ = unpacked(files, TextClassifier.load)
+
+
+def _names(label: Any) -> str | tuple[str, ...]:
+    """Return a label, or the columns of a row of them, as the network's class names."""
+    if isinstance(label, list):
+        return tuple(str(column) for column, given in enumerate(label) if given)
+    return str(label)

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from zh_albert.errors import DataError
+from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event, Warned
 
 M = TypeVar("M")
@@ -27,6 +28,17 @@ class Savable(Protocol):
     def save(self, folder: Path, *, card: str, dtype: torch.dtype) -> None:
         """Write the model folder."""
         ...
+
+
+def as_contents(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
+    """Return a list of texts, or of pairs where ``X`` has two columns; see ``as_texts``."""
+    if isinstance(X, str):
+        raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
+    array = np.asarray(X, dtype=object)
+    if array.ndim == 2 and array.shape[1] == 2:
+        first, second = (as_texts(array[:, side]) for side in (0, 1))
+        return list(zip(first, second, strict=True))
+    return as_texts(array)
 
 
 def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803

@@ -1,14 +1,22 @@
-"""A trained classifier answering: typed results, a stream in constant memory, order kept."""
+"""A trained classifier answering: typed results, a stream in constant memory, order kept.
+
+It reads texts or pairs of texts, whichever it was trained on.
+"""
 
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.classification.classifier import NO_CONTENT, TextClassifier
+from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.examples import pair_of, text_of
+from zh_albert.tasks.classification.heads import LabelSet, Value
+from zh_albert.tasks.texts import Content
 
 _POOL = 2048  # texts sorted together by length: bounds memory and the wait for the first result
 
@@ -28,35 +36,67 @@ class Classification:
     scores: dict[str, float]
 
 
-class Classifier:
-    """Texts → ``Classification``; what ``zh_albert.load`` returns for a classifier's folder."""
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """The answer of a multi-label model for one text.
+
+    Attributes:
+        labels: The classes whose probability reaches the model's threshold, most probable first.
+        scores: Every class's own probability, most probable first.
+    """
+
+    labels: list[str]
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The answer of a regression model for one text.
+
+    Attributes:
+        value: In the units of its training labels; may lie outside their range.
+    """
+
+    value: float
+
+
+A = TypeVar("A")
+
+
+class TextPredictor(ABC, Generic[A]):
+    """Texts, or pairs of texts → answers, one each.
+
+    Attributes:
+        labels: Names of the classes.
+        pairs: Whether it reads pairs of texts.
+        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        content_of: A row of a task file → what the model reads of it.
+    """
 
     def __init__(self, classifier: TextClassifier) -> None:
         self._classifier = classifier
-        self.labels = classifier.labels
+        self.labels, self.pairs = classifier.labels, classifier.pairs
+        self.content_of = pair_of if classifier.pairs else text_of
         self.facts = classifier.facts
 
-    @classmethod
-    def load(cls, folder: Path) -> Classifier:
-        """Open a model folder.
+    @abstractmethod
+    def _answer(self, scores: Sequence[float]) -> A:
+        """Make the answer of the scores of one text, which are in the order of the labels."""
+
+    def __call__(self, texts: str | Sequence[Content]) -> list[A]:
+        """Classify texts (pairs of texts, if the model reads these), in order.
+
+        A single string counts as a list of one.
 
         Raises:
-            CheckpointError: If it is none, or a model for something else.
-        """
-        return cls(TextClassifier.load(folder))
-
-    def __call__(self, texts: str | Sequence[str]) -> list[Classification]:
-        """Classify texts; a single string counts as a list of one.
-
-        Raises:
-            DataError: If a text is not a string, or empty (its index is named).
+            DataError: If a text is not a string (a pair of strings), or empty (its index is
+                named).
         """
         if isinstance(texts, str):
             texts = [texts]
-        probabilities = self._classifier.probabilities(texts)
-        return [self._result(row) for row in probabilities.tolist()]
+        return [self._answer(row) for row in self._classifier.scores(texts).tolist()]
 
-    def stream(self, texts: Iterable[str]) -> Iterator[Classification | DataError]:
+    def stream(self, texts: Iterable[Content]) -> Iterator[A | DataError]:
         """Classify any number of texts in constant memory, in order.
 
         A text that cannot be classified (empty, only spaces) yields its error in its place, so
@@ -66,15 +106,60 @@ class Classifier:
         while pool := list(itertools.islice(iterator, _POOL)):
             yield from self._pool(pool)
 
-    def _pool(self, texts: Sequence[str]) -> Iterator[Classification | DataError]:
+    def _pool(self, texts: Sequence[Content]) -> Iterator[A | DataError]:
         encoded = self._classifier.encode_or_none(texts)
-        probabilities = self._classifier.probabilities_of([e for e in encoded if e is not None])
-        rows = iter(probabilities.tolist())
+        scores = self._classifier.scores_of([e for e in encoded if e is not None])
+        rows = iter(scores.tolist())
         for one in encoded:
-            yield DataError(f"the text {NO_CONTENT}") if one is None else self._result(next(rows))
+            if one is None:
+                yield DataError(f"the text {self._classifier.no_content}")
+            else:
+                yield self._answer(next(rows))
 
-    def _result(self, row: Sequence[float]) -> Classification:
-        ranked = sorted(zip(self.labels, row, strict=True), key=lambda pair: -pair[1])
-        scores = {label: round(score, 6) for label, score in ranked}
-        label, score = ranked[0]
-        return Classification(label=label, score=round(score, 6), scores=scores)
+    def _ranked(self, scores: Sequence[float]) -> dict[str, float]:
+        ranked = sorted(zip(self.labels, scores, strict=True), key=lambda pair: -pair[1])
+        return {label: round(score, 6) for label, score in ranked}
+
+
+class Classifier(TextPredictor[Classification]):
+    """What ``zh_albert.load`` returns for a model that tells classes apart."""
+
+    def _answer(self, scores: Sequence[float]) -> Classification:
+        ranked = self._ranked(scores)
+        label, score = next(iter(ranked.items()))
+        return Classification(label=label, score=score, scores=ranked)
+
+
+class MultiLabelClassifier(TextPredictor[Labelling]):
+    """What ``zh_albert.load`` returns for a model that gives any number of classes."""
+
+    def __init__(self, classifier: TextClassifier, threshold: float) -> None:
+        super().__init__(classifier)
+        self.threshold = threshold
+
+    def _answer(self, scores: Sequence[float]) -> Labelling:
+        ranked, given = self._ranked(scores), dict(zip(self.labels, scores, strict=True))
+        return Labelling([name for name in ranked if given[name] >= self.threshold], ranked)
+
+
+class Regressor(TextPredictor[Estimate]):
+    """What ``zh_albert.load`` returns for a regression model."""
+
+    def _answer(self, scores: Sequence[float]) -> Estimate:
+        return Estimate(value=round(scores[0], 6))
+
+
+def open_classifier(folder: Path) -> Classifier | MultiLabelClassifier | Regressor:
+    """Open the model folder of a classifier of any kind.
+
+    Raises:
+        CheckpointError: If it is none, or a model for something else.
+    """
+    classifier = TextClassifier.load(folder)
+    match classifier.head:
+        case LabelSet(threshold=threshold):
+            return MultiLabelClassifier(classifier, threshold)
+        case Value():
+            return Regressor(classifier)
+        case _:
+            return Classifier(classifier)

@@ -6,10 +6,18 @@ from typing import Literal, overload
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.checkpoints.store import load_config
-from zh_albert.inference.classification import Classifier
+from zh_albert.inference.classification import (
+    Classifier,
+    MultiLabelClassifier,
+    Regressor,
+    open_classifier,
+)
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.inference.reading import Reader
 from zh_albert.inference.tagging import Tagger
+
+Predictor = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader | FillMask
+"""What a model folder can be opened as."""
 
 
 @overload
@@ -21,12 +29,13 @@ def load(model: Literal["reader"]) -> Reader: ...
 @overload
 def load(model: Literal["encoder"]) -> FillMask: ...
 @overload
-def load(model: str) -> Classifier | Tagger | Reader | FillMask: ...
-def load(model: str) -> Classifier | Tagger | Reader | FillMask:
+def load(model: str) -> Predictor: ...
+def load(model: str) -> Predictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
     What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
-    classifies, a tagger finds entities, a reader answers questions about a text.
+    classifies texts or pairs of texts, a tagger finds entities, a reader answers questions about a
+    text.
 
     >>> load("sentimant")
     Traceback (most recent call last):
@@ -46,4 +55,4 @@ def load(model: str) -> Classifier | Tagger | Reader | FillMask:
         case "reading":
             return Reader.load(folder)
         case _:
-            return Classifier.load(folder)
+            return open_classifier(folder)

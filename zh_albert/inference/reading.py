@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.reading.examples import AnswerSpan
+from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
 
 _Several = list[str] | tuple[str, ...]  # a sequence of strings that is no string itself
@@ -38,7 +38,15 @@ class Reader:
 
     A model that was taught unanswerable questions declines; another one always answers. An empty
     context has no answer.
+
+    Attributes:
+        pairs: It reads two texts, the question and the context.
+        content_of: A row of a task file → these two.
+        facts: What the model card and ``zh-albert models`` tell: data, scores.
     """
+
+    pairs = True
+    content_of = staticmethod(question_of)
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader

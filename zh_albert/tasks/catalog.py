@@ -45,6 +45,13 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             evaluate_file=classification.evaluate_file,
             score_baseline=classification_baseline.score_baseline,
         ),
+        "pair": Task(
+            config=classification.FinetuneConfig,
+            read=classification_examples.read_pair_examples,
+            finetune=classification.finetune,
+            evaluate_file=classification.evaluate_file,
+            score_baseline=classification_baseline.score_baseline,
+        ),
         "ner": Task(
             config=ner.FinetuneConfig,
             read=ner_examples.read_entity_examples,

@@ -1,4 +1,4 @@
-"""What the examples of every task have: a text; and texts that training must not have seen."""
+"""What the examples of every task have: a text or a pair; and those training must not have seen."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any, Protocol, TypeVar
 
 from zh_albert.errors import DataError
 
+Content = str | tuple[str, str]
+"""What a model reads at once: a text, or a pair of texts."""
+
 
 class HasText(Protocol):
     """An example of any task."""
 
     @property
-    def text(self) -> str:
+    def text(self) -> Content:
         """As read; never empty."""
 
 
@@ -26,12 +29,18 @@ def has_content(text: str) -> bool:
     return any(unicodedata.category(c)[0] not in "ZCM" and c != "\ufffd" for c in text)
 
 
-def text_key(text: str) -> str:
+def text_key(text: Content) -> str:
     """Return what two texts share when they are the same but for width, case and white space.
+
+    The two texts of a pair may also have changed places.
 
     >>> text_key("Ａ 级 酒店") == text_key("a级酒店")
     True
+    >>> text_key(("好 吃", "难吃")) == text_key(("难吃", "好吃"))
+    True
     """
+    if isinstance(text, tuple):
+        return "\n".join(sorted(map(text_key, text)))
     return "".join(unicodedata.normalize("NFKC", text).lower().split())
 
 
@@ -60,6 +69,21 @@ def refuse_non_strings(texts: Sequence[Any]) -> None:
             )
 
 
+def refuse_non_pairs(pairs: Sequence[Any]) -> None:
+    """Check what a caller hands in as pairs of texts.
+
+    Raises:
+        DataError: Naming the first element that is not two strings.
+    """
+    for index, pair in enumerate(pairs):
+        two = isinstance(pair, tuple | list) and len(pair) == 2
+        if not (two and all(isinstance(text, str) for text in pair)):
+            raise DataError(
+                f"texts[{index}]: expected a pair of strings, found {type(pair).__name__}: "
+                f"{pair!r:.50}"
+            )
+
+
 def refuse_unseen(
     names: Iterable[str], known: Sequence[str], source: Path | str, what: str
 ) -> None:
@@ -82,7 +106,7 @@ def refuse_unseen(
 
 
 def refuse_missing_fields(
-    row: dict[str, Any], names: Sequence[str], path: Path, line: int, *, form: str
+    row: dict[str, Any], names: Sequence[str], path: Path | str, line: int, *, form: str
 ) -> None:
     """Check that a row of a task file has its fields.
 
@@ -95,21 +119,31 @@ def refuse_missing_fields(
             raise DataError.at(path, line, problem, hint=f"Each line is {form}")
 
 
-def checked_text(row: dict[str, Any], name: str, path: Path, line: int) -> str:
+def checked_string(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
+    """Return a text field of a row of a task file, which may be empty.
+
+    Raises:
+        DataError: If it is no string.
+    """
+    text = row[name]
+    if not isinstance(text, str):
+        raise DataError.at(path, line, f'"{name}" must be a string, found {text!r:.80}')
+    return text
+
+
+def checked_text(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
     """Return a text field of a row of a task file.
 
     Raises:
         DataError: If it is no string, or holds nothing to read.
     """
-    text = row[name]
-    if not isinstance(text, str):
-        raise DataError.at(path, line, f'"{name}" must be a string, found {text!r:.80}')
+    text = checked_string(row, name, path, line)
     if not has_content(text):
         raise DataError.at(path, line, f'"{name}" is empty', hint="Remove the line")
     return text
 
 
-def checked_name(name: Any, field: str, path: Path, line: int) -> str:
+def checked_name(name: Any, field: str, path: Path | str, line: int) -> str:
     """Return the name of a class or type.
 
     Raises:

@@ -22,6 +22,7 @@ from zh_albert.tokenization.encoding import (
     SpecialIds,
     build_input,
     pad,
+    truncate_pair,
     windows,
 )
 
@@ -57,11 +58,11 @@ class WindowConfig:
 
 @dataclass(frozen=True, slots=True)
 class EncodedText:
-    """One text's windows as the model reads them.
+    """The windows of a text, or of a pair, as the model reads them.
 
     Attributes:
         windows: What the model reads.
-        parts: The tokens of the text that stand in each window.
+        parts: The tokens of the text (of a pair the first) that stand in each window.
     """
 
     windows: list[ModelInput]
@@ -82,6 +83,37 @@ def encode_windows(encoding: Encoding, special: SpecialIds, window: WindowConfig
     """Cut one text's tokens into windows."""
     parts = windows(encoding, window.max_length - 2, window.stride)
     inputs = [build_input(special, encoding.part(part).ids) for part in parts]
+    return EncodedText(inputs, parts)
+
+
+def encode_pair(
+    first: Encoding, second: Encoding, special: SpecialIds, window: WindowConfig
+) -> EncodedText:
+    """Cut a pair's tokens into windows that show a part of both texts each.
+
+    A pair that does not fit shares the room as if the longer text gave way: a text of up to half
+    a window stands whole in every window, and the rest is left to windows over the other. Two
+    longer ones have half each and are read side by side, from both beginnings to both ends. So
+    nothing is cut, and the windows are as many as the longer text needs.
+
+    Raises:
+        ConfigError: If a window has no room for a token of each.
+    """
+    room = window.max_length - 3
+    if room < 2:
+        raise ConfigError(f"max_length must be at least 5 for pairs, got {window.max_length}")
+    rooms = truncate_pair(len(first), len(second), room)
+    lefts, rights = (
+        windows(text, tokens, min(window.stride, tokens // 2))
+        for text, tokens in zip((first, second), rooms, strict=True)
+    )
+    count = max(len(lefts), len(rights))
+    parts = [lefts[index * len(lefts) // count] for index in range(count)]
+    others = [rights[index * len(rights) // count] for index in range(count)]
+    inputs = [
+        build_input(special, first.part(part).ids, second.part(other).ids)
+        for part, other in zip(parts, others, strict=True)
+    ]
     return EncodedText(inputs, parts)
 
 

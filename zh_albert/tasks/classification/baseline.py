@@ -1,4 +1,4 @@
-"""The honest opponent: TF-IDF over character n-grams with a linear SVM."""
+"""The honest opponent: TF-IDF over character n-grams with a linear model."""
 
 from __future__ import annotations
 
@@ -6,44 +6,95 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import Ridge
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
-from zh_albert.tasks.classification.examples import TextExample, label_names
-from zh_albert.tasks.classification.metrics import classification_metrics
+from zh_albert.tasks.classification.examples import TextExample
+from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
+from zh_albert.tasks.texts import Content
+
+_n_grams = TfidfVectorizer(analyzer="char", ngram_range=(1, 2)).build_analyzer()
 
 
-def fit_baseline(examples: Sequence[TextExample]) -> Pipeline:
-    """Fit character 1- and 2-grams, sublinear TF-IDF, linear SVM with C = 1.
+def features(content: Content) -> list[str]:
+    """Return the character 1- and 2-grams of a text.
+
+    Of a pair: those of the second text (in inference the hypothesis, which gives much away), those
+    that both have, those that only the first has, and how many of all are shared, in tenths.
+
+    >>> features("不好")
+    ['不', '好', '不好']
+    """
+    if isinstance(content, str):
+        grams: list[str] = _n_grams(content)
+        return grams
+    first, second = (set(_n_grams(text)) for text in content)
+    shared = first & second
+    tenths = round(10 * len(shared) / max(len(first | second), 1))
+    return [
+        *(f"second {gram}" for gram in _n_grams(content[1])),
+        *(f"both {gram}" for gram in sorted(shared)),
+        *(f"missing {gram}" for gram in sorted(first - second)),
+        *(f"shared at least {tenth}" for tenth in range(tenths + 1)),
+    ]
+
+
+def fit_baseline(examples: Sequence[TextExample], head: LabelHead) -> Pipeline:
+    """Fit sublinear TF-IDF and a linear SVM with C = 1; for values ridge regression.
 
     Nothing is tuned: it is what a user gets from scikit-learn in a minute.
     """
-    pipeline = make_pipeline(
-        TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True),
-        LinearSVC(C=1.0, random_state=0),
-    )
-    weights = [example.weight for example in examples]
-    texts, labels = [e.text for e in examples], [e.label for e in examples]
-    return pipeline.fit(texts, labels, linearsvc__sample_weight=weights)
+    estimator, last = {
+        "classes": (LinearSVC(C=1.0, random_state=0), "linearsvc"),
+        "multi_label": (OneVsRestClassifier(LinearSVC(C=1.0, random_state=0)), ""),
+        "regression": (Ridge(alpha=1.0), "ridge"),
+    }[head.name]
+    pipeline = make_pipeline(TfidfVectorizer(analyzer=features, sublinear_tf=True), estimator)
+    weights = {f"{last}__sample_weight": [e.weight for e in examples]} if last else {}
+    targets = head.targets([example.label for example in examples]).numpy()
+    return pipeline.fit([example.text for example in examples], targets, **weights)
 
 
-def score_baseline(examples: Sequence[TextExample], dev: Sequence[TextExample]) -> dict[str, Any]:
+def score_baseline(
+    examples: Sequence[TextExample], dev: Sequence[TextExample], *, head: HeadName | None = None
+) -> dict[str, Any]:
     """Fit on ``examples`` and return the scores on ``dev``, with both times.
+
+    Args:
+        examples: To learn from.
+        dev: To score on.
+        head: See ``head_for``; numbers are taken for values.
 
     Raises:
         DataError: If there is only one class.
     """
-    label_names(examples)
+    labels = [example.label for example in examples]
+    if head is None and all(isinstance(label, int | float) for label in labels):
+        head = "regression"
+    made = head_for(labels, head)
+    refuse_unknown(made, (example.label for example in dev), "the dev examples")
     start = time.perf_counter()
-    pipeline = fit_baseline(examples)
+    pipeline = fit_baseline(examples, made)
     fitted = time.perf_counter()
     predicted = pipeline.predict([example.text for example in dev])
     seconds = time.perf_counter() - fitted
     return {
-        **classification_metrics([example.label for example in dev], list(predicted)),
+        **made.metrics([example.label for example in dev], _as_scores(predicted, made)),
         "examples": len(dev),
         "seconds": round(seconds, 3),
         "train_examples": len(examples),
         "train_seconds": round(fitted - start, 1),
     }
+
+
+def _as_scores(predicted: Any, head: LabelHead) -> NDArray[np.float32]:
+    """Return what ``LabelHead.metrics`` takes: 1 for what is given, 0 for what is not."""
+    if head.name == "classes":
+        given: NDArray[np.float32] = np.eye(len(head.labels), dtype=np.float32)[predicted]
+        return given
+    return np.asarray(predicted, np.float32).reshape(len(predicted), len(head.labels))

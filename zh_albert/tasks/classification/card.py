@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zh_albert.tasks.card import CardText, model_card
 from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.heads import LabelHead, LabelSet, Value
 
 _LIMITS = """\
 A small model that knows its classes from its training data alone: other kinds of text, irony and
@@ -13,13 +14,31 @@ mixed opinions are often judged wrongly, always with some probability that looks
 def classifier_card(classifier: TextClassifier, settings: str) -> str:
     """Return the ``README.md`` of a classifier; ``settings``: the resolved TOML of its run."""
     window = classifier.window
+    room = "a text of up to half a window stands whole in each; " if classifier.pairs else ""
+    example = '("一个文本", "另一个文本")' if classifier.pairs else '"要分类的文本"'
     text = CardText(
-        title="Chinese text classifier",
+        title=f"Chinese {'pair' if classifier.pairs else 'text'} classifier",
         pipeline="text-classification",
-        answers=f"Classes: {', '.join(classifier.labels)}.",
+        answers=_answers(classifier.head),
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}; "
-        "logits of a long text's windows are averaged by their tokens.",
-        use='print(load("PATH_OF_THIS_FOLDER")(["要分类的文本"]))',
+        f"{room}logits of a long text's windows are averaged by their tokens.",
+        use=f'print(load("PATH_OF_THIS_FOLDER")([{example}]))',
         limits=_LIMITS,
     )
     return model_card(text, classifier.config, classifier.module, classifier.facts, settings)
+
+
+def _answers(head: LabelHead) -> str:
+    match head:
+        case Value():
+            return (
+                f"A value, in training {head.mean:.4g} ± {head.spread:.4g}; "
+                f"the logit is (value - {head.mean:.6g}) / {head.spread:.6g}."
+            )
+        case LabelSet():
+            return (
+                f"Any of the classes {', '.join(head.labels)}: those of a probability of at least "
+                f"{head.threshold:.4g}, which was chosen on the dev examples if there were any."
+            )
+        case _:
+            return f"Classes: {', '.join(head.labels)}."

@@ -1,56 +1,133 @@
-"""Labelled texts as they stand in task files."""
+"""Labelled texts and pairs of texts as they stand in task files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import checked_name, checked_text, refuse_missing_fields
+from zh_albert.tasks.classification.marked_spans import text_with_marks
+from zh_albert.tasks.texts import (
+    Content,
+    checked_name,
+    checked_string,
+    has_content,
+    refuse_missing_fields,
+)
 from zh_albert.textio import read_objects
+
+Label = str | tuple[str, ...] | int | float
+"""A class, any number of classes, or a value on a scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextExample:
-    """One text with its class.
+    """One text, or one pair of texts, with its label.
 
     Attributes:
-        text: As read; never empty.
-        label: The class's name.
+        text: As read; never empty, nor is one of a pair.
+        label: See ``Label``.
         weight: Its share in the loss, relative to other examples.
     """
 
-    text: str
-    label: str
+    text: Content
+    label: Label
     weight: float = 1.0
+
+
+def text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
+    """Return what a classifier of single texts reads of a row, ``{"text"}``.
+
+    A row of a coreference file, ``{"text", "span1", "span2"}``, is read with marks around its
+    spans; see ``marked_spans``.
+
+    Raises:
+        DataError: If a field is missing or of another type.
+    """
+    refuse_missing_fields(row, ("text",), source, line, form='{"text": …, "label": …}')
+    text = checked_string(row, "text", source, line)
+    if "span1" in row or "span2" in row:
+        return text_with_marks(row, text, source, line)
+    return text
+
+
+def pair_of(row: dict[str, Any], source: Path | str, line: int) -> tuple[str, str]:
+    """Return what a classifier of pairs reads of a row, ``{"text_a", "text_b"}``.
+
+    Raises:
+        DataError: If a field is missing or of another type.
+    """
+    form = '{"text_a": …, "text_b": …, "label": …}'
+    refuse_missing_fields(row, ("text_a", "text_b"), source, line, form=form)
+    first, second = (checked_string(row, name, source, line) for name in ("text_a", "text_b"))
+    return first, second
 
 
 def read_text_examples(path: Path) -> list[TextExample]:
     """Read a classification file of the task format, ``{"text", "label"}`` a line.
 
     Raises:
-        DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an
-            empty file.
+        DataError: With file and line: broken JSON, a missing or wrong field, an empty text, a
+            label of another kind than the first; or an empty file.
     """
-    examples = []
+    return _read(path, text_of)
+
+
+def read_pair_examples(path: Path) -> list[TextExample]:
+    """Read a file of pairs, ``{"text_a", "text_b", "label"}`` a line.
+
+    Raises:
+        DataError: See ``read_text_examples``.
+    """
+    return _read(path, pair_of)
+
+
+def kind_of(label: Label) -> str:
+    """Return a word for the kind of a label.
+
+    >>> [kind_of(label) for label in ("好", ("好", "快"), 3.5)]
+    ['string', 'list', 'number']
+    """
+    match label:
+        case str():
+            return "string"
+        case tuple():
+            return "list"
+        case _:
+            return "number"
+
+
+def _read(
+    path: Path, content_of: Callable[[dict[str, Any], Path, int], Content]
+) -> list[TextExample]:
+    examples: list[TextExample] = []
     for number, row in read_objects(path):
-        refuse_missing_fields(row, ("text", "label"), path, number, form='{"text": …, "label": …}')
-        text = checked_text(row, "text", path, number)
-        examples.append(TextExample(text, checked_name(row["label"], "label", path, number)))
+        content = content_of(row, path, number)
+        if not all(map(has_content, content if isinstance(content, tuple) else (content,))):
+            names = '"text_a" or "text_b"' if isinstance(content, tuple) else '"text"'
+            raise DataError.at(path, number, f"{names} is empty", hint="Remove the line")
+        refuse_missing_fields(row, ("label",), path, number, form='{…, "label": …}')
+        label = _checked_label(row["label"], path, number)
+        if examples and kind_of(label) != (first := kind_of(examples[0].label)):
+            problem = f'"label" is a {kind_of(label)}, {row["label"]!r:.80}, the first a {first}'
+            raise DataError.at(path, number, problem, hint="Write all labels of a file alike")
+        examples.append(TextExample(content, label))
     if not examples:
         raise DataError(f"{path}: no examples, the file is empty")
     return examples
 
 
-def label_names(examples: Iterable[TextExample]) -> list[str]:
-    """Return the class names, sorted.
-
-    Raises:
-        DataError: If there is only one: nothing could be told apart.
-    """
-    labels = sorted({example.label for example in examples})
-    if len(labels) < 2:
-        found = f"one class: {labels[0]!r}" if labels else "none"
-        raise DataError(f"expected at least two different labels, found {found}")
-    return labels
+def _checked_label(label: Any, path: Path, line: int) -> Label:
+    if isinstance(label, list):
+        return tuple(dict.fromkeys(checked_name(name, "label", path, line) for name in label))
+    if isinstance(label, int | float) and not isinstance(label, bool):
+        if not math.isfinite(label):
+            raise DataError.at(path, line, f'"label" must be finite, found {label!r}')
+        return label
+    if not isinstance(label, str):
+        problem = f'"label" must be a string, a list of strings or a number, found {label!r:.80}'
+        raise DataError.at(path, line, problem)
+    return checked_name(label, "label", path, line)

@@ -1,10 +1,8 @@
-"""Fine-tuning a classifier: labelled texts and an encoder in, a model folder out."""
+"""Fine-tuning a classifier: labelled texts or pairs and an encoder in, a model folder out."""
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,14 +10,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.tasks.batching import ShuffledSource
 from zh_albert.tasks.classification.card import classifier_card
-from zh_albert.tasks.classification.classifier import TextClassifier, merged_logits
-from zh_albert.tasks.classification.examples import TextExample, label_names, read_text_examples
-from zh_albert.tasks.classification.metrics import classification_metrics
+from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.examples import (
+    TextExample,
+    read_pair_examples,
+    read_text_examples,
+)
+from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -29,7 +30,7 @@ from zh_albert.tasks.job import (
     load_encoder,
     starting_point,
 )
-from zh_albert.tasks.texts import refuse_unseen
+from zh_albert.tasks.window_logits import collate_windows, merged_logits
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
@@ -40,6 +41,7 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     pooling: Literal["first", "mean"] = "first"  # "first" opens as a classifier in transformers
+    head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,49 +52,51 @@ class FinetuneConfig(JobConfig):
 
 
 def new_classifier(
-    labels: Sequence[str], config: FinetuneConfig, *, init: Path | None
+    head: LabelHead, config: FinetuneConfig, *, pairs: bool = False, init: Path | None
 ) -> TextClassifier:
     """Make an untrained classifier.
 
     Args:
-        labels: Class names.
+        head: What its logits shall mean.
         config: ``train.seed`` decides the random weights.
+        pairs: Whether it reads pairs of texts.
         init: See ``starting_point``.
     """
     sizes, tokenizer = starting_point(config.model, init)
     seed_torch(config.train.seed, 0, 0)
     pooling = config.model.pooling
-    classifier = TextClassifier(sizes, tokenizer, labels, window=config.window, pooling=pooling)
+    classifier = TextClassifier(
+        sizes, tokenizer, head, window=config.window, pairs=pairs, pooling=pooling
+    )
     if init is not None:
         load_encoder(classifier.module, init)
     return classifier
 
 
-def classification_source(
+def classification_data(
     classifier: TextClassifier, examples: Sequence[TextExample], *, batch_tokens: int, seed: int
-) -> ShuffledSource:
+) -> TrainingData:
     """Return batches of labelled texts for ``classification_loss``."""
-    label_ids = {label: index for index, label in enumerate(classifier.labels)}
     texts = classifier.encode([example.text for example in examples])
-    labels = torch.tensor([label_ids[example.label] for example in examples])
+    targets = classifier.head.targets([example.label for example in examples])
     weights = torch.tensor([example.weight for example in examples])
 
     def load(item: list[int]) -> Batch:
         chosen = [texts[index] for index in item]
-        inputs = {**classifier.collate(chosen), "labels": labels[item], "weights": weights[item]}
+        inputs = collate_windows(chosen, classifier.config.pad_token_id)
+        inputs |= {"targets": targets[item], "weights": weights[item]}
         tokens = sum(text.tokens for text in chosen)
         return Batch(inputs, weight=float(weights[item].sum()), tokens=tokens)
 
     sizes = [text.size for text in texts]
-    return ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
+    source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
+    return TrainingData(source, classifier.head.chance_loss(targets, weights))
 
 
-def classification_loss(module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
-    """Weighted cross-entropy of the merged logits, summed over the texts."""
-    labels = inputs["labels"]
-    logits = merged_logits(module, inputs, len(labels))
-    losses = F.cross_entropy(logits, labels, reduction="none")
-    return Outcome((losses * inputs["weights"]).sum())
+def classification_loss(head: LabelHead, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+    """Weighted loss of the merged logits, summed over the texts."""
+    logits = merged_logits(module, inputs, len(inputs["targets"]))
+    return Outcome((head.losses(logits, inputs["targets"]) * inputs["weights"]).sum())
 
 
 def finetune(
@@ -109,7 +113,8 @@ def finetune(
 
     Args:
         examples: To learn from.
-        dev: To choose the best weights by accuracy; empty: the last weights are taken.
+        dev: To choose the best weights by the head's metric (and the threshold of a multi-label
+            model); empty: the last weights are taken.
         config: See there.
         init: A folder with an encoder to start from; None: random weights.
         out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
@@ -122,23 +127,24 @@ def finetune(
 
     Raises:
         ConfigError: If ``out`` holds a run already and ``resume`` is not given.
-        DataError: If an example holds no text, or dev has labels that training lacks.
+        DataError: If an example holds no text, dev has labels that training lacks, or the labels
+            do not fit the head; see ``head_for``.
     """
-    labels = label_names(examples)
-    refuse_unseen((e.label for e in dev), labels, "the dev examples", "labels")
-    classifier = new_classifier(labels, config, init=init)
+    head = head_for([example.label for example in examples], config.model.head)
+    refuse_unknown(head, (example.label for example in dev), "the dev examples")
+    pairs = isinstance(examples[0].text, tuple)
+    classifier = new_classifier(head, config, pairs=pairs, init=init)
 
     def data(_: Observer) -> TrainingData:
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
-        source = classification_source(classifier, examples, batch_tokens=batch_tokens, seed=seed)
-        return TrainingData(source, _entropy(examples))
+        return classification_data(classifier, examples, batch_tokens=batch_tokens, seed=seed)
 
     trainee = Trainee(
         model=classifier,
         data=data,
-        objective=classification_loss,
-        evaluate=partial(evaluate, classifier, dev) if dev else None,
-        metric="accuracy",
+        objective=partial(classification_loss, head),
+        evaluate=partial(evaluate, classifier, dev, tune=True) if dev else None,
+        metric=head.metric,
         card=partial(classifier_card, classifier),
         reopen=TextClassifier.load,
     )
@@ -154,13 +160,23 @@ def finetune(
     )
 
 
-def evaluate(classifier: TextClassifier, examples: Sequence[TextExample]) -> dict[str, float]:
-    """Return ``accuracy``, ``macro_f1``, ``examples`` and ``seconds`` (of prediction)."""
+def evaluate(
+    classifier: TextClassifier, examples: Sequence[TextExample], *, tune: bool = False
+) -> dict[str, float]:
+    """Return the head's metrics, ``examples`` and ``seconds`` (of prediction).
+
+    Args:
+        classifier: To be scored.
+        examples: To score it on.
+        tune: First choose on them what the head leaves to be chosen: a threshold.
+    """
     start = time.perf_counter()
-    best = classifier.probabilities([example.text for example in examples]).argmax(-1)
+    found = classifier.scores([example.text for example in examples])
     seconds = time.perf_counter() - start
-    predicted = [classifier.labels[index] for index in best]
-    scores = classification_metrics([example.label for example in examples], predicted)
+    gold = [example.label for example in examples]
+    if tune:
+        classifier.head.tune(gold, found)
+    scores = classifier.head.metrics(gold, found)
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
 
 
@@ -171,15 +187,6 @@ def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
         DataError: If the file cannot be read, or has labels that the model does not know.
     """
     classifier = TextClassifier.load(folder)
-    examples = read_text_examples(file)
-    refuse_unseen((e.label for e in examples), classifier.labels, file, "labels")
+    examples = (read_pair_examples if classifier.pairs else read_text_examples)(file)
+    refuse_unknown(classifier.head, (example.label for example in examples), file)
     return evaluate(classifier, examples)
-
-
-def _entropy(examples: Sequence[TextExample]) -> float:
-    """Return the loss of always answering with the label frequencies, in nats."""
-    weights: Counter[str] = Counter()
-    for example in examples:
-        weights[example.label] += example.weight  # type: ignore[assignment]
-    total = sum(weights.values())
-    return -sum(weight / total * math.log(weight / total) for weight in weights.values())

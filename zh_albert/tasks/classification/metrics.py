@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import accuracy_score, f1_score
 
 
@@ -15,3 +18,52 @@ def classification_metrics(gold: Sequence[str], predicted: Sequence[str]) -> dic
     """
     macro_f1 = f1_score(gold, predicted, average="macro", zero_division=0.0)
     return {"accuracy": float(accuracy_score(gold, predicted)), "macro_f1": float(macro_f1)}
+
+
+def label_set_metrics(gold: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> dict[str, float]:
+    """Return ``micro_f1``, ``macro_f1`` and ``accuracy``, fractions in [0, 1].
+
+    Args:
+        gold: True where a text has a label. Shape: (texts, labels).
+        predicted: Likewise. A label that neither has counts as 0 in ``macro_f1``; ``accuracy``
+            counts the texts whose labels are all right.
+    """
+    return {
+        "micro_f1": float(f1_score(gold, predicted, average="micro", zero_division=0.0)),
+        "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
+        "accuracy": float((gold == predicted).all(-1).mean()),
+    }
+
+
+def regression_metrics(gold: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
+    """Return the correlations ``spearman`` and ``pearson``, in [-1, 1].
+
+    Both are 0 where all gold or all predicted values are the same.
+    """
+    gold, predicted = np.asarray(gold, float), np.asarray(predicted, float)
+    if len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(predicted) == 0:
+        return {"spearman": 0.0, "pearson": 0.0}
+    spearman, pearson = (test(gold, predicted).statistic for test in (spearmanr, pearsonr))
+    return {"spearman": float(spearman), "pearson": float(pearson)}
+
+
+def best_threshold(gold: NDArray[np.bool_], probabilities: NDArray[np.floating]) -> float:
+    """Return the threshold of the highest micro F1; half-way between two probabilities.
+
+    A label is given where its probability is at least the threshold.
+
+    Args:
+        gold: True where a text has a label. Shape: (texts, labels).
+        probabilities: Of each label. Shape: (texts, labels).
+
+    >>> best_threshold(np.array([[True, True, False]]), np.array([[0.75, 0.25, 0.125]]))
+    0.1875
+    """
+    order = np.argsort(-probabilities, axis=None, kind="stable")
+    ranked, hits = probabilities.ravel()[order], np.cumsum(gold.ravel()[order])
+    # With the first k given, micro F1 is 2 · hits / (k + all).
+    f1 = 2 * hits / (np.arange(1, len(ranked) + 1) + gold.sum())
+    ends = np.append(ranked[:-1] > ranked[1:], True)  # equal ones are given together
+    best = int(np.argmax(np.where(ends, f1, -1.0)))
+    below = ranked[best + 1] if best + 1 < len(ranked) else 0.0
+    return float((ranked[best] + below) / 2)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import checked_text, refuse_missing_fields
+from zh_albert.tasks.texts import checked_string, checked_text, refuse_missing_fields
 from zh_albert.textio import read_objects
 
 _FORM = '{"context": …, "question": …, "answers": [{"text": …, "start": …}]}'
@@ -82,6 +82,18 @@ def read_reading_examples(path: Path) -> list[ReadingExample]:
     if not examples:
         raise DataError(f"{path}: no examples, the file is empty")
     return examples
+
+
+def question_of(row: dict[str, Any], source: Path | str, line: int) -> tuple[str, str]:
+    """Return what a reader reads of a row: the question and the context; both may be empty.
+
+    Raises:
+        DataError: If one is missing, or no string.
+    """
+    fields = ("question", "context")
+    refuse_missing_fields(row, fields, source, line, form='{"question": …, "context": …}')
+    question, context = (checked_string(row, name, source, line) for name in fields)
+    return question, context
 
 
 def problem_with(text: str, start: int, context: str) -> str:

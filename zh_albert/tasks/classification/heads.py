@@ -1,0 +1,314 @@
+"""What a label is and what the network's logits say of it: one class, several, or a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
+from torch import Tensor
+
+from zh_albert.errors import DataError
+from zh_albert.tasks.classification.examples import Label, kind_of
+from zh_albert.tasks.classification.metrics import (
+    best_threshold,
+    classification_metrics,
+    label_set_metrics,
+    regression_metrics,
+)
+from zh_albert.tasks.texts import refuse_unseen
+
+HeadName = Literal["classes", "multi_label", "regression"]
+
+
+class LabelHead(Protocol):
+    """One way to answer.
+
+    Attributes:
+        name: Its name in settings and model folders.
+        metric: The score that chooses the best weights.
+        labels: Names of the logits.
+    """
+
+    name: ClassVar[HeadName]
+    metric: ClassVar[str]
+    labels: list[str]
+
+    @classmethod
+    def for_labels(cls, labels: Sequence[Label]) -> LabelHead:
+        """Make the head that learns these labels.
+
+        Raises:
+            DataError: If they are of another kind, or there is nothing to tell apart.
+        """
+
+    def names(self, labels: Iterable[Label]) -> set[str]:
+        """Return the classes among labels. Raises ``DataError`` for labels of another kind."""
+
+    def targets(self, labels: Sequence[Label]) -> Tensor:
+        """Return what ``losses`` compares with. Shape: (texts, …)."""
+
+    def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Return each text's loss. Shape: (texts, labels) → (texts,)."""
+
+    def chance_loss(self, targets: Tensor, weights: Tensor) -> float:
+        """Return the mean loss of the best answer that does not look at the text."""
+
+    def scores(self, logits: Tensor) -> NDArray[np.float32]:
+        """Return probabilities, or values. Shape: (texts, labels) → the same."""
+
+    def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
+        """Choose what is decided after training, on dev examples."""
+
+    def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
+        """Score predictions."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return what a model folder keeps beside ``name`` and ``labels``."""
+
+
+@dataclass
+class OneClass:
+    """Each text has exactly one class: softmax, cross-entropy. A number is read as its digits."""
+
+    labels: list[str]
+    name: ClassVar[HeadName] = "classes"
+    metric: ClassVar[str] = "accuracy"
+
+    @classmethod
+    def for_labels(cls, labels: Sequence[Label]) -> OneClass:
+        """See ``LabelHead``."""
+        names = sorted({_class_name(label) for label in labels})
+        if len(names) < 2:
+            found = f"one class: {names[0]!r}" if names else "none"
+            raise DataError(f"expected at least two different labels, found {found}")
+        return cls(names)
+
+    def names(self, labels: Iterable[Label]) -> set[str]:
+        """See ``LabelHead``."""
+        return {_class_name(label) for label in labels}
+
+    def targets(self, labels: Sequence[Label]) -> Tensor:
+        """Return class numbers. Shape: (texts,)."""
+        numbers = {name: number for number, name in enumerate(self.labels)}
+        return torch.tensor([numbers[_class_name(label)] for label in labels])
+
+    def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Return cross-entropies, in nats. Shape: (texts,)."""
+        return F.cross_entropy(logits, targets, reduction="none")
+
+    def chance_loss(self, targets: Tensor, weights: Tensor) -> float:
+        """Return the entropy of the class frequencies, in nats."""
+        counts = torch.zeros(len(self.labels)).index_add(0, targets, weights)
+        return float(torch.special.entr(counts / counts.sum()).sum())
+
+    def scores(self, logits: Tensor) -> NDArray[np.float32]:
+        """Return class probabilities; they sum to 1. Shape: (texts, labels)."""
+        return np.asarray(logits.softmax(-1))
+
+    def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
+        """Nothing is left to choose: the most probable class is the answer."""
+
+    def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
+        """See ``classification_metrics``."""
+        predicted = [self.labels[number] for number in scores.argmax(-1)]
+        return classification_metrics([_class_name(label) for label in gold], predicted)
+
+    def settings(self) -> dict[str, Any]:
+        """Nothing else is kept."""
+        return {}
+
+
+@dataclass
+class LabelSet:
+    """Each text has any number of classes: a sigmoid each, binary cross-entropy.
+
+    Attributes:
+        labels: See ``LabelHead``.
+        threshold: A class is given where its probability is at least this.
+    """
+
+    labels: list[str]
+    threshold: float = 0.5
+    name: ClassVar[HeadName] = "multi_label"
+    metric: ClassVar[str] = "micro_f1"
+
+    @classmethod
+    def for_labels(cls, labels: Sequence[Label]) -> LabelSet:
+        """See ``LabelHead``."""
+        names = sorted({name for label in labels for name in _class_names(label)})
+        if not names:
+            raise DataError("expected at least one label, found only empty lists")
+        return cls(names)
+
+    def names(self, labels: Iterable[Label]) -> set[str]:
+        """See ``LabelHead``."""
+        return {name for label in labels for name in _class_names(label)}
+
+    def targets(self, labels: Sequence[Label]) -> Tensor:
+        """Return 1 where a text has a class, else 0. Shape: (texts, labels)."""
+        return torch.tensor(
+            [[float(n in _class_names(one)) for n in self.labels] for one in labels]
+        )
+
+    def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Return binary cross-entropies, in nats, averaged over the classes. Shape: (texts,)."""
+        return F.binary_cross_entropy_with_logits(logits, targets, reduction="none").mean(-1)
+
+    def chance_loss(self, targets: Tensor, weights: Tensor) -> float:
+        """Return the mean entropy of the classes' frequencies, in nats."""
+        share = (targets * weights[:, None]).sum(0) / weights.sum()
+        return float((torch.special.entr(share) + torch.special.entr(1 - share)).mean())
+
+    def scores(self, logits: Tensor) -> NDArray[np.float32]:
+        """Return each class's own probability. Shape: (texts, labels)."""
+        return np.asarray(logits.sigmoid())
+
+    def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
+        """Choose the threshold of the highest micro F1."""
+        self.threshold = round(best_threshold(self._given(gold), scores), 6)
+
+    def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
+        """See ``label_set_metrics``."""
+        return label_set_metrics(self._given(gold), scores >= self.threshold)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the threshold."""
+        return {"threshold": self.threshold}
+
+    def _given(self, labels: Sequence[Label]) -> NDArray[np.bool_]:
+        return self.targets(labels).bool().numpy()
+
+
+@dataclass
+class Value:
+    """Each text has a value on a scale: squared error, in units of the training labels' spread.
+
+    Attributes:
+        labels: One name, for the one logit.
+        mean: Of the training labels; what a logit of 0 means.
+        spread: Their standard deviation; what a logit of 1 is above that.
+    """
+
+    mean: float
+    spread: float
+    labels: list[str]
+    name: ClassVar[HeadName] = "regression"
+    metric: ClassVar[str] = "spearman"
+
+    @classmethod
+    def for_labels(cls, labels: Sequence[Label]) -> Value:
+        """See ``LabelHead``."""
+        values = [_value(label) for label in labels]
+        if not values or min(values) == max(values):
+            raise DataError("expected at least two different labels, found one value")
+        return cls(float(np.mean(values)), float(np.std(values)), ["value"])
+
+    def names(self, labels: Iterable[Label]) -> set[str]:
+        """Return nothing: any value will do."""
+        for label in labels:
+            _value(label)
+        return set()
+
+    def targets(self, labels: Sequence[Label]) -> Tensor:
+        """Return the values in the network's units. Shape: (texts,)."""
+        values = torch.tensor([_value(label) for label in labels])
+        return (values - self.mean) / self.spread
+
+    def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """Return squared errors; their mean is 1 where the answer is always the mean."""
+        return (logits[:, 0] - targets) ** 2
+
+    def chance_loss(self, targets: Tensor, weights: Tensor) -> float:
+        """Return the variance."""
+        mean = (targets * weights).sum() / weights.sum()
+        return float(((targets - mean) ** 2 * weights).sum() / weights.sum())
+
+    def scores(self, logits: Tensor) -> NDArray[np.float32]:
+        """Return values in the units of the labels; may lie outside. Shape: (texts, 1)."""
+        return np.asarray(logits * self.spread + self.mean)
+
+    def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
+        """Nothing is left to choose."""
+
+    def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
+        """See ``regression_metrics``."""
+        return regression_metrics([_value(label) for label in gold], scores[:, 0])
+
+    def settings(self) -> dict[str, Any]:
+        """Return the scale."""
+        return {"mean": self.mean, "spread": self.spread}
+
+
+_HEADS: Mapping[str, type[LabelHead]] = {head.name: head for head in (OneClass, LabelSet, Value)}
+
+
+def head_for(labels: Sequence[Label], name: HeadName | None) -> LabelHead:
+    """Make the head for training labels.
+
+    Args:
+        labels: Of one kind.
+        name: None takes what strings and lists ask for.
+
+    Raises:
+        DataError: If the labels are numbers and the name is None, for they may be classes; or they
+            are of several kinds, or of another kind than the head's.
+    """
+    kinds = {kind_of(label) for label in labels}
+    if len(kinds) > 1:
+        raise DataError(f"labels must be of one kind, found {' and '.join(sorted(kinds))}")
+    if name is None and "number" in kinds:
+        raise DataError(
+            f"labels are numbers (the first is {labels[0]}): say what they are, values on a scale "
+            "(--set model.head=regression) or names of classes (--set model.head=classes)"
+        )
+    return _HEADS[name or ("multi_label" if "list" in kinds else "classes")].for_labels(labels)
+
+
+def refuse_unknown(head: LabelHead, labels: Iterable[Label], source: Path | str) -> None:
+    """Check evaluation data against what a model knows.
+
+    Raises:
+        DataError: Naming ``source``, if its labels are of another kind than the head's, or classes
+            among them do not occur in training.
+    """
+    try:
+        names = head.names(labels)
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from None
+    refuse_unseen(names, head.labels, source, "labels")
+
+
+def head_from(settings: Mapping[str, Any]) -> LabelHead:
+    """Make the head that a model folder describes."""
+    labels = list(settings["labels"])
+    match settings.get("head", "classes"):
+        case "multi_label":
+            return LabelSet(labels, threshold=settings.get("threshold", 0.5))
+        case "regression":
+            return Value(settings.get("mean", 0.0), settings.get("spread", 1.0), labels)
+        case _:
+            return OneClass(labels)
+
+
+def _class_name(label: Label) -> str:
+    if isinstance(label, tuple):
+        raise DataError(f"expected one class each, found the list {list(label)}")
+    return str(label)
+
+
+def _class_names(label: Label) -> tuple[str, ...]:
+    if isinstance(label, int | float):
+        raise DataError(f"expected lists of classes, found the number {label}")
+    return (label,) if isinstance(label, str) else label
+
+
+def _value(label: Label) -> float:
+    if not isinstance(label, int | float):
+        raise DataError(f"expected numbers, found {label!r:.80}; drop model.head=regression")
+    return float(label)

@@ -1,0 +1,53 @@
+"""Whether a pronoun means a thing, as classification: the two spans are marked in the text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from zh_albert.errors import DataError
+
+
+def mark_spans(text: str, first: range, second: range) -> str:
+    """Put ``_`` around the first span and ``[ ]`` around the second.
+
+    The spans may stand in any order, and in each other. This is the marking of CLUE's baseline
+    for CLUEWSC, without which a model cannot know what is asked.
+
+    >>> mark_spans("小明说他饿了", range(0, 2), range(3, 4))
+    '_小明_说[他]饿了'
+    """
+    # Where one span ends and the other begins, the end comes first.
+    starts = [(first.start, 1, "_"), (second.start, 1, "[")]
+    ends = [(first.stop, 0, "_"), (second.stop, 0, "]")]
+    for place, _, mark in sorted(starts + ends, reverse=True):
+        text = text[:place] + mark + text[place:]
+    return text
+
+
+def text_with_marks(row: dict[str, Any], text: str, source: Path | str, line: int) -> str:
+    """Return the marked text of a row of a coreference file, ``{"text", "span1", "span2"}``.
+
+    Raises:
+        DataError: If a span is missing or is not the slice of the text that it says it is.
+    """
+    return mark_spans(text, *(_span(row.get(name), name, text, source, line) for name in _NAMES))
+
+
+_NAMES = ("span1", "span2")
+
+
+def _span(span: Any, name: str, text: str, source: Path | str, line: int) -> range:
+    match span:
+        case {"text": str(piece), "start": int(start)} if piece:
+            found = range(start, start + len(piece))
+            if start >= 0 and text[start : found.stop] == piece:
+                return found
+            problem = f'"{name}" says {piece!r}, but the text from {start} on is'
+            there = text[max(start, 0) : max(found.stop, 0)]
+            raise DataError.at(
+                source, line, f"{problem} {there!r}", hint="Offsets count characters"
+            )
+        case _:
+            problem = f'"{name}" must be {{"text": …, "start": …}}, found {span!r:.80}'
+            raise DataError.at(source, line, problem)
