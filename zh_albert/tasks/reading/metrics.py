@@ -17,12 +17,11 @@ from typing import Any
 _PUNCTUATION = str.maketrans("", "", "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』")
 _RUNS = re.compile("([\u4e00-\u9fa5])")
 # English in the manner of the Penn Treebank (NLTK's word_tokenize), a run as one sentence.
-_OPENING_QUOTES = re.compile(r'(?:^|(?<=[\s(\[{<]))"+')
-_MARK = (
-    r"""\.{2,}|[;@#$%&?!*«»‘„\u2012-\u2015\[\](){}<>]|``|"|,(?!\d)|\.(?=[\])}>"'»\s]*$)"""
-    r"""|(?<!\w)'(?=\w)|'(?!\S)"""
-)
-_CLITIC = r"(?:n't|'(?:s|m|d|ll|re|ve))(?![^\s])"
+_OPENING_QUOTES = re.compile(r'^"{1,2}|(?<=[\s(\[{<])"')
+_MARK = r"""\.{2,}|[;@#$%&?!*«»‘„\u2012-\u2015\[\](){}<>]|``|"|,(?!\d)|\.(?=[\])}>"'»\s]*$)"""
+_END = rf"(?=\s|$|{_MARK})"
+_MARK = rf"{_MARK}|(?<!\w)'(?=\w)|'{_END}"
+_CLITIC = rf"(?:n't|'(?:s|m|d|ll|re|ve)){_END}"
 _WORD = re.compile(rf"{_MARK}|{_CLITIC}|(?:(?!{_MARK}|{_CLITIC})\S)+")
 
 
