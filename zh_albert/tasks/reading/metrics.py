@@ -70,8 +70,8 @@ def exact_match(references: Sequence[str], answer: str) -> float:
 def overlap_f1(references: Sequence[str], answer: str) -> float:
     """Return the best F1 of the words that answer and reference have in common in one run.
 
-    >>> overlap_f1(["1998年6月", "98年"], "在1998年")  # 2 of 3 words are 2 of 4
-    0.5714285714285715
+    >>> overlap_f1(["2008年", "在北京"], "北京2008年")  # 2 of 4 words are all of the first one
+    0.6666666666666666
     """
     if not references or not answer:
         return float(not references and not answer)
