@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from tests.integration.conftest import Ran
+from tests.micro import save_micro_pretrained
 from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, DataError
@@ -347,7 +348,7 @@ def test_answers_that_cannot_be_taught_are_counted(cli: Cli, micro: Path, tmp_pa
     assert "per_kind" not in json.loads(ran.out)  # the third one has an answer, if not here
 
 
-def data(folder: Path) -> tuple[list[tuple[str, str]], list[Any]]:
+def pairs_of(folder: Path) -> tuple[list[tuple[str, str]], list[Any]]:
     lines = trips(folder / "t.jsonl", unanswerable=True).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [(row["question"], row["context"]) for row in rows], [row["answers"] for row in rows]
@@ -359,7 +360,7 @@ def estimator(micro: Path, **changes: Any) -> AlbertReader:
 
 
 def test_the_estimator_fits_scores_pickles_and_saves(micro: Path, tmp_path: Path) -> None:
-    pairs, answers = data(tmp_path)
+    pairs, answers = pairs_of(tmp_path)
     reader = estimator(micro, epochs=60)
     with pytest.raises(NotFittedError):
         reader.predict(pairs)
@@ -376,7 +377,7 @@ def test_the_estimator_fits_scores_pickles_and_saves(micro: Path, tmp_path: Path
 
 
 def test_the_estimator_clones_and_cross_validates(micro: Path, tmp_path: Path) -> None:
-    pairs, answers = data(tmp_path)
+    pairs, answers = pairs_of(tmp_path)
     reader = clone(estimator(micro, epochs=1))
     assert cross_val_score(reader, pairs, answers, cv=2).shape == (2,)
 
@@ -421,3 +422,24 @@ def test_traditional_texts_are_read_as_simplified_ones_and_answered_in_their_own
     answer = load(str(tmp_path / "simplifying"))("誰去了？", "昨天李華去了杭州，很高興。")
     assert answer.text == "李華"
     assert "Traditional characters are read" in (tmp_path / "simplifying/README.md").read_text()
+
+
+def test_windows_longer_than_the_encoder_was_trained_on_are_told(cli: Cli, tmp_path: Path) -> None:
+    encoder = save_micro_pretrained(tmp_path / "encoder", max_length=24)
+    ran = finetuned(cli, encoder, tmp_path, "--set=train.epochs=1")
+    assert ran.code == 0
+    assert "was trained on windows of 24 tokens and knows no position beyond" in ran.err
+
+
+@pytest.mark.data
+def test_the_public_sets_are_read(data: Path) -> None:
+    counts = {}
+    for name in ("cmrc2018/dev.jsonl.xz", "drcd/dev.jsonl.xz", "dureader_checklist/dev.jsonl"):
+        examples = read_reading_examples(data / "tasks" / name)
+        unanswerable = sum(not example.references for example in examples)
+        counts[name.partition("/")[0]] = (len(examples), unanswerable)
+    assert counts == {
+        "cmrc2018": (2619, 0),
+        "drcd": (3524, 0),
+        "dureader_checklist": (1130, 591),
+    }

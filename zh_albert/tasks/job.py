@@ -24,7 +24,7 @@ from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import BatchSource, Objective, Selection, is_first_process, train
-from zh_albert.training.events import ChanceWatch, Event, Observer
+from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
 from zh_albert.training.resume import Position
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 
@@ -183,6 +183,8 @@ def finetune_model(
             for listener in listeners:
                 listener(event)
 
+    if init and (told := _beyond_training(init, config.window)):
+        say(Warned(update=0, text=told))
     source, chance_loss = trainee.data(say)
     watches = []
     if chance_loss is not None:
@@ -214,6 +216,17 @@ def finetune_model(
         keep({})
     # Every process has trained the same weights, but only the first has kept the best ones.
     return (trainee.reopen(out) if out and is_first_process() else model), position
+
+
+def _beyond_training(init: Path, window: WindowConfig) -> str:
+    """Say so if windows are longer than what the encoder was trained on; empty if not."""
+    longest = load_config(init)[1].get("max_length", window.max_length)
+    if window.max_length <= longest:
+        return ""
+    return (
+        f"{init} was trained on windows of {longest} tokens and knows no position beyond: "
+        f"window.max_length={window.max_length} will read worse than {longest}"
+    )
 
 
 def _told(scores: Mapping[str, Any]) -> dict[str, Any]:

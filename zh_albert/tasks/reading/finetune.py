@@ -47,7 +47,7 @@ class FinetuneConfig(JobConfig):
 
     model: ModelConfig = field(default_factory=ModelConfig)
     window: WindowConfig = field(
-        default_factory=lambda: WindowConfig(max_length=384, stride=128)
+        default_factory=lambda: WindowConfig(max_length=128, stride=48)
     )  # stride is also the longest answer
 
 

@@ -17,12 +17,11 @@ from typing import Any
 _PUNCTUATION = str.maketrans("", "", "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』")
 _RUNS = re.compile("([\u4e00-\u9fa5])")
 # English in the manner of the Penn Treebank (NLTK's word_tokenize), a run as one sentence.
-_OPENING_QUOTES = re.compile(r'(?:^|(?<=[\s(\[{<]))"+')
-_MARK = (
-    r"""\.{2,}|[;@#$%&?!*«»‘„\u2012-\u2015\[\](){}<>]|``|"|,(?!\d)|\.(?=[\])}>"'»\s]*$)"""
-    r"""|(?<!\w)'(?=\w)|'(?!\S)"""
-)
-_CLITIC = r"(?:n't|'(?:s|m|d|ll|re|ve))(?![^\s])"
+_OPENING_QUOTES = re.compile(r'^"{1,2}|(?<=[\s(\[{<])"')
+_MARK = r"""\.{2,}|[;@#$%&?!*«»‘„\u2012-\u2015\[\](){}<>]|``|"|,(?!\d)|\.(?=[\])}>"'»\s]*$)"""
+_END = rf"(?=\s|$|{_MARK})"
+_MARK = rf"{_MARK}|(?<!\w)'(?=\w)|'{_END}"
+_CLITIC = rf"(?:n't|'(?:s|m|d|ll|re|ve)){_END}"
 _WORD = re.compile(rf"{_MARK}|{_CLITIC}|(?:(?!{_MARK}|{_CLITIC})\S)+")
 
 
@@ -71,8 +70,8 @@ def exact_match(references: Sequence[str], answer: str) -> float:
 def overlap_f1(references: Sequence[str], answer: str) -> float:
     """Return the best F1 of the words that answer and reference have in common in one run.
 
-    >>> overlap_f1(["1998年6月", "98年"], "在1998年")  # 2 of 3 words are 2 of 4
-    0.5714285714285715
+    >>> overlap_f1(["2008年", "在北京"], "北京2008年")  # 2 of 4 words are all of the first one
+    0.6666666666666666
     """
     if not references or not answer:
         return float(not references and not answer)

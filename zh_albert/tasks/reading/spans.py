@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -110,10 +109,7 @@ def _character_edges(offsets: Sequence[tuple[int, int]], part: range) -> tuple[T
     Tokens can share one that normalises to several; an answer has it whole or not at all, and so
     no two answers have the same place.
     """
-    around = [None, *offsets[part.start : part.stop], None]
-    if part.start:
-        around[0] = offsets[part.start - 1]
-    if part.stop < len(offsets):
-        around[-1] = offsets[part.stop]
-    new = torch.tensor([before != after for before, after in itertools.pairwise(around)])
-    return new[:-1], new[1:]
+    borders = range(part.start, part.stop + 1)
+    outer = (0, len(offsets))
+    edges = torch.tensor([i in outer or offsets[i - 1] != offsets[i] for i in borders])
+    return edges[:-1], edges[1:]
