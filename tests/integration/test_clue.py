@@ -106,6 +106,7 @@ def test_the_suite_prints_mean_and_spread_beside_published_rows_and_goes_on(
     assert "74.20" in second
     assert "80.74" in second
     weights = suite / "cluener" / "seed-2" / "model.safetensors"
+    assert weights.read_bytes() != (suite / "cluener/seed-1/model.safetensors").read_bytes()
     written = weights.stat().st_mtime_ns
     again = json.loads(run(cli, release, suite, micro, "--json").out)["results"]
     assert weights.stat().st_mtime_ns == written  # finished runs are left alone
