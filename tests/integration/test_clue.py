@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.conftest import Ran, reviews
 from tests.integration.test_ner import travels
+from tests.integration.test_reading import trips
 from zh_albert.textio import read_objects
 
 Cli = Callable[..., Ran]
@@ -24,10 +25,10 @@ TYPES = {"PER": "name", "LOC": "address"}
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Official files of a FewCLUE task and of CLUENER."""
+    """Official files of a FewCLUE task, of CLUENER and of CMRC 2018."""
     folder = tmp_path_factory.mktemp("release")
-    (folder / "eprstmt").mkdir()
-    (folder / "cluener").mkdir()
+    for task in ("eprstmt", "cluener", "cmrc2018"):
+        (folder / task).mkdir()
     rows = [row for _, row in read_objects(reviews(folder / "reviews.jsonl"))]
     official = [
         {"id": number, "sentence": row["text"], "label": row["label"].capitalize()}
@@ -44,7 +45,23 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "cluener" / "test.json",
         [{"id": number, "text": row["text"]} for number, row in enumerate(tagged)],
     )
+    asked = [row for _, row in read_objects(trips(folder / "trips.jsonl"))]
+    for name in ("train.json", "dev.json"):
+        write_articles(folder / "cmrc2018" / name, asked)
+    unanswered = [{**row, "answers": [{"text": "", "start": -1}]} for row in asked]
+    unanswered.append({**unanswered[0], "question": ""})  # as in the official trial file
+    write_articles(folder / "cmrc2018" / "test.json", unanswered)
     return folder
+
+
+def write_articles(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write questions in the form of CMRC 2018, each with an article of its own."""
+    articles = []
+    for number, row in enumerate(rows):
+        answers = [{"text": a["text"], "answer_start": a["start"]} for a in row["answers"]]
+        question = {"id": f"Q{number}", "question": row["question"], "answers": answers}
+        articles.append({"paragraphs": [{"context": row["context"], "qas": [question]}]})
+    path.write_text(json.dumps({"data": articles}, ensure_ascii=False), encoding="utf-8")
 
 
 def named(row: dict[str, Any]) -> dict[str, dict[str, list[list[int]]]]:
@@ -84,11 +101,12 @@ def test_the_suite_prints_mean_and_spread_beside_published_rows_and_goes_on(
         *("ALBERT-tiny", "ALBERT-base", "BERT-base", "RoBERTa,", "few"),
     ]
     assert first.startswith("eprstmt  accuracy  ")
-    assert first.endswith("65.40 (test)")
+    assert first.endswith("65.40")
     assert second.startswith("cluener  f1 ")
     assert "74.20" in second
     assert "80.74" in second
     weights = suite / "cluener" / "seed-2" / "model.safetensors"
+    assert weights.read_bytes() != (suite / "cluener/seed-1/model.safetensors").read_bytes()
     written = weights.stat().st_mtime_ns
     again = json.loads(run(cli, release, suite, micro, "--json").out)["results"]
     assert weights.stat().st_mtime_ns == written  # finished runs are left alone
@@ -112,7 +130,7 @@ def test_a_submission_is_written_and_passes_the_check(
         assert len(file.read_text("utf-8").splitlines()) == count
         checked = cli("clue", "check", file, "--task", task, "--data", data)
         assert (checked.code, checked.out) == (0, f"{file}: no fault\n")
-    assert "note: 1 rows hold nothing to read" in cli(
+    assert "note: the model gave no answer to 1 rows" in cli(
         "clue", "predict", "eprstmt", suite / "eprstmt" / "seed-1", release / "eprstmt",
         "--out", tmp_path,
     ).err  # fmt: skip
@@ -120,6 +138,30 @@ def test_a_submission_is_written_and_passes_the_check(
     assert set(labels) == {"Positive", "Negative"}
     labels = [row["label"] for _, row in read_objects(tmp_path / "cluener_predict.json")]
     assert any(labels)
+
+
+def test_questions_are_answered_in_the_official_form(
+    cli: Cli, release: Path, micro: Path, tmp_path: Path
+) -> None:
+    brief = (*BRIEF, "--set=window.max_length=64", "--set=train.epochs=2", "--seeds", "1")
+    arguments = ("--tasks", "cmrc2018", "--data", release, "--out", tmp_path, "--init", micro)
+    ran = cli("clue", "run", *arguments, *brief, "--json")
+    assert ran.code == 0, ran.err
+    (result,) = json.loads(ran.out)["results"]
+    assert (result["metric"], result["published"]["ALBERT-tiny"]) == ("exact_match", "48.31")
+
+    model, data = tmp_path / "cmrc2018" / "seed-1", release / "cmrc2018"
+    ran = cli("clue", "predict", "cmrc2018", model, data, "--out", tmp_path)
+
+    assert ran.code == 0, ran.err
+    assert "no answer to 1 rows; a guess stands there" in ran.err
+    file = tmp_path / "cmrc2018_predict.json"
+    rows = read_objects(data / "test.json")
+    contexts = [a["paragraphs"][0]["context"] for _, row in rows for a in row["data"]]
+    answers = json.loads(file.read_text("utf-8"))
+    assert list(answers) == [f"Q{number}" for number in range(len(contexts))]
+    assert all(a in c for a, c in zip(answers.values(), contexts, strict=True))
+    assert cli("clue", "check", file, "--task", "cmrc2018", "--data", data).code == 0
 
 
 def test_faults_are_told_a_line_each_with_exit_code_2(

@@ -53,6 +53,7 @@ def test_keywords_stand_before_the_abstract(tmp_path: Path) -> None:
         (range(0, 2), range(3, 4), "_小明_说[他]饿了"),
         (range(4, 6), range(0, 1), "[小]明说他_饿了_"),
         (range(0, 3), range(3, 4), "_小明说_[他]饿了"),  # side by side
+        (range(1, 3), range(0, 1), "[小]_明说_他饿了"),
     ],
 )
 def test_both_spans_are_marked_in_whatever_order(thing: range, pronoun: range, marked: str) -> None:

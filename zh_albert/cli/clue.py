@@ -115,7 +115,7 @@ def predict(
 
     done = answer(task_named(task), model, data, out, version=version)
     if done.guessed:
-        say(f"note: {done.guessed} rows hold nothing to read and were answered with a guess")
+        say(f"note: the model gave no answer to {done.guessed} rows; a guess stands there")
     if done.file.name != done.official_name:
         say(f"note: the evaluation wants this file named {done.official_name}")
     for fault in done.faults:

@@ -14,6 +14,7 @@ from zh_albert.clue.tasks import ClueTask, Form
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.inference.classification import Classifier
 from zh_albert.inference.loading import load
+from zh_albert.inference.reading import Reader
 from zh_albert.inference.tagging import Tagger
 
 
@@ -24,7 +25,7 @@ class Submission(NamedTuple):
     official_name: str
     answers: int
     guessed: int
-    """Texts without anything to read, answered with a guess: every row needs an answer."""
+    """Rows that the model gave no answer to: every row needs one."""
     faults: list[Fault]
     """What ``faults_in`` says of it; expected to be empty."""
 
@@ -56,7 +57,7 @@ def predict(
     answers = list(_ANSWERS[task.form](task, load(model), rows))
     guessed = [index for index, answer in enumerate(answers) if answer is None]
     for index in guessed:
-        answers[index] = next(iter(task.labels))
+        answers[index] = _guess(task, rows[index])
     write_submission(task, (row["id"] for row in rows), answers, out)
     faults = faults_in(task, out, data)
     return Submission(out, test.submission, len(answers), len(guessed), faults)
@@ -78,6 +79,18 @@ def _entities(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[list[
         yield [{**asdict(entity), "type": official[entity.type]} for entity in found]
 
 
+def _passages(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | None]:
+    if not isinstance(model, Reader):
+        raise DataError(f"{task.name} asks for a model that reads, found a {_kind(model)}")
+    for answer in model.stream((row["question"], row["context"]) for row in rows):
+        yield None if isinstance(answer, DataError) else answer.text or None
+
+
+def _guess(task: ClueTask, row: Row) -> Any:
+    """Return some answer of the right form."""
+    return row["context"].strip()[:10] if task.form == "reading" else next(iter(task.labels))
+
+
 def _kind(model: Any) -> str:
     return type(model).__name__
 
@@ -86,4 +99,5 @@ _ANSWERS: Mapping[Form, Callable[[ClueTask, Any, Sequence[Row]], Iterator[Any]]]
     "text": _labels,
     "coreference": _labels,
     "entities": _entities,
+    "reading": _passages,
 }

@@ -180,7 +180,7 @@ def _blanks(_task: ClueTask, path: Path) -> Iterator[Row]:
             for tag in _TAG.findall(plain):
                 row = {
                     "id": tag,
-                    "group": line,
+                    "group": f"{path.stem}-{line}",
                     "context": _TAG.sub(_OTHER_BLANK, plain.replace(tag, BLANK)),
                     "question": BLANK,
                     "choices": passage["candidates"],

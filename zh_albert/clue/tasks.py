@@ -234,7 +234,7 @@ _CLUE = (
         downloads=_archive(
             "drcd_public", "f03a38bded37572e224b69b822794eca6218f9584afc0918bf8aa2bc77cf968d"
         ),
-        recipe=_recipe(length=512, epochs=3),
+        recipe=_recipe(length=512, epochs=3, simplify=True),
     ),
     ClueTask(
         name="chid",
