@@ -27,15 +27,17 @@ def predict(
     """Answer every line of a file; one JSON object a line, in order.
 
     A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
-    regression model {"value"}; a tagger {"entities": [{"start", "end", "type",
-    "text", "score"}]}, the list empty where there are none; an encoder fills every [MASK] of the
-    line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
+    regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"}; a
+    tagger {"entities": [{"start", "end", "type", "text", "score"}]}, the list empty where there
+    are none; an encoder fills every [MASK] of the line: {"spots": [{"start", "end",
+    "candidates"}]}. A line that cannot be answered (no text to
     classify, no [MASK]) says so under "error" and does not stop the rest.
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
     """
     from zh_albert.cli.progress import say, track
     from zh_albert.errors import DataError
+    from zh_albert.inference.choosing import Chooser
     from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
     from zh_albert.inference.fill_mask import FillMask
     from zh_albert.inference.loading import load
@@ -49,6 +51,7 @@ def predict(
         raise DataError("standard input is closed; name a file, or pipe texts in")
     as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
     predictor = load(model)
+    as_objects |= isinstance(predictor, Chooser)  # there is no other way to write a question
     total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
     lines = (
         read_lines(file)
@@ -59,6 +62,7 @@ def predict(
         Classifier: {"label": None, "score": None, "scores": {}},
         MultiLabelClassifier: {"labels": [], "scores": {}},
         Regressor: {"value": None},
+        Chooser: {"index": None, "text": None, "score": None, "scores": []},
         FillMask: {"spots": []},
         Tagger: {"entities": []},
     }
@@ -111,17 +115,15 @@ def _contents(
     from zh_albert.tasks.classification.examples import text_of
     from zh_albert.textio import parse_object
 
-    pairs, content_of = (
-        getattr(predictor, "pairs", False),
-        getattr(predictor, "content_of", text_of),
-    )
+    # Taggers and encoders say neither: they read texts.
+    content_of, blank = getattr(predictor, "content_of", text_of), getattr(predictor, "blank", "")
     for number, line in lines:
         if not line.strip():  # a blank line gets its row too, in its place
-            yield ("", "") if pairs else line
+            yield blank
         elif as_objects:
             yield content_of(parse_object(line, number, source), source, number)
         else:
-            yield _halves(line, number, source) if pairs else line
+            yield _halves(line, number, source) if blank == ("", "") else line
 
 
 def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:

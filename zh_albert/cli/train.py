@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings")
 
-TaskName = Literal["classification", "pair", "ner"]
+TaskName = Literal["classification", "pair", "choice", "ner"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -45,7 +45,8 @@ def finetune(
     """Train a model for a task on files of its form, one JSON object a line.
 
     classification: {"text", "label"}, the label a class or a list of classes; pair: {"text_a",
-    "text_b", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]}.
+    "text_b", "label"}; choice: {"context", "question", "choices", "label"}; ner:
+    {"text", "entities": [{"start", "end", "type"}]}.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
@@ -201,7 +202,8 @@ def baseline(
     """Score what a user would pick instead.
 
     classification, pair: TF-IDF over characters (of a pair: also what both have) and a linear SVM
-    (values: ridge regression); ner: a linear-chain CRF.
+    (values: ridge regression); choice: the one most like a sentence of the text, by TF-IDF; ner:
+    a linear-chain CRF.
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """

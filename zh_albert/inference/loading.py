@@ -6,6 +6,7 @@ from typing import Literal, overload
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.checkpoints.store import load_config
+from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.classification import (
     Classifier,
     MultiLabelClassifier,
@@ -15,7 +16,7 @@ from zh_albert.inference.classification import (
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.inference.tagging import Tagger
 
-Predictor = Classifier | MultiLabelClassifier | Regressor | Tagger | FillMask
+Predictor = Classifier | MultiLabelClassifier | Regressor | Chooser | Tagger | FillMask
 """What a model folder can be opened as."""
 
 
@@ -31,7 +32,8 @@ def load(model: str) -> Predictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
     What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
-    classifies texts or pairs of texts, a tagger finds entities.
+    classifies texts or pairs of texts, a tagger finds entities, a
+    multiple-choice model chooses.
 
     >>> load("sentimant")
     Traceback (most recent call last):
@@ -48,5 +50,7 @@ def load(model: str) -> Predictor:
             return FillMask(folder)
         case "ner":
             return Tagger.load(folder)
+        case "choice":
+            return Chooser.load(folder)
         case _:
             return open_classifier(folder)

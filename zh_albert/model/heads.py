@@ -56,6 +56,21 @@ class SequenceClassifier(nn.Module):
         return logits
 
 
+class ChoiceScorer(SequenceClassifier):
+    """Score one choice of several, read as a pair with what it is about; higher is likelier.
+
+    As ``transformers.AlbertForMultipleChoice``, but choices come as rows of their own, so that
+    questions may have different numbers of them.
+
+    Args:
+        config: Sizes of the encoder.
+        pooling: See ``SequenceClassifier``.
+    """
+
+    def __init__(self, config: AlbertConfig, *, pooling: Pooling = "first") -> None:
+        super().__init__(config, 1, pooling=pooling)
+
+
 def masked_mean(hidden: Tensor, mask: Tensor) -> Tensor:
     """Average over the tokens of each row; zeros where a row has none. Shape: (batch, hidden).
 

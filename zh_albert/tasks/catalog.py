@@ -8,6 +8,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zh_albert.errors import CheckpointError
+from zh_albert.tasks.choice import baseline as choice_baseline
+from zh_albert.tasks.choice import examples as choice_examples
+from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.classification import baseline as classification_baseline
 from zh_albert.tasks.classification import examples as classification_examples
 from zh_albert.tasks.classification import finetune as classification
@@ -48,6 +51,13 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=classification.finetune,
             evaluate_file=classification.evaluate_file,
             score_baseline=classification_baseline.score_baseline,
+        ),
+        "choice": Task(
+            config=choice.FinetuneConfig,
+            read=choice_examples.read_choice_examples,
+            finetune=choice.finetune,
+            evaluate_file=choice.evaluate_file,
+            score_baseline=choice_baseline.score_baseline,
         ),
         "ner": Task(
             config=ner.FinetuneConfig,
