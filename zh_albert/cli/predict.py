@@ -27,10 +27,10 @@ def predict(
     """Answer every line of a file; one JSON object a line, in order.
 
     A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
-    regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"}; a
-    tagger {"entities": [{"start", "end", "type", "text", "score"}]}, the list empty where there
-    are none; an encoder fills every [MASK] of the line: {"spots": [{"start", "end",
-    "candidates"}]}. A line that cannot be answered (no text to
+    regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
+    sentence vectors {"vector"}; a tagger {"entities": [{"start", "end", "type", "text",
+    "score"}]}, the list empty where there are none; an encoder fills every [MASK] of the line:
+    {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
     classify, no [MASK]) says so under "error" and does not stop the rest.
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
@@ -39,6 +39,7 @@ def predict(
     from zh_albert.errors import DataError
     from zh_albert.inference.choosing import Chooser
     from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
+    from zh_albert.inference.embedding import Embedder
     from zh_albert.inference.fill_mask import FillMask
     from zh_albert.inference.loading import load
     from zh_albert.inference.tagging import Tagger
@@ -63,6 +64,7 @@ def predict(
         MultiLabelClassifier: {"labels": [], "scores": {}},
         Regressor: {"value": None},
         Chooser: {"index": None, "text": None, "score": None, "scores": []},
+        Embedder: {"vector": []},
         FillMask: {"spots": []},
         Tagger: {"entities": []},
     }
@@ -77,8 +79,10 @@ def predict(
             row = {**unanswered, "error": f"{source}, line {number}: {result}"}
         elif isinstance(result, list):
             row = {name: [dataclasses.asdict(one) for one in result] for name in unanswered}
-        else:
+        elif dataclasses.is_dataclass(result):
             row = dataclasses.asdict(result)
+        else:
+            row = {"vector": result.tolist()}
         sys.stdout.write(_json_line(row))
     sys.stdout.flush()
     if failed:

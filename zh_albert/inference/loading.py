@@ -13,10 +13,11 @@ from zh_albert.inference.classification import (
     Regressor,
     open_classifier,
 )
+from zh_albert.inference.embedding import Embedder
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.inference.tagging import Tagger
 
-Predictor = Classifier | MultiLabelClassifier | Regressor | Chooser | Tagger | FillMask
+Predictor = Classifier | MultiLabelClassifier | Regressor | Chooser | Embedder | Tagger | FillMask
 """What a model folder can be opened as."""
 
 
@@ -33,7 +34,7 @@ def load(model: str) -> Predictor:
 
     What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
     classifies texts or pairs of texts, a tagger finds entities, a
-    multiple-choice model chooses.
+    multiple-choice model chooses, sentence vectors encode.
 
     >>> load("sentimant")
     Traceback (most recent call last):
@@ -52,5 +53,7 @@ def load(model: str) -> Predictor:
             return Tagger.load(folder)
         case "choice":
             return Chooser.load(folder)
+        case "embedding":
+            return Embedder.load(folder)
         case _:
             return open_classifier(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -25,7 +26,8 @@ def score_baseline(
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
     vectorizer.fit([example.asked.context for example in examples])
     fitted = time.perf_counter()
-    right = sum(_choice(vectorizer, example.asked) == example.label for example in dev)
+    chosen = _choices(vectorizer, [example.asked for example in dev])
+    right = sum(example.label == choice for example, choice in zip(dev, chosen, strict=True))
     return {
         "accuracy": right / len(dev),
         "examples": len(dev),
@@ -35,8 +37,15 @@ def score_baseline(
     }
 
 
-def _choice(vectorizer: TfidfVectorizer, asked: Question) -> int:
-    sentences = [text for text in _SENTENCE_END.split(asked.context) if text.strip()]
-    answers = [asked.question + choice for choice in asked.choices]
-    likeness = vectorizer.transform(answers) @ vectorizer.transform(sentences).T
-    return int(likeness.max(axis=1).toarray().argmax())
+def _choices(vectorizer: TfidfVectorizer, questions: Sequence[Question]) -> list[int]:
+    sentences = [[s for s in _SENTENCE_END.split(q.context) if s.strip()] for q in questions]
+    answers = [
+        [question.question + choice for choice in question.choices] for question in questions
+    ]
+    rows, columns = (vectorizer.transform(chain(*texts)) for texts in (answers, sentences))
+    chosen, row, column = [], 0, 0
+    for these, there in zip(answers, sentences, strict=True):
+        likeness = rows[row : row + len(these)] @ columns[column : column + len(there)].T
+        chosen.append(int(likeness.toarray().max(axis=1).argmax()))
+        row, column = row + len(these), column + len(there)
+    return chosen

@@ -18,7 +18,7 @@ from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import ChoiceScorer
 from zh_albert.tasks.choice.examples import Question
-from zh_albert.tasks.window_logits import predicted_logits
+from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair
 from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -102,10 +102,10 @@ class TextChooser:
         self, encoded: Sequence[Sequence[EncodedText]], *, batch_tokens: int = 2048
     ) -> list[NDArray[np.float32]]:
         """Return the probabilities of encoded questions; see ``probabilities``."""
-        logits = predicted_logits(
+        logits = predicted_outputs(
             self.module,
             [choice for choices in encoded for choice in choices],
-            labels=1,
+            width=1,
             batch_tokens=batch_tokens,
             pad_id=self.config.pad_token_id,
         )

@@ -28,7 +28,7 @@ from zh_albert.tasks.job import (
     load_encoder,
     starting_point,
 )
-from zh_albert.tasks.window_logits import collate_windows, merged_logits
+from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
@@ -90,7 +90,7 @@ def choice_data(
 def choice_loss(module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
     """Cross-entropy of each question's choices, summed over the questions."""
     counts = inputs["counts"]
-    logits = merged_logits(module, inputs, int(counts.sum()))[:, 0]
+    logits = merged_outputs(module, inputs, int(counts.sum()))[:, 0]
     # A row a question; where it has fewer choices than others, nothing can be chosen.
     there = torch.arange(int(counts.max()), device=counts.device) < counts[:, None]
     table = logits.new_full(there.shape, -math.inf).masked_scatter(there, logits)
