@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zh_albert.estimators.classifier import AlbertClassifier
+    from zh_albert.estimators.embedder import AlbertEmbedder
     from zh_albert.estimators.reader import AlbertReader
     from zh_albert.estimators.tagger import AlbertTagger
     from zh_albert.inference.loading import load
 
 __version__ = importlib.metadata.version("zh-albert")
-__all__ = ["AlbertClassifier", "AlbertReader", "AlbertTagger", "load"]
+__all__ = ["AlbertClassifier", "AlbertEmbedder", "AlbertReader", "AlbertTagger", "load"]
 
 _HOMES = {
     "AlbertClassifier": "zh_albert.estimators.classifier",
+    "AlbertEmbedder": "zh_albert.estimators.embedder",
     "AlbertReader": "zh_albert.estimators.reader",
     "AlbertTagger": "zh_albert.estimators.tagger",
     "load": "zh_albert.inference.loading",

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
-from sklearn.metrics import f1_score
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.classification.heads import (
@@ -21,7 +20,8 @@ from zh_albert.tasks.classification.heads import (
     head_for,
     head_from,
 )
-from zh_albert.tasks.classification.metrics import best_threshold, regression_metrics
+from zh_albert.tasks.classification.metrics import best_threshold
+from zh_albert.tasks.correlations import correlations
 
 
 def trained_constant(head: LabelHead, targets: torch.Tensor, weights: torch.Tensor) -> float:
@@ -110,7 +110,8 @@ def test_no_other_threshold_has_a_higher_micro_f1(case: tuple[np.ndarray, np.nda
     gold, probabilities = case
 
     def f1(threshold: float) -> float:
-        return float(f1_score(gold, probabilities >= threshold, average="micro", zero_division=0.0))
+        given = probabilities >= threshold
+        return float(2 * (given & gold).sum() / max(given.sum() + gold.sum(), 1))
 
     best = f1(best_threshold(gold, probabilities))
     assert best == pytest.approx(max(f1(value) for value in np.unique(probabilities)))
@@ -118,10 +119,10 @@ def test_no_other_threshold_has_a_higher_micro_f1(case: tuple[np.ndarray, np.nda
 
 def test_correlations_are_those_of_their_definitions() -> None:
     gold, predicted = [1.0, 2, 3, 4, 5], [2.0, 1, 4, 3, 9]
-    scores = regression_metrics(gold, predicted)
+    scores = correlations(gold, predicted)
     assert scores["pearson"] == pytest.approx(np.corrcoef(gold, predicted)[0, 1])
     assert scores["spearman"] == pytest.approx(1 - 6 * 4 / (5 * 24))  # 1 - 6 Σd² / (n³ - n)
     for order in itertools.permutations(gold):
         agrees = kendalltau(gold, order).statistic
-        assert (regression_metrics(gold, order)["spearman"] == 1) == (agrees == 1)
-    assert regression_metrics(gold, [3.0] * 5) == {"spearman": 0.0, "pearson": 0.0}
+        assert (correlations(gold, order)["spearman"] == 1) == (agrees == 1)
+    assert correlations(gold, [3.0] * 5) == {"spearman": 0.0, "pearson": 0.0}

@@ -151,6 +151,8 @@ def _foreign_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
     architectures = set(content.get("architectures") or ())
     if architectures & {"AlbertForMaskedLM", "AlbertForPreTraining"}:
         return {"name": "encoder"}
+    if "AlbertForMultipleChoice" in architectures:
+        return {"name": "choice", "pooling": "first"}
     if "AlbertForSequenceClassification" not in architectures:
         return {}
     labels = content.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default

@@ -23,7 +23,7 @@ from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors, nam
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import SequenceClassifier
+from zh_albert.model.heads import ChoiceScorer, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import TokenTagger
@@ -147,7 +147,8 @@ def architecture_of(model: nn.Module) -> str | None:
     if isinstance(model, AlbertForPretraining):
         return "AlbertForPreTraining"
     if isinstance(model, SequenceClassifier) and model.pooling == "first":
-        return "AlbertForSequenceClassification"
+        several = isinstance(model, ChoiceScorer)
+        return "AlbertForMultipleChoice" if several else "AlbertForSequenceClassification"
     if isinstance(model, TokenTagger) and model.transitions is None:
         return "AlbertForTokenClassification"
     if isinstance(model, SpanReader):

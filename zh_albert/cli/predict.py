@@ -30,17 +30,20 @@ def predict(
     in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}.
 
     A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
-    regression model {"value"}; a tagger {"entities": [{"start", "end", "type",
-    "text", "score"}]}, the list empty where there are none; a reader {"start", "end", "text",
-    "score"}, the text empty where the context gives no answer; an encoder fills every [MASK] of the
-    line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
+    regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
+    sentence vectors {"vector"}; a tagger {"entities": [{"start", "end", "type", "text",
+    "score"}]}, the list empty where there are none; a reader {"start", "end", "text", "score"}, the
+    text empty where the context gives no answer; an encoder fills every [MASK] of the line:
+    {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
     classify, no [MASK]) says so under "error" and does not stop the rest.
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
     """
     from zh_albert.cli.progress import say, track
     from zh_albert.errors import DataError
+    from zh_albert.inference.choosing import Chooser
     from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
+    from zh_albert.inference.embedding import Embedder
     from zh_albert.inference.fill_mask import FillMask
     from zh_albert.inference.loading import load
     from zh_albert.inference.reading import Reader
@@ -54,6 +57,7 @@ def predict(
         raise DataError("standard input is closed; name a file, or pipe texts in")
     predictor: Any = load(model)
     as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
+    as_objects |= isinstance(predictor, Chooser)  # there is no other way to write a question
     total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
     lines = (
         read_lines(file)
@@ -64,6 +68,8 @@ def predict(
         Classifier: {"label": None, "score": None, "scores": {}},
         MultiLabelClassifier: {"labels": [], "scores": {}},
         Regressor: {"value": None},
+        Chooser: {"index": None, "text": None, "score": None, "scores": []},
+        Embedder: {"vector": []},
         FillMask: {"spots": []},
         Tagger: {"entities": []},
         Reader: {"start": None, "end": None, "text": None, "score": None},
@@ -79,6 +85,8 @@ def predict(
             row = {**unanswered, "error": f"{source}, line {number}: {result}"}
         elif isinstance(result, list):
             row = {name: [dataclasses.asdict(one) for one in result] for name in unanswered}
+        elif isinstance(predictor, Embedder):
+            row = {"vector": result.tolist()}
         else:
             row = dataclasses.asdict(result)
         sys.stdout.write(_json_line(row))
@@ -117,15 +125,15 @@ def _contents(
     from zh_albert.tasks.classification.examples import text_of
     from zh_albert.textio import parse_object
 
-    pairs = getattr(predictor, "pairs", False)
-    content_of = getattr(predictor, "content_of", text_of)
+    # Taggers and encoders say neither: they read texts.
+    content_of, blank = getattr(predictor, "content_of", text_of), getattr(predictor, "blank", "")
     for number, line in lines:
         if not line.strip():  # a blank line gets its row too, in its place
-            yield ("", "") if pairs else line
+            yield blank
         elif as_objects:
             yield content_of(parse_object(line, number, source), source, number)
         else:
-            yield _halves(line, number, source) if pairs else line
+            yield _halves(line, number, source) if blank == ("", "") else line
 
 
 def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:

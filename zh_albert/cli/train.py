@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings")
 
-TaskName = Literal["classification", "pair", "ner", "reading"]
+TaskName = Literal["classification", "pair", "choice", "embedding", "ner", "reading"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -45,8 +45,10 @@ def finetune(
     """Train a model for a task on files of its form, one JSON object a line.
 
     classification: {"text", "label"}, the label a class or a list of classes; pair: {"text_a",
-    "text_b", "label"}; ner: {"text", "entities": [{"start", "end", "type"}]}; reading: {"context",
-    "question", "answers": [{"text", "start"}]}, the list empty where there is no answer.
+    "text_b", "label"}; choice: {"context", "question", "choices", "label"};
+    embedding: {"text"} or pairs, the dev file pairs with labels; ner: {"text", "entities":
+    [{"start", "end", "type"}]}; reading: {"context", "question", "answers": [{"text", "start"}]},
+    the list empty where there is no answer.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
@@ -202,7 +204,8 @@ def baseline(
     """Score what a user would pick instead.
 
     classification, pair: TF-IDF over characters (of a pair: also what both have) and a linear SVM
-    (values: ridge regression); ner: a linear-chain CRF; reading: the sentence most like the
+    (values: ridge regression); choice: the one most like a sentence of the text, by TF-IDF;
+    embedding: cosines of TF-IDF; ner: a linear-chain CRF; reading: the sentence most like the
     question.
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl

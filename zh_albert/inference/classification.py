@@ -71,12 +71,14 @@ class TextPredictor(ABC, Generic[A]):
         pairs: Whether it reads pairs of texts.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
         content_of: A row of a task file → what the model reads of it.
+        blank: What a blank line is read as.
     """
 
     def __init__(self, classifier: TextClassifier) -> None:
         self._classifier = classifier
         self.labels, self.pairs = classifier.labels, classifier.pairs
         self.content_of = pair_of if classifier.pairs else text_of
+        self.blank: Content = ("", "") if classifier.pairs else ""
         self.facts = classifier.facts
 
     @abstractmethod

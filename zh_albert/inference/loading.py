@@ -6,17 +6,21 @@ from typing import Literal, overload
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.checkpoints.store import load_config
+from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.classification import (
     Classifier,
     MultiLabelClassifier,
     Regressor,
     open_classifier,
 )
+from zh_albert.inference.embedding import Embedder
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.inference.reading import Reader
 from zh_albert.inference.tagging import Tagger
 
-Predictor = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader | FillMask
+Predictor = (
+    Classifier | MultiLabelClassifier | Regressor | Chooser | Embedder | Tagger | Reader | FillMask
+)
 """What a model folder can be opened as."""
 
 
@@ -35,7 +39,7 @@ def load(model: str) -> Predictor:
 
     What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
     classifies texts or pairs of texts, a tagger finds entities, a reader answers questions about a
-    text.
+    text, a multiple-choice model chooses, sentence vectors encode.
 
     >>> load("sentimant")
     Traceback (most recent call last):
@@ -54,5 +58,9 @@ def load(model: str) -> Predictor:
             return Tagger.load(folder)
         case "reading":
             return Reader.load(folder)
+        case "choice":
+            return Chooser.load(folder)
+        case "embedding":
+            return Embedder.load(folder)
         case _:
             return open_classifier(folder)

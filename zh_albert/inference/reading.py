@@ -40,12 +40,12 @@ class Reader:
     context has no answer.
 
     Attributes:
-        pairs: It reads two texts, the question and the context.
-        content_of: A row of a task file → these two.
+        content_of: A row of a task file → the question and the context.
+        blank: What a blank line is read as.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
-    pairs = True
+    blank = ("", "")
     content_of = staticmethod(question_of)
 
     def __init__(self, reader: TextReader) -> None:

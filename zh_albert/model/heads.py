@@ -56,6 +56,37 @@ class SequenceClassifier(nn.Module):
         return logits
 
 
+class ChoiceScorer(SequenceClassifier):
+    """Score one choice of several, read as a pair with what it is about; higher is likelier.
+
+    As ``transformers.AlbertForMultipleChoice``, but choices come as rows of their own, so that
+    questions may have different numbers of them.
+
+    Args:
+        config: Sizes of the encoder.
+        pooling: See ``SequenceClassifier``.
+    """
+
+    def __init__(self, config: AlbertConfig, *, pooling: Pooling = "first") -> None:
+        super().__init__(config, 1, pooling=pooling)
+
+
+class MeanEncoder(nn.Module):
+    """Sum up each text by the mean over its tokens.
+
+    Args:
+        config: Sizes of the encoder.
+    """
+
+    def __init__(self, config: AlbertConfig) -> None:
+        super().__init__()
+        self.encoder = AlbertEncoder(config)
+
+    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
+        """Return vectors. Shape: (batch, hidden). See ``SequenceClassifier`` for the arguments."""
+        return masked_mean(self.encoder(token_ids, type_ids, mask).hidden, mask)
+
+
 def masked_mean(hidden: Tensor, mask: Tensor) -> Tensor:
     """Average over the tokens of each row; zeros where a row has none. Shape: (batch, hidden).
 

@@ -8,9 +8,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zh_albert.errors import CheckpointError
+from zh_albert.tasks.choice import baseline as choice_baseline
+from zh_albert.tasks.choice import examples as choice_examples
+from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.classification import baseline as classification_baseline
 from zh_albert.tasks.classification import examples as classification_examples
 from zh_albert.tasks.classification import finetune as classification
+from zh_albert.tasks.embedding import baseline as embedding_baseline
+from zh_albert.tasks.embedding import examples as embedding_examples
+from zh_albert.tasks.embedding import finetune as embedding
 from zh_albert.tasks.job import JobConfig
 from zh_albert.tasks.ner import baseline as ner_baseline
 from zh_albert.tasks.ner import examples as ner_examples
@@ -51,6 +57,20 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=classification.finetune,
             evaluate_file=classification.evaluate_file,
             score_baseline=classification_baseline.score_baseline,
+        ),
+        "choice": Task(
+            config=choice.FinetuneConfig,
+            read=choice_examples.read_choice_examples,
+            finetune=choice.finetune,
+            evaluate_file=choice.evaluate_file,
+            score_baseline=choice_baseline.score_baseline,
+        ),
+        "embedding": Task(
+            config=embedding.FinetuneConfig,
+            read=embedding_examples.read_embedding_examples,
+            finetune=embedding.finetune,
+            evaluate_file=embedding.evaluate_file,
+            score_baseline=embedding_baseline.score_baseline,
         ),
         "ner": Task(
             config=ner.FinetuneConfig,

@@ -18,7 +18,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.tasks.classification.heads import LabelHead, head_from
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
-from zh_albert.tasks.window_logits import predicted_logits
+from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
 from zh_albert.tokenization.tokenizer import Tokenizer
 
@@ -115,10 +115,10 @@ class TextClassifier:
         self, encoded: Sequence[EncodedText], *, batch_tokens: int = 2048
     ) -> NDArray[np.float32]:
         """Return class probabilities, or values, of encoded texts; see ``scores``."""
-        logits = predicted_logits(
+        logits = predicted_outputs(
             self.module,
             encoded,
-            labels=len(self.labels),
+            width=len(self.labels),
             batch_tokens=batch_tokens,
             pad_id=self.config.pad_token_id,
         )

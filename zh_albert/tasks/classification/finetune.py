@@ -30,7 +30,7 @@ from zh_albert.tasks.job import (
     load_encoder,
     starting_point,
 )
-from zh_albert.tasks.window_logits import collate_windows, merged_logits
+from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
@@ -95,7 +95,7 @@ def classification_data(
 
 def classification_loss(head: LabelHead, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
     """Weighted loss of the merged logits, summed over the texts."""
-    logits = merged_logits(module, inputs, len(inputs["targets"]))
+    logits = merged_outputs(module, inputs, len(inputs["targets"]))
     return Outcome((head.losses(logits, inputs["targets"]) * inputs["weights"]).sum())
 
 

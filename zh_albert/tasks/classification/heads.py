@@ -19,8 +19,8 @@ from zh_albert.tasks.classification.metrics import (
     best_threshold,
     classification_metrics,
     label_set_metrics,
-    regression_metrics,
 )
+from zh_albert.tasks.correlations import correlations
 from zh_albert.tasks.texts import refuse_unseen
 
 HeadName = Literal["classes", "multi_label", "regression"]
@@ -237,8 +237,8 @@ class Value:
         """Nothing is left to choose."""
 
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
-        """See ``regression_metrics``."""
-        return regression_metrics([_value(label) for label in gold], scores[:, 0])
+        """See ``correlations``."""
+        return correlations([_value(label) for label in gold], scores[:, 0])
 
     def settings(self) -> dict[str, Any]:
         """Return the scale."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import pearsonr, spearmanr
+from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score
 
 
@@ -33,18 +32,6 @@ def label_set_metrics(gold: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> 
         "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
         "accuracy": float((gold == predicted).all(-1).mean()),
     }
-
-
-def regression_metrics(gold: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
-    """Return the correlations ``spearman`` and ``pearson``, in [-1, 1].
-
-    Both are 0 where all gold or all predicted values are the same.
-    """
-    gold, predicted = np.asarray(gold, float), np.asarray(predicted, float)
-    if len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(predicted) == 0:
-        return {"spearman": 0.0, "pearson": 0.0}
-    spearman, pearson = (test(gold, predicted).statistic for test in (spearmanr, pearsonr))
-    return {"spearman": float(spearman), "pearson": float(pearson)}
 
 
 def best_threshold(gold: NDArray[np.bool_], probabilities: NDArray[np.floating]) -> float:

@@ -60,7 +60,10 @@ class NgramVoter:
         svm.fit(weighted_ngrams(texts, names, rarity), classes, sample_weight=weights)
         learned, offsets = svm.coef_.T, svm.intercept_
         if learned.shape[1] == 1:  # one margin tells two classes apart
-            learned, offsets = np.hstack([-learned, learned]) / 2, np.hstack([-offsets, offsets]) / 2
+            learned, offsets = (
+                np.hstack([-learned, learned]) / 2,
+                np.hstack([-offsets, offsets]) / 2,
+            )
         return cls(names, rarity, learned.astype(np.float32), offsets.astype(np.float32))
 
     def scores(self, texts: Sequence[EncodedText]) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
-"""The logits of whole texts: averages over their windows, by the tokens of each.
+"""What a network says of whole texts: the average over their windows, by the tokens of each.
 
-Classification and multiple choice read long texts this way, in training as in prediction; a text
-that fits one window has that window's logits.
+Classification, multiple choice and sentence vectors read long texts this way, in training as in
+prediction; of a text that fits one window it is that window's output.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ def collate_windows(texts: Sequence[EncodedText], pad_id: int) -> dict[str, Tens
     }
 
 
-def merged_logits(module: nn.Module, inputs: Mapping[str, Tensor], texts: int) -> Tensor:
+def merged_outputs(module: nn.Module, inputs: Mapping[str, Tensor], texts: int) -> Tensor:
     """Run the network and merge the windows of each text.
 
     Args:
-        module: A ``SequenceClassifier``.
+        module: Takes ``INPUT_NAMES`` and returns a row for each window: logits, or a vector.
         inputs: What ``collate_windows`` made.
         texts: Texts in the batch.
 
     Returns:
-        Logits. Shape: (texts, labels).
+        Shape: (texts, width).
     """
-    logits: Tensor = module(*(inputs[name] for name in INPUT_NAMES))
-    weighted = logits.float() * inputs["share"][:, None]
-    return weighted.new_zeros(texts, logits.shape[-1]).index_add(0, inputs["owner"], weighted)
+    outputs: Tensor = module(*(inputs[name] for name in INPUT_NAMES))
+    weighted = outputs.float() * inputs["share"][:, None]
+    return weighted.new_zeros(texts, outputs.shape[-1]).index_add(0, inputs["owner"], weighted)
 
 
-def predicted_logits(
-    module: nn.Module, texts: Sequence[EncodedText], *, labels: int, batch_tokens: int, pad_id: int
+def predicted_outputs(
+    module: nn.Module, texts: Sequence[EncodedText], *, width: int, batch_tokens: int, pad_id: int
 ) -> Tensor:
-    """Return the merged logits of any number of texts, without gradients.
+    """Return the merged outputs of any number of texts, without gradients.
 
     Memory depends on ``batch_tokens``, not on the longest text.
 
     Args:
-        module: A ``SequenceClassifier``.
+        module: See ``merged_outputs``.
         texts: Of any length each.
-        labels: Logits of a text.
+        width: Numbers in an output.
         batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
         pad_id: The id of ``[PAD]``.
 
     Returns:
-        In the order of the texts, on the CPU. Shape: (texts, labels).
+        In the order of the texts, on the CPU. Shape: (texts, width).
     """
-    logits = torch.zeros(len(texts), labels)
+    merged = torch.zeros(len(texts), width)
     device = next(module.parameters()).device
     totals = [text.tokens for text in texts]
     with torch.inference_mode():
@@ -72,5 +72,5 @@ def predicted_logits(
             found = module(*(inputs[name].to(device) for name in INPUT_NAMES))
             share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
             weighted = found.float().cpu() * torch.tensor(share)[:, None]
-            logits.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
-    return logits
+            merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
+    return merged

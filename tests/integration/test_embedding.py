@@ -1,0 +1,205 @@
+"""Sentence vectors: taught by texts and by pairs, asked from Python and the shell."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from tests.integration.conftest import BAD, GOOD, QUICK, THINGS, Ran
+from tests.integration.test_bad_input import refused
+from tests.integration.test_pairs import write
+from zh_albert import AlbertEmbedder, load
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.tasks.embedding.contrast import contrastive_loss
+
+Cli = Callable[..., Ran]
+LEARN = (*QUICK, "--set=train.epochs=20", "--set=train.batch_tokens=1024")
+TEXTS = ["房间很好", "服务太差，失望", "早餐", "“味道”——不错" * 3]
+
+
+def alike(path: Path) -> Path:
+    """Things in other words: pairs of the same thing mean the same, whatever is said of it."""
+    rows = []
+    for number in range(64):
+        things = [THINGS[number % 8], THINGS[(number + number // 8 % 2) % 8]]
+        words = [GOOD[number // 8], BAD[(number * 3 + 1) % 8]]
+        first, second = (thing + word for thing, word in zip(things, words, strict=True))
+        label = 5 if things[0] == things[1] else 1
+        rows.append({"text_a": first, "text_b": second, "label": label})
+    return write(path, rows)
+
+
+@pytest.fixture(scope="session")
+def vectors(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model folder, trained by the job."""
+    from zh_albert.configio import build, parse_overrides
+    from zh_albert.tasks.embedding.examples import read_embedding_examples
+    from zh_albert.tasks.embedding.finetune import FinetuneConfig, finetune
+
+    folder = tmp_path_factory.mktemp("vectors")
+    examples = read_embedding_examples(alike(folder / "train.jsonl"))
+    config = build(FinetuneConfig, parse_overrides([item.removeprefix("--set=") for item in LEARN]))
+    finetune(examples, examples, config, init=micro, out=folder / "model")
+    return folder / "model"
+
+
+def test_pairs_teach_what_is_alike(vectors: Path, micro: Path, cli: Cli, tmp_path: Path) -> None:
+    path = alike(tmp_path / "dev.jsonl")
+    scores = json.loads(cli("evaluate", vectors, path, "--json").out)
+    assert scores["spearman"] > 0.8
+    assert scores["examples"] == 64
+    untaught = AlbertEmbedder(str(micro))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    sides = [
+        untaught.encode([row[name] for row in rows], normalize=True)
+        for name in ("text_a", "text_b")
+    ]
+    before = np.corrcoef((sides[0] * sides[1]).sum(-1), [row["label"] for row in rows])[0, 1]
+    assert scores["pearson"] > before
+    assert "| spearman |" in (vectors / "README.md").read_text()
+
+
+def test_vectors_are_the_mean_of_the_tokens(vectors: Path) -> None:
+    theirs = transformers.AutoModel.from_pretrained(vectors).eval()
+    tokenizer = transformers.BertTokenizer.from_pretrained(vectors)
+    found = load(str(vectors)).encode(TEXTS[:3])
+    assert found.shape == (3, theirs.config.hidden_size)
+    assert found.dtype == np.float32
+    for text, vector in zip(TEXTS, found, strict=False):
+        with torch.inference_mode():
+            expected = theirs(**tokenizer(text, return_tensors="pt")).last_hidden_state.mean(1)[0]
+        np.testing.assert_allclose(vector, expected, atol=1e-5)
+
+
+def test_alone_and_among_others_and_normalized(vectors: Path) -> None:
+    embedder, texts = load(str(vectors)), [*TEXTS, "味道不错，" * 90]
+    together = embedder.encode(texts)
+    np.testing.assert_allclose(
+        together, np.concatenate([embedder(text) for text in texts]), atol=2e-5
+    )
+    unit = embedder.encode(texts, normalize=True)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=-1), 1, atol=1e-5)
+    lengths = np.linalg.norm(together, axis=-1, keepdims=True)
+    np.testing.assert_allclose(unit * lengths, together, atol=1e-4)
+    assert embedder.encode([]).shape == (0, together.shape[1])
+    streamed = list(embedder.stream(iter([texts[0], " ", texts[1]])))
+    np.testing.assert_allclose(streamed[0], together[0], atol=2e-5)
+    assert isinstance(streamed[1], DataError)
+    np.testing.assert_allclose(streamed[2], together[1], atol=2e-5)
+
+
+def test_an_empty_text_is_named_also_behind_the_first_pool(
+    vectors: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zh_albert.tasks.embedding import embedder
+
+    monkeypatch.setattr(embedder, "_POOL", 2)
+    with pytest.raises(DataError, match=r"texts\[3\] is empty"):
+        load(str(vectors)).encode(["好", "好", "好", " "])
+    assert len(load(str(vectors)).encode(["好", "好", "好", "很"])) == 4
+
+
+def test_predict_writes_a_vector_a_line(vectors: Path, cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("房间很好\n\n早餐\n", encoding="utf-8")
+    rows = [json.loads(line) for line in cli("predict", vectors, path).out.splitlines()]
+    assert [len(row["vector"]) for row in rows] == [32, 0, 32]
+    assert "texts.txt, line 2: the text is empty" in rows[1]["error"]
+
+
+def test_single_texts_are_told_apart_by_dropout(micro: Path, cli: Cli, tmp_path: Path) -> None:
+    texts = write(tmp_path / "t.jsonl", [{"text": t + w} for t in THINGS for w in GOOD[:4]])
+    files = ("--train", texts, "--dev", alike(tmp_path / "d.jsonl"), "--init", micro)
+    ran = cli("finetune", "--task", "embedding", *files, "--out", tmp_path / "a", *QUICK, "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out)["train_examples"] == 32
+    again = (*files, "--out", tmp_path / "a", *QUICK, "--resume", "--json")
+    assert json.loads(cli("finetune", "--task", "embedding", *again).out)["updates"] > 0
+    ran = cli(
+        "finetune", "--task", "embedding", *files, "--out", tmp_path / "b", "--set=model.dropout=0"
+    )
+    refused(ran, "by dropout alone", "set model.dropout=0.1")
+
+
+def test_baseline_is_the_cosine_of_n_grams(cli: Cli, tmp_path: Path) -> None:
+    path = alike(tmp_path / "a.jsonl")
+    ran = cli("baseline", "--task", "embedding", "--train", path, "--dev", path, "--json")
+    assert json.loads(ran.out)["spearman"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"text": "好"}, "expected pairs"),
+        ({"text_a": "好", "text_b": "很"}, "expected pairs"),
+        ({"text_a": "好", "label": 1}, 'line 1: field "text_b" is missing'),
+        ({"text_a": "好", "text_b": "", "label": 1}, 'line 1: "text_b" is empty'),
+        ({"text_a": "好", "text_b": "很", "label": [1]}, '"label" must be a number or a string'),
+    ],
+)
+def test_a_dev_file_needs_pairs_with_labels(
+    vectors: Path, cli: Cli, tmp_path: Path, row: dict[str, Any], problem: str
+) -> None:
+    refused(cli("evaluate", vectors, write(tmp_path / "dev.jsonl", [row])), problem)
+
+
+def test_pairs_that_are_not_alike_teach_nothing(cli: Cli, micro: Path, tmp_path: Path) -> None:
+    row = {"text_a": "好", "text_b": "坏", "label": "different"}
+    path = write(tmp_path / "t.jsonl", [row])
+    files = ("--train", path, "--dev", path, "--out", tmp_path / "out", "--init", micro)
+    refused(cli("finetune", "--task", "embedding", *files), "found only pairs that do not")
+
+
+def test_the_estimator_encodes_fits_clones_and_pickles(micro: Path, tmp_path: Path) -> None:
+    quick: dict[str, Any] = {"init": str(micro), "max_length": 16, "stride": 4}
+    embedder = AlbertEmbedder(**quick, peak_lr=5e-3, batch_tokens=256)
+    before = embedder.encode(TEXTS)
+    pairs = [(thing + GOOD[0], thing + BAD[1]) for thing in THINGS]
+    fitted = clone(embedder).set_params(epochs=5).fit(pairs)
+    after = fitted.transform(np.array(TEXTS, dtype=object)[:, None])
+    assert not np.allclose(before, after)
+    assert (pickle.loads(pickle.dumps(fitted)).encode(TEXTS) == after).all()
+    fitted.save(tmp_path / "model")
+    np.testing.assert_allclose(load(str(tmp_path / "model"))(TEXTS), after, atol=0.02, rtol=0.01)
+    texts, labels = [t + w for t in THINGS for w in (GOOD[0], BAD[0])], ["good", "bad"] * 8
+    pipeline = make_pipeline(clone(embedder), LogisticRegression(C=100, max_iter=1000))
+    assert pipeline.fit(texts, labels).score(texts, labels) > 0.9
+    with pytest.raises(NotFittedError, match="fit it, or name init"):
+        AlbertEmbedder().encode(TEXTS)
+
+
+def test_the_loss_is_that_of_the_papers_and_knows_its_own_texts() -> None:
+    torch.manual_seed(0)
+    first, second = torch.randn(2, 4, 6)
+    ids = torch.arange(8).view(4, 2)
+    cosines = torch.nn.functional.cosine_similarity(first[:, None], second[None], dim=-1) / 0.1
+    rows, columns = (-torch.log_softmax(cosines, dim).diagonal().sum() for dim in (1, 0))
+    found = contrastive_loss(first, second, ids, temperature=0.1)
+    torch.testing.assert_close(found, (rows + columns) / 2)
+
+    twice = torch.tensor([[0, 1], [0, 2], [3, 4], [5, 6]])  # the first two share a text
+    masked = cosines.clone()
+    masked[0, 1] = masked[1, 0] = -torch.inf
+    rows, columns = (-torch.log_softmax(masked, dim).diagonal().sum() for dim in (1, 0))
+    found = contrastive_loss(first, second, twice, temperature=0.1)
+    torch.testing.assert_close(found, (rows + columns) / 2)
+    assert contrastive_loss(first[:1], second[:1], ids[:1]) == 0
+
+
+def test_a_temperature_of_zero_is_refused() -> None:
+    from zh_albert.tasks.embedding.finetune import ContrastConfig
+
+    with pytest.raises(ConfigError, match="temperature must be > 0"):
+        ContrastConfig(temperature=0.0)

@@ -1,0 +1,167 @@
+"""Texts in, vectors out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from zh_albert.checkpoints.locate import locate
+from zh_albert.configio import write_toml
+from zh_albert.estimators.fitting import (
+    as_contents,
+    as_texts,
+    packed,
+    pass_on_warnings,
+    seed_of,
+    texts_as_input,
+    unpacked,
+)
+from zh_albert.tasks.embedding.card import embedder_card
+from zh_albert.tasks.embedding.embedder import TextEmbedder
+from zh_albert.tasks.embedding.examples import EmbeddingExample
+from zh_albert.tasks.embedding.finetune import FinetuneConfig, finetune, new_embedder
+from zh_albert.tasks.job import NetworkConfig
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.training.config import TrainConfig
+from zh_albert.training.events import Event
+
+
+class AlbertEmbedder(TransformerMixin, BaseEstimator):
+    """Chinese sentence vectors with scikit-learn's interface.
+
+    With ``init`` it can encode at once, with that encoder's means; ``fit`` makes them better.
+
+    Args:
+        init: What to start from: a bundled name, a folder or a hub id; None: random weights of
+            size ``preset``.
+        preset: ``tiny``, ``small``, ``base``, …; only without ``init``.
+        max_length: Tokens of one window; longer texts are read in overlapping windows.
+        stride: Tokens that neighbouring windows share.
+        epochs: Passes over the training texts.
+        peak_lr: The highest learning rate.
+        batch_tokens: Tokens of one forward pass in training. The texts in it are each other's
+            negatives: more are better.
+        random_state: Seed of weights, order and dropout; None: another one each time.
+        on_event: Called with progress (``zh_albert.training.events``).
+
+    Attributes:
+        embedder_: The trained ``TextEmbedder``.
+        config_: The settings it was trained with.
+
+    >>> texts = ["房间很干净", "屋子不脏", "今天下雨"]
+    >>> AlbertEmbedder(preset="tiny", epochs=1).fit(texts).encode(texts).shape
+    (3, 312)
+    """
+
+    def __init__(
+        self,
+        init: str | None = None,
+        *,
+        preset: str = "tiny",
+        max_length: int = 128,
+        stride: int = 32,
+        epochs: int = 1,
+        peak_lr: float = 3e-5,
+        batch_tokens: int = 4096,
+        random_state: int | np.random.RandomState | None = 1,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> None:
+        self.init = init
+        self.preset = preset
+        self.max_length = max_length
+        self.stride = stride
+        self.epochs = epochs
+        self.peak_lr = peak_lr
+        self.batch_tokens = batch_tokens
+        self.random_state = random_state
+        self.on_event = on_event
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: N803, ARG002
+        """Train on texts (unsupervised SimCSE), or on pairs of texts that mean the same.
+
+        Args:
+            X: Texts. Shape: (texts,) or (texts, 1). Or pairs. Shape: (pairs, 2).
+            y: Not used.
+
+        Raises:
+            DataError: If a text is no string, or empty.
+        """
+        config = self._config()
+        self.embedder_, _ = finetune(
+            [EmbeddingExample(content) for content in as_contents(X)],
+            [],
+            config,
+            init=locate(self.init) if self.init else None,
+            observers=[pass_on_warnings, *([self.on_event] if self.on_event else [])],
+        )
+        self.config_ = config
+        return self
+
+    def encode(self, texts: ArrayLike, *, normalize: bool = False) -> NDArray[np.float32]:
+        """Return a vector for each text. Shape: (texts, hidden).
+
+        Args:
+            texts: Of any length each. Shape: (texts,) or (texts, 1).
+            normalize: Give all vectors length 1, so that dot products are cosines.
+
+        Raises:
+            NotFittedError: If there is neither a fit nor an ``init``.
+            DataError: If a text is no string, or empty.
+        """
+        return self._opened().vectors(as_texts(texts), normalize=normalize)
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
+        """Return ``encode(X)``."""
+        return self.encode(X)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        if not hasattr(self, "config_"):
+            raise NotFittedError("this AlbertEmbedder is not fitted yet; call fit first")
+        card = embedder_card(self.embedder_, write_toml(self.config_))
+        self.embedder_.save(Path(folder), card=card)
+
+    def _opened(self) -> TextEmbedder:
+        if not hasattr(self, "embedder_"):
+            if self.init is None:
+                raise NotFittedError("this AlbertEmbedder is not fitted yet; fit it, or name init")
+            self.embedder_ = new_embedder(self._config(), init=locate(self.init))
+        return self.embedder_
+
+    def _config(self) -> FinetuneConfig:
+        return FinetuneConfig(
+            model=NetworkConfig(preset=self.preset, dropout=0.1),  # see FinetuneConfig
+            window=WindowConfig(max_length=self.max_length, stride=self.stride),
+            train=TrainConfig(
+                # A search over np.arange or np.logspace hands in NumPy's numbers.
+                epochs=index(self.epochs),
+                peak_lr=float(self.peak_lr),
+                batch_tokens=index(self.batch_tokens),
+                seed=seed_of(self.random_state),
+            ),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a sample is a string."""
+        return texts_as_input(super().__sklearn_tags__())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle through a model folder, so weights travel as safetensors."""
+        state = dict(super().__getstate__())
+        if "embedder_" in state:
+            state["_folder"] = packed(state.pop("embedder_"))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo ``__getstate__``."""
+        files = state.pop("_folder", None)
+        super().__setstate__(state)
+        if files:
+            self.embedder_ = unpacked(files, TextEmbedder.load)

@@ -1,0 +1,72 @@
+"""Trained sentence vectors: an array for texts, a stream in constant memory, order kept."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zh_albert.errors import DataError
+from zh_albert.tasks.embedding.embedder import NO_CONTENT, TextEmbedder
+
+_POOL = 2048  # texts sorted together by length: bounds memory and the wait for the first result
+
+
+class Embedder:
+    """Texts → vectors; what ``zh_albert.load`` returns for a model of sentence vectors.
+
+    Attributes:
+        facts: What the model card and ``zh-albert models`` tell: data, scores.
+    """
+
+    def __init__(self, embedder: TextEmbedder) -> None:
+        self._embedder = embedder
+        self.facts = embedder.facts
+
+    @classmethod
+    def load(cls, folder: Path) -> Embedder:
+        """Open a model folder.
+
+        Raises:
+            CheckpointError: If it is none, or a model for something else.
+        """
+        return cls(TextEmbedder.load(folder))
+
+    def encode(self, texts: str | Sequence[str], *, normalize: bool = False) -> NDArray[np.float32]:
+        """Return a vector for each text, in order; a single string counts as a list of one.
+
+        Args:
+            texts: Of any length each.
+            normalize: Give all vectors length 1, so that dot products are cosines.
+
+        Returns:
+            Shape: (texts, hidden).
+
+        Raises:
+            DataError: If a text is not a string, or empty (its index is named).
+        """
+        return self._embedder.vectors(
+            [texts] if isinstance(texts, str) else texts, normalize=normalize
+        )
+
+    def __call__(self, texts: str | Sequence[str]) -> NDArray[np.float32]:
+        """Return ``encode(texts)``."""
+        return self.encode(texts)
+
+    def stream(
+        self, texts: Iterable[str], *, normalize: bool = False
+    ) -> Iterator[NDArray[np.float32] | DataError]:
+        """Yield the vector of each of any number of texts in constant memory, in order.
+
+        An empty text yields its error in its place.
+        """
+        iterator = iter(texts)
+        while pool := list(itertools.islice(iterator, _POOL)):
+            encoded = self._embedder.encode_or_none(pool)
+            there = [one for one in encoded if one is not None]
+            vectors = iter(self._embedder.vectors_of(there, normalize=normalize))
+            for one in encoded:
+                yield DataError(f"the text {NO_CONTENT}") if one is None else next(vectors)

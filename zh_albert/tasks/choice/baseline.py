@@ -1,0 +1,51 @@
+"""The honest opponent: the choice that is most like a sentence of the text."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from zh_albert.tasks.choice.examples import ChoiceExample, Question
+
+_SENTENCE_END = re.compile(r"(?<=[。！？!?\n])")
+
+
+def score_baseline(
+    examples: Sequence[ChoiceExample], dev: Sequence[ChoiceExample]
+) -> dict[str, Any]:
+    """Return the accuracy on ``dev`` of TF-IDF over character 1- and 2-grams.
+
+    The weights are those of the training contexts; nothing else is learned.
+    """
+    start = time.perf_counter()
+    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
+    vectorizer.fit([example.asked.context for example in examples])
+    fitted = time.perf_counter()
+    chosen = _choices(vectorizer, [example.asked for example in dev])
+    right = sum(example.label == choice for example, choice in zip(dev, chosen, strict=True))
+    return {
+        "accuracy": right / len(dev),
+        "examples": len(dev),
+        "seconds": round(time.perf_counter() - fitted, 3),
+        "train_examples": len(examples),
+        "train_seconds": round(fitted - start, 1),
+    }
+
+
+def _choices(vectorizer: TfidfVectorizer, questions: Sequence[Question]) -> list[int]:
+    sentences = [[s for s in _SENTENCE_END.split(q.context) if s.strip()] for q in questions]
+    answers = [
+        [question.question + choice for choice in question.choices] for question in questions
+    ]
+    rows, columns = (vectorizer.transform(chain(*texts)) for texts in (answers, sentences))
+    chosen, row, column = [], 0, 0
+    for these, there in zip(answers, sentences, strict=True):
+        likeness = rows[row : row + len(these)] @ columns[column : column + len(there)].T
+        chosen.append(int(likeness.toarray().max(axis=1).argmax()))
+        row, column = row + len(these), column + len(there)
+    return chosen

@@ -1,0 +1,109 @@
+"""Questions with choices as they stand in task files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zh_albert.errors import DataError
+from zh_albert.tasks.texts import checked_string, checked_text, has_content, refuse_missing_fields
+from zh_albert.textio import read_objects
+
+_FORM = '{"context": …, "question": …, "choices": […], "label": …}'
+
+
+class Question(NamedTuple):
+    """What is asked about a text, and what there is to choose from."""
+
+    context: str
+    """What has to be read; never empty."""
+    question: str
+    """May be empty, where the context itself asks (a cloze)."""
+    choices: tuple[str, ...]
+    """Two or more."""
+    group: str | None = None
+    """Questions of one group have the same choices, and no choice is right for two of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceExample:
+    """A question with its answer.
+
+    Attributes:
+        asked: The question.
+        label: Which choice is right, from 0.
+    """
+
+    asked: Question
+    label: int
+
+    @property
+    def text(self) -> tuple[str, str]:
+        """What tells examples apart; the same question may come with other choices."""
+        return self.asked.context, self.asked.question
+
+
+def question_of(row: dict[str, Any], source: Path | str, line: int) -> Question:
+    """Return the question of a row, ``{"context", "question", "choices"}`` and maybe ``"group"``.
+
+    Raises:
+        DataError: If a field is missing or of another type, or there are fewer than two choices.
+    """
+    refuse_missing_fields(row, ("context", "question", "choices"), source, line, form=_FORM)
+    choices, group = row["choices"], row.get("group")
+    if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
+        problem = f'"choices" must be a list of strings, found {choices!r:.80}'
+        raise DataError.at(source, line, problem)
+    if len(choices) < 2:
+        problem = f'"choices" must hold at least two, found {choices}'
+        raise DataError.at(source, line, problem, hint="Remove the line, there is no choice")
+    if group is not None and not isinstance(group, str):
+        raise DataError.at(source, line, f'"group" must be a string, found {group!r:.80}')
+    context, question = (
+        checked_string(row, name, source, line) for name in ("context", "question")
+    )
+    return Question(context, question, tuple(choices), group)
+
+
+def read_choice_examples(path: Path) -> list[ChoiceExample]:
+    """Read a multiple-choice file, ``{"context", "question", "choices", "label"}`` a line.
+
+    The label is the number of the right choice, from 0, or its text.
+
+    Raises:
+        DataError: With file and line: broken JSON, a missing or wrong field, an empty context or
+            choice, fewer than two choices, a label that is none of them, a group whose questions
+            have different choices or the same answer; or an empty file.
+    """
+    examples: list[ChoiceExample] = []
+    groups: dict[str, tuple[tuple[str, ...], set[int]]] = {}
+    for number, row in read_objects(path):
+        refuse_missing_fields(row, ("label",), path, number, form=_FORM)
+        asked = question_of(row, path, number)
+        checked_text(row, "context", path, number)
+        if not all(map(has_content, asked.choices)):
+            problem = f"a choice is empty: {list(asked.choices)}"
+            raise DataError.at(path, number, problem, hint="Remove the line")
+        label = _checked_label(row["label"], asked.choices, path, number)
+        if asked.group is not None:
+            choices, taken = groups.setdefault(asked.group, (asked.choices, set()))
+            if choices != asked.choices or label in taken:
+                what = "other choices" if choices != asked.choices else "the same answer"
+                problem = f"group {asked.group!r} already has a question with {what}"
+                hint = "Give it a group of its own, or none"
+                raise DataError.at(path, number, problem, hint=hint)
+            taken.add(label)
+        examples.append(ChoiceExample(asked, label))
+    if not examples:
+        raise DataError(f"{path}: no examples, the file is empty")
+    return examples
+
+
+def _checked_label(label: Any, choices: tuple[str, ...], path: Path, line: int) -> int:
+    if isinstance(label, str) and choices.count(label) == 1:
+        return choices.index(label)
+    if type(label) is not int or not 0 <= label < len(choices):
+        problem = f'"label" must be from 0 to {len(choices) - 1}, or a choice, found {label!r:.80}'
+        raise DataError.at(path, line, problem)
+    return label

@@ -1,0 +1,41 @@
+"""The contrastive loss: of all texts in the batch, find the one that means the same."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+
+def contrastive_loss(
+    first: Tensor, second: Tensor, ids: Tensor, *, temperature: float = 0.05
+) -> Tensor:
+    """Cross-entropy of each text's cosines with all second texts, and the other way round.
+
+    A text is never its own negative: where two pairs of a batch share a text, neither is told that
+    the other's partner means something else.
+
+    Args:
+        first: Vectors of the first texts. Shape: (pairs, hidden).
+        second: Vectors of what means the same. Shape: (pairs, hidden).
+        ids: The same number for the same text. Shape: (pairs, 2).
+        temperature: Cosines are divided by this; small ones look at the likest negatives.
+
+    Returns:
+        The mean of both directions, summed over the pairs. Shape: (). Zero for a single pair.
+
+    Source: Gao et al. 2021 (arXiv:2104.08821), equations 1 and 4; both directions as in Radford et
+    al. 2021 (arXiv:2103.00020).
+    """
+    cosines = F.normalize(first, dim=-1) @ F.normalize(second, dim=-1).T / temperature
+    # Pair i knows of both texts of pair j whether it has them too.
+    shared = (ids[:, None, :, None] == ids[None, :, None, :]).flatten(2).any(-1)
+    own = torch.eye(len(ids), dtype=torch.bool, device=ids.device)
+    cosines = cosines.masked_fill(shared & ~own, -math.inf)
+    targets = torch.arange(len(ids), device=ids.device)
+    one_way, other_way = (
+        F.cross_entropy(table, targets, reduction="sum") for table in (cosines, cosines.T)
+    )
+    return (one_way + other_way) / 2

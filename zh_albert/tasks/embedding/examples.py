@@ -1,0 +1,111 @@
+"""Texts and pairs that sentence vectors are taught and judged by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zh_albert.errors import DataError
+from zh_albert.tasks.texts import Content, checked_name, checked_text, refuse_missing_fields
+from zh_albert.textio import read_objects
+
+SAME_MEANING = ("similar", "entailment")
+"""Labels of pairs whose texts mean the same, or nearly."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingExample:
+    """A text, or a pair of texts.
+
+    Attributes:
+        text: As read; never empty, nor is one of a pair.
+        label: Of a pair: how alike, a number; or the name of a class; None: the texts mean the
+            same.
+    """
+
+    text: Content
+    label: float | str | None = None
+
+
+def read_embedding_examples(path: Path) -> list[EmbeddingExample]:
+    """Read ``{"text"}`` or ``{"text_a", "text_b"}`` a line, a pair also with ``"label"``.
+
+    Raises:
+        DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an
+            empty file.
+    """
+    examples = []
+    for number, row in read_objects(path):
+        if "text" in row:
+            examples.append(EmbeddingExample(checked_text(row, "text", path, number)))
+            continue
+        form = '{"text": …} or {"text_a": …, "text_b": …}'
+        refuse_missing_fields(row, ("text_a", "text_b"), path, number, form=form)
+        first, second = (checked_text(row, name, path, number) for name in ("text_a", "text_b"))
+        label = _checked_label(row.get("label"), path, number)
+        examples.append(EmbeddingExample((first, second), label))
+    if not examples:
+        raise DataError(f"{path}: no examples, the file is empty")
+    return examples
+
+
+def taught(
+    examples: Iterable[EmbeddingExample], alike_from: float
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return what can be learned from: texts, and pairs that mean the same.
+
+    Args:
+        examples: Texts in pairs that are not alike are left out: they say what is different, not
+            what is the same.
+        alike_from: A pair with a number for a label means the same from here on.
+    """
+    texts = [example.text for example in examples if isinstance(example.text, str)]
+    pairs = [
+        example.text
+        for example in examples
+        if isinstance(example.text, tuple)
+        and (example.label is None or _alikeness(example.label, alike_from) == 1)
+    ]
+    return texts, pairs
+
+
+def judged(
+    examples: Sequence[EmbeddingExample], source: Path | str
+) -> tuple[list[tuple[str, str]], list[float]]:
+    """Return pairs and how alike each is: its number, or 1 for ``SAME_MEANING`` and else 0.
+
+    Raises:
+        DataError: If an example is no pair with a label.
+    """
+    pairs, gold = [], []
+    for example in examples:
+        if not isinstance(example.text, tuple) or example.label is None:
+            raise DataError(
+                f'{source}: expected pairs, {{"text_a", "text_b", "label"}}, to score vectors on, '
+                f"found {example.text!r:.50} without a label"
+            )
+        pairs.append(example.text)
+        gold.append(_alikeness(example.label))
+    return pairs, gold
+
+
+def _alikeness(label: float | str, alike_from: float | None = None) -> float:
+    if isinstance(label, str):
+        return float(label in SAME_MEANING)
+    return label if alike_from is None else float(label >= alike_from)
+
+
+def _checked_label(label: Any, path: Path, line: int) -> float | str | None:
+    if label is None:
+        return None
+    if isinstance(label, int | float) and not isinstance(label, bool):
+        if not math.isfinite(label):
+            raise DataError.at(path, line, f'"label" must be finite, found {label!r}')
+        return float(label)
+    if isinstance(label, str):
+        return checked_name(label, "label", path, line)
+    problem = f'"label" must be a number or a string, found {label!r:.80}'
+    raise DataError.at(path, line, problem)

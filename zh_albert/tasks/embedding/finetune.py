@@ -1,0 +1,196 @@
+"""Contrastive fine-tuning of sentence vectors: texts or pairs and an encoder in, a folder out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.tasks.batching import ShuffledSource, Size
+from zh_albert.tasks.correlations import correlations
+from zh_albert.tasks.embedding.card import embedder_card
+from zh_albert.tasks.embedding.contrast import contrastive_loss
+from zh_albert.tasks.embedding.embedder import TextEmbedder
+from zh_albert.tasks.embedding.examples import (
+    EmbeddingExample,
+    judged,
+    read_embedding_examples,
+    taught,
+)
+from zh_albert.tasks.job import (
+    JobConfig,
+    NetworkConfig,
+    Trainee,
+    TrainingData,
+    finetune_model,
+    load_encoder,
+    starting_point,
+)
+from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
+from zh_albert.training.engine import Batch, Outcome
+from zh_albert.training.events import Observer
+from zh_albert.training.resume import Position, seed_torch
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContrastConfig:
+    """What is taught to be alike, and how sharply."""
+
+    temperature: float = 0.05  # of the cosines
+    alike_from: float = 4.0  # pairs with numbers for labels mean the same from here on
+
+    def __post_init__(self) -> None:
+        if self.temperature <= 0:
+            raise ConfigError(f"temperature must be > 0, got {self.temperature}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    # Published encoders have no dropout, but it is all that tells a single text from itself.
+    model: NetworkConfig = field(default_factory=lambda: NetworkConfig(dropout=0.1))
+    contrast: ContrastConfig = field(default_factory=ContrastConfig)
+
+
+def new_embedder(config: FinetuneConfig, *, init: Path | None) -> TextEmbedder:
+    """Make a model that has learned nothing of sentences yet.
+
+    Args:
+        config: ``train.seed`` decides random weights.
+        init: See ``starting_point``.
+    """
+    sizes, tokenizer = starting_point(config.model, init)
+    seed_torch(config.train.seed, 0, 0)
+    embedder = TextEmbedder(sizes, tokenizer, window=config.window)
+    if init is not None:
+        load_encoder(embedder.module, init)
+    return embedder
+
+
+def contrastive_data(
+    embedder: TextEmbedder,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    batch_tokens: int,
+    seed: int,
+) -> TrainingData:
+    """Return batches of pairs for ``embedding_loss``; a text twice is a pair too."""
+    distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
+    encoded, numbers = embedder.encode(distinct), {t: n for n, t in enumerate(distinct)}
+    ids = torch.tensor([[numbers[text] for text in pair] for pair in pairs])
+
+    def load(item: list[int]) -> Batch:
+        # All the first texts, then all the second ones.
+        chosen = [encoded[number] for number in ids[item].T.flatten().tolist()]
+        inputs = {**collate_windows(chosen, embedder.config.pad_token_id), "ids": ids[item]}
+        return Batch(inputs, weight=len(item), tokens=sum(text.tokens for text in chosen))
+
+    sizes = []
+    for first, second in ids.tolist():
+        parts = encoded[first].size, encoded[second].size
+        sizes.append(Size(sum(p.rows for p in parts), max(p.length for p in parts)))
+    # What guessing costs depends on how many pairs share a batch: it is not watched.
+    return TrainingData(ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed), None)
+
+
+def embedding_loss(temperature: float, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+    """See ``contrastive_loss``."""
+    ids = inputs["ids"]
+    first, second = merged_outputs(module, inputs, ids.numel()).chunk(2)
+    return Outcome(contrastive_loss(first, second, ids, temperature=temperature))
+
+
+def finetune(
+    examples: Sequence[EmbeddingExample],
+    dev: Sequence[EmbeddingExample],
+    config: FinetuneConfig,
+    *,
+    init: Path | None = None,
+    out: Path | None = None,
+    resume: bool = False,
+    observers: Sequence[Observer] = (),
+) -> tuple[TextEmbedder, Position]:
+    """Train sentence vectors; the arguments are those of ``classification.finetune``.
+
+    Pairs that mean the same are brought together; a single text with itself, read twice under
+    different dropout (unsupervised SimCSE). The other texts of the batch are kept away.
+
+    Returns:
+        The model with its best weights, by Spearman's correlation of cosines and labels, and
+        where the run ended.
+
+    Raises:
+        ConfigError: If ``out`` holds a run already and ``resume`` is not given, or single texts
+            are to be learned without dropout.
+        DataError: If there is nothing to learn from, or dev holds anything but pairs with labels.
+    """
+    texts, pairs = taught(examples, config.contrast.alike_from)
+    if not texts and not pairs:
+        raise DataError(
+            "expected texts, or pairs that mean the same, found only pairs that do not (label "
+            f"below {config.contrast.alike_from:g}, or neither similar nor entailment)"
+        )
+    judged(dev, "the dev examples")
+    embedder = new_embedder(config, init=init)
+    sizes = embedder.config
+    if texts and not (sizes.hidden_dropout_prob or sizes.attention_probs_dropout_prob):
+        raise ConfigError(
+            "single texts are told from themselves by dropout alone, and there is none; set "
+            "model.dropout=0.1, or learn from pairs"
+        )
+
+    def data(_: Observer) -> TrainingData:
+        both = [*pairs, *((text, text) for text in texts)]
+        batch_tokens, seed = config.train.batch_tokens, config.train.seed
+        return contrastive_data(embedder, both, batch_tokens=batch_tokens, seed=seed)
+
+    trainee = Trainee(
+        model=embedder,
+        data=data,
+        objective=partial(embedding_loss, config.contrast.temperature),
+        evaluate=partial(evaluate, embedder, dev) if dev else None,
+        metric="spearman",
+        card=partial(embedder_card, embedder),
+        reopen=TextEmbedder.load,
+    )
+    return finetune_model(
+        trainee,
+        config,
+        examples=examples,
+        dev=dev,
+        init=init,
+        out=out,
+        resume=resume,
+        observers=observers,
+    )
+
+
+def evaluate(
+    embedder: TextEmbedder,
+    examples: Sequence[EmbeddingExample],
+    source: Path | str = "the examples",
+) -> dict[str, float]:
+    """Return correlations of cosines and labels, ``examples`` and ``seconds`` (of prediction)."""
+    pairs, gold = judged(examples, source)
+    start = time.perf_counter()
+    cosines = embedder.likeness(pairs)
+    seconds = time.perf_counter() - start
+    scores = correlations(gold, cosines)
+    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+
+
+def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
+    """Score a model folder on a file of pairs with labels; see ``evaluate``.
+
+    Raises:
+        DataError: If the file cannot be read, or holds something else.
+    """
+    return evaluate(TextEmbedder.load(folder), read_embedding_examples(file), file)
