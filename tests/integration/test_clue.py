@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.conftest import Ran, reviews
 from tests.integration.test_ner import travels
+from tests.integration.test_pairs import pair_rows
 from tests.integration.test_reading import trips
 from zh_albert.textio import read_objects
 
@@ -164,6 +165,54 @@ def test_questions_are_answered_in_the_official_form(
     assert cli("clue", "check", file, "--task", "cmrc2018", "--data", data).code == 0
 
 
+def official_pairs() -> list[dict[str, Any]]:
+    numbers = {"different": "0", "similar": "1"}
+    return [
+        {"sentence1": row["text_a"], "sentence2": row["text_b"], "label": numbers[row["label"]]}
+        for row in pair_rows()[:16]
+    ]
+
+
+def official_coreferences() -> list[dict[str, Any]]:
+    rows = []
+    for number, person in enumerate(["小明", "小红", "老王", "老李"] * 4):
+        text = f"{person}说猫饿了，它要吃饭。"
+        start = text.index("猫") if number % 2 else 0
+        thing = {"span1_text": text[start : start + 1], "span1_index": start}
+        target = {**thing, "span2_text": "它", "span2_index": text.index("它")}
+        rows.append({"target": target, "text": text, "label": ("false", "true")[number % 2]})
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("task", "rows", "name"),
+    [
+        ("afqmc", official_pairs(), "afqmc_predict.json"),
+        ("cluewsc2020", official_coreferences(), "cluewsc11_predict.json"),
+    ],
+)
+def test_pairs_and_pronouns_go_the_whole_way(
+    cli: Cli, micro: Path, tmp_path: Path, task: str, rows: list[dict[str, Any]], name: str
+) -> None:
+    data, out = tmp_path / "data", tmp_path / "out"
+    (data / task).mkdir(parents=True)
+    for file in ("train.json", "dev.json"):
+        write(data / task / file, rows)
+    test = [{n: v for n, v in row.items() if n != "label"} for row in rows]
+    write(data / task / "test.json", [{"id": 10 + n, **row} for n, row in enumerate(test)])
+    arguments = ("--tasks", task, "--data", data, "--out", out, "--init", micro, "--seeds", 1)
+    ran = cli("clue", "run", *arguments, *BRIEF, "--set=train.epochs=2")
+    assert ran.code == 0, ran.err
+
+    ran = cli("clue", "predict", task, out / task / "seed-1", data / task, "--out", tmp_path)
+
+    assert ran.code == 0, ran.err
+    ran = cli("clue", "check", tmp_path / name, "--task", task, "--data", data / task)
+    assert (ran.code, ran.out) == (0, f"{tmp_path / name}: no fault\n")
+    other = cli("clue", "predict", "cslf", out / task / "seed-1", data / task, "--out", tmp_path)
+    assert (other.code, other.err.count("\n")) == (2, 1)
+
+
 def test_faults_are_told_a_line_each_with_exit_code_2(
     cli: Cli, release: Path, tmp_path: Path
 ) -> None:
@@ -210,7 +259,7 @@ def test_a_model_for_another_task_is_refused(
     other = cli("clue", "predict", "tnews", trained, release / "eprstmt", "--out", tmp_path)
     assert (other.code, "which is no label of tnews" in other.err) == (2, True)
     kind = cli("clue", "predict", "cluener", trained, release / "cluener", "--out", tmp_path)
-    assert (kind.code, "finds entities, found a Classifier" in kind.err) == (2, True)
+    assert (kind.code, "finds entities, found another kind" in kind.err) == (2, True)
     assert not list(tmp_path.iterdir())
 
 

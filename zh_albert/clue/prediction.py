@@ -64,16 +64,18 @@ def predict(
 
 
 def _labels(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | None]:
-    if not isinstance(model, Classifier):
-        raise DataError(f"{task.name} asks for a model that gives labels, found a {_kind(model)}")
+    pairs = task.trained_as == "pair"
+    if not isinstance(model, Classifier) or model.pairs != pairs:
+        raise _another_kind(task, f"labels {'pairs of texts' if pairs else 'texts'}")
     official = official_labels(task, model.labels)
-    for answer in model.stream(row["text"] for row in rows):
+    contents = (model.content_of(row, task.name, n) for n, row in enumerate(rows, start=1))
+    for answer in model.stream(contents):
         yield None if isinstance(answer, DataError) else official[answer.label]
 
 
 def _entities(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[list[dict[str, Any]]]:
     if not isinstance(model, Tagger):
-        raise DataError(f"{task.name} asks for a model that finds entities, found a {_kind(model)}")
+        raise _another_kind(task, "finds entities")
     official = official_labels(task, model.labels)
     for found in model.stream(row["text"] for row in rows):
         yield [{**asdict(entity), "type": official[entity.type]} for entity in found]
@@ -81,7 +83,7 @@ def _entities(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[list[
 
 def _passages(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | None]:
     if not isinstance(model, Reader):
-        raise DataError(f"{task.name} asks for a model that reads, found a {_kind(model)}")
+        raise _another_kind(task, "reads")
     for answer in model.stream((row["question"], row["context"]) for row in rows):
         yield None if isinstance(answer, DataError) else answer.text or None
 
@@ -91,12 +93,14 @@ def _guess(task: ClueTask, row: Row) -> Any:
     return row["context"].strip()[:10] if task.form == "reading" else next(iter(task.labels))
 
 
-def _kind(model: Any) -> str:
-    return type(model).__name__
+def _another_kind(task: ClueTask, does: str) -> DataError:
+    return DataError(f"{task.name} asks for a model that {does}, found another kind")
 
 
 _ANSWERS: Mapping[Form, Callable[[ClueTask, Any, Sequence[Row]], Iterator[Any]]] = {
     "text": _labels,
+    "pair": _labels,
+    "keywords": _labels,
     "coreference": _labels,
     "entities": _entities,
     "reading": _passages,

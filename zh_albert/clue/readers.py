@@ -1,7 +1,7 @@
 """Official files of CLUE and FewCLUE → rows of this project's own task format.
 
-What decides the score is done here: the spans of CLUEWSC are marked in the text, keywords stand
-before the abstract, C3's turns are one text, each blank of ChID is a question of its own.
+What decides the score is done here: keywords stand before the abstract, C3's turns are one text,
+each blank of ChID is a question of its own; and by the task itself, which marks CLUEWSC's spans.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from zh_albert.clue.tasks import ClueTask, Form
 from zh_albert.errors import DataError
+from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.textio import read_lines, read_objects
 
 BLANK = "#idiom#"  # in a context: the one that is asked for
@@ -78,34 +79,12 @@ def _coreferences(task: ClueTask, path: Path) -> Iterator[Row]:
         text, target = _string(row, "text", path, line), row.get("target")
         if not isinstance(target, dict):
             raise DataError.at(path, line, f'"target" must be an object, found {target!r:.80}')
-        thing, pronoun = (_span(target, name, text, path, line) for name in ("span1", "span2"))
-        marked = mark_spans(text, thing, pronoun)
-        yield {"id": row["id"], "text": marked, **_label(task, row, path, line)}
-
-
-def mark_spans(text: str, thing: range, pronoun: range) -> str:
-    """Put ``_`` around what a pronoun may mean, and the pronoun into brackets.
-
-    >>> mark_spans("小明说他饿了", range(0, 2), range(3, 4))
-    '_小明_说[他]饿了'
-    """
-    # Where one span ends and the other begins, the end comes first.
-    starts = [(thing.start, 1, "_"), (pronoun.start, 1, "[")]
-    ends = [(thing.stop, 0, "_"), (pronoun.stop, 0, "]")]
-    for place, _, mark in sorted(starts + ends, reverse=True):
-        text = text[:place] + mark + text[place:]
-    return text
-
-
-def _span(target: Mapping[str, Any], name: str, text: str, path: Path, line: int) -> range:
-    piece, start = target.get(f"{name}_text"), target.get(f"{name}_index")
-    if not isinstance(piece, str) or type(start) is not int or not piece:
-        raise DataError.at(path, line, f'"target" needs {name}_text and {name}_index')
-    if start < 0 or text[start : start + len(piece)] != piece:
-        there = text[max(start, 0) : max(start, 0) + len(piece)]
-        problem = f"{name} says {piece!r}, but the text from {start} on is {there!r}"
-        raise DataError.at(path, line, problem)
-    return range(start, start + len(piece))
+        spans = {
+            name: {"text": target.get(f"{name}_text"), "start": target.get(f"{name}_index")}
+            for name in ("span1", "span2")
+        }
+        text_with_marks(spans, text, path, line)  # refuses spans that are not where they say
+        yield {"id": row["id"], "text": text, **spans, **_label(task, row, path, line)}
 
 
 def _entities(task: ClueTask, path: Path) -> Iterator[Row]:
