@@ -192,6 +192,7 @@ def test_a_long_question_leaves_half_of_the_window_to_the_text(model: Path) -> N
     [
         ({"question": " ", "context": "好"}, r"questions\[0\] is empty .* nothing to answer"),
         ({"question": ["谁", ""], "context": "好"}, r"questions\[1\] is empty"),
+        ({"question": ["谁"] * 600 + [""], "context": "好"}, r"questions\[600\] is empty"),
         ({"question": 3, "context": "好"}, "question: expected a string or a list, found int"),
         ({"question": "谁", "context": None}, "context: expected a string or a list, found None"),
         ({"question": ["谁"], "context": [3]}, r"contexts\[0\]: expected a string, found int: 3"),

@@ -63,13 +63,16 @@ class TextReader:
         self.facts = dict(facts or {})
         self.module = SpanReader(config).eval()
 
-    def encode(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedQuestion]:
+    def encode(
+        self, pairs: Sequence[tuple[str, str]], *, counted_from: int = 0
+    ) -> list[EncodedQuestion]:
         """Tokenize questions and their texts; a text that several ask about is read once.
 
         Raises:
-            DataError: If one is no string, or a question holds nothing to read.
+            DataError: If one is no string, or a question holds nothing to read; the first pair is
+                number ``counted_from``.
         """
-        for index, pair in enumerate(pairs):
+        for index, pair in enumerate(pairs, start=counted_from):
             for name, text in zip(("questions", "contexts"), pair, strict=True):
                 if not isinstance(text, str):
                     raise DataError(
@@ -78,7 +81,7 @@ class TextReader:
                     )
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         encodings = dict(zip(texts, self._encodings(texts), strict=True))
-        for index, (question, _) in enumerate(pairs):
+        for index, (question, _) in enumerate(pairs, start=counted_from):
             if not encodings[question].ids:
                 raise DataError(f"questions[{index}] {NO_QUESTION}; leave it out")
         return [encode_question(encodings[q], encodings[c], self.window) for q, c in pairs]
@@ -116,7 +119,7 @@ class TextReader:
         """Return what is found for each question, whether it is enough to answer or not."""
         result = []
         for start in range(0, len(pairs), _POOL):
-            questions = self.encode(pairs[start : start + _POOL])
+            questions = self.encode(pairs[start : start + _POOL], counted_from=start)
             result += self._read_encoded(questions, keep, batch_tokens)
         return result
 
