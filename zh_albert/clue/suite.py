@@ -15,7 +15,7 @@ from zh_albert.clue.tasks import ClueTask
 from zh_albert.configio import build, merged
 from zh_albert.errors import DataError
 from zh_albert.tasks.catalog import TASKS
-from zh_albert.textio import atomic_write
+from zh_albert.textio import atomic_write, encode_json
 from zh_albert.training.events import Observer
 
 _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst")
@@ -52,7 +52,7 @@ def write_rows(rows: Iterable[Row], out: Path) -> int:
     count = 0
     with atomic_write(out) as file:
         for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            file.write(encode_json(row) + b"\n")
             count += 1
     return count
 
@@ -123,7 +123,7 @@ def run_task(
         if not (run / _SCORE).exists():
             score = job.evaluate_file(run, splits.scored)
             with atomic_write(run / _SCORE) as file:
-                file.write(json.dumps(score, ensure_ascii=False).encode() + b"\n")
+                file.write(encode_json(score) + b"\n")
         scores.append(_percent(task, json.loads((run / _SCORE).read_text("utf-8"))))
     return Result(task, scores)
 
