@@ -81,6 +81,11 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, parse_object(line, number, path)
 
 
+def encode_json(value: Any, *, indent: int | None = None) -> bytes:
+    """Return JSON in UTF-8; half a surrogate pair, which that cannot hold, stays an escape."""
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace")
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Write a file that appears whole or not at all; on an error the old one stays.

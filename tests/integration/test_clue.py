@@ -13,6 +13,7 @@ from tests.integration.conftest import Ran, reviews
 from tests.integration.test_ner import travels
 from tests.integration.test_pairs import pair_rows
 from tests.integration.test_reading import trips
+from zh_albert.clue.tasks import CLUE_TASKS
 from zh_albert.textio import read_objects
 
 Cli = Callable[..., Ran]
@@ -184,22 +185,32 @@ def official_coreferences() -> list[dict[str, Any]]:
     return rows
 
 
+def official_idioms() -> list[dict[str, Any]]:
+    idioms = ["一心一意", "三心二意", "乱七八糟"]
+    return [
+        {"id": number, "candidates": idioms, "content": f"他做事{word}#idiom#。", "answer": choice}
+        for number, (word, choice) in enumerate([("认真", 0), ("不专心", 1), ("没条理", 2)] * 4)
+    ]
+
+
 @pytest.mark.parametrize(
     ("task", "rows", "name"),
     [
         ("afqmc", official_pairs(), "afqmc_predict.json"),
         ("cluewsc2020", official_coreferences(), "cluewsc11_predict.json"),
+        ("chidf", official_idioms(), "chidf_predict.json"),
     ],
 )
-def test_pairs_and_pronouns_go_the_whole_way(
+def test_pairs_pronouns_and_choices_go_the_whole_way(
     cli: Cli, micro: Path, tmp_path: Path, task: str, rows: list[dict[str, Any]], name: str
 ) -> None:
     data, out = tmp_path / "data", tmp_path / "out"
     (data / task).mkdir(parents=True)
-    for file in ("train.json", "dev.json"):
+    described = CLUE_TASKS[task]
+    for file in {*described.train, *described.dev, *described.scored}:
         write(data / task / file, rows)
-    test = [{n: v for n, v in row.items() if n != "label"} for row in rows]
-    write(data / task / "test.json", [{"id": 10 + n, **row} for n, row in enumerate(test)])
+    test = [{n: v for n, v in row.items() if n not in ("label", "answer")} for row in rows]
+    write(data / task / "test.json", [{**row, "id": 10 + n} for n, row in enumerate(test)])
     arguments = ("--tasks", task, "--data", data, "--out", out, "--init", micro, "--seeds", 1)
     ran = cli("clue", "run", *arguments, *BRIEF, "--set=train.epochs=2")
     assert ran.code == 0, ran.err
@@ -211,6 +222,30 @@ def test_pairs_and_pronouns_go_the_whole_way(
     assert (ran.code, ran.out) == (0, f"{tmp_path / name}: no fault\n")
     other = cli("clue", "predict", "cslf", out / task / "seed-1", data / task, "--out", tmp_path)
     assert (other.code, other.err.count("\n")) == (2, 1)
+
+
+def test_a_passage_uses_no_idiom_twice(cli: Cli, micro: Path, tmp_path: Path) -> None:
+    """ChID: a row for each blank, answered together."""
+    data = tmp_path / "chid"
+    data.mkdir()
+    idioms = ["一心一意", "三心二意", "乱七八糟", "井井有条"]
+    contents = ["他#idiom000001#，她#idiom000002#。", "房间#idiom000003#。"]
+    passage = {"content": contents, "candidates": idioms}
+    for split in ("train", "dev"):
+        write(data / f"{split}.json", [passage])
+        key = {"#idiom000001#": 0, "#idiom000002#": 1, "#idiom000003#": 2}
+        (data / f"{split}_answer.json").write_text(json.dumps(key), encoding="utf-8")
+    write(data / "test1.1.json", [passage])
+    arguments = ("--tasks", "chid", "--data", tmp_path, "--out", tmp_path / "out", "--seeds", 1)
+    ran = cli("clue", "run", *arguments, "--init", micro, *BRIEF, "--set=train.epochs=1")
+    assert ran.code == 0, ran.err
+
+    ran = cli("clue", "predict", "chid", tmp_path / "out/chid/seed-1", data, "--out", tmp_path)
+
+    assert ran.code == 0, ran.err
+    answers = json.loads((tmp_path / "chid11_predict.json").read_text("utf-8"))
+    assert list(answers) == ["#idiom000001#", "#idiom000002#", "#idiom000003#"]
+    assert len(set(answers.values())) == 3
 
 
 def test_faults_are_told_a_line_each_with_exit_code_2(

@@ -152,6 +152,7 @@ def test_a_file_of_another_task_is_refused(tmp_path: Path) -> None:
         ("drcd", "drcd/raw_sample/DRCD_dev.json", "drcd/dev.jsonl.xz"),
         ("c3", "c3/raw_sample/m-train.json", "c3/train.jsonl.xz"),
         ("cluener", "cluener/raw_sample/train.json", "cluener/train.jsonl.xz"),
+        ("cluener", "cluener/raw_sample/test.json", None),
         ("eprstmt", "fewclue_eprstmt/raw_sample/train_0.json", "fewclue_eprstmt/train.jsonl"),
         ("csldcp", "fewclue_csldcp/raw_sample/train_0.json", "fewclue_csldcp/train.jsonl.xz"),
         ("bustm", "fewclue_bustm/raw_sample/train_0.json", "fewclue_bustm/train.jsonl"),

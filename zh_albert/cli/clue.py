@@ -153,11 +153,9 @@ def check(
 
 @app.command()
 def run(
+    names: Annotated[str, typer.Option("--tasks", help="Names with commas between them.")],
     data: Annotated[Path, typer.Option(help="Folder that holds a folder for each task.")],
     out: Annotated[Path, typer.Option(help="Folder for the runs, TASK/seed-N; goes on there.")],
-    names: Annotated[
-        str, typer.Option("--tasks", help="Names with commas between them.")
-    ] = "tnews,iflytek,cluener",
     init: Annotated[
         str | None, typer.Option(help="Encoder to start from: name, folder or hub id.")
     ] = None,

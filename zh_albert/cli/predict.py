@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -48,7 +47,7 @@ def predict(
     from zh_albert.inference.loading import load
     from zh_albert.inference.reading import Reader
     from zh_albert.inference.tagging import Tagger
-    from zh_albert.textio import decode_line, read_lines
+    from zh_albert.textio import decode_line, encode_json, read_lines
 
     if file == Path("-"):
         file = None
@@ -89,7 +88,7 @@ def predict(
             row = {"vector": result.tolist()}
         else:
             row = dataclasses.asdict(result)
-        sys.stdout.write(_json_line(row))
+        sys.stdout.write(encode_json(row).decode() + "\n")
     sys.stdout.flush()
     if failed:
         say(f'{failed} lines could not be answered; their result says why under "error"')
@@ -106,12 +105,6 @@ def demo(
 
     # The page stands above the library; the command line only knows its name.
     importlib.import_module("apps.gradio_demo").serve(port=port)
-
-
-def _json_line(row: dict[str, Any]) -> str:
-    """Return JSON in UTF-8; half a surrogate pair, which that cannot hold, stays an escape."""
-    line = json.dumps(row, ensure_ascii=False) + "\n"
-    return line.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_jsonl(path: Path) -> bool:

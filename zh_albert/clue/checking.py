@@ -12,6 +12,7 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import WHOLE, official_tests
 from zh_albert.clue.tasks import ClueTask, Form
 from zh_albert.errors import DataError
+from zh_albert.textio import encode_json
 
 
 class Fault(NamedTuple):
@@ -96,7 +97,9 @@ def _lines(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
             found = type(value).__name__
             faults.append(Fault(number, f"expected one JSON object a line, found a {found}"))
         elif not _is_id(value.get("id")):
-            found = repr(value.get("id")) if "id" in value else f"fields {', '.join(value)}"
+            found = (
+                repr(value.get("id")) if "id" in value else f"fields {', '.join(map(repr, value))}"
+            )
             faults.append(Fault(number, f'expected "id", a number or string, found {found:.80}'))
         else:
             yield Answer(number, value["id"], value)
@@ -232,7 +235,7 @@ def _is_id(value: Any) -> bool:
 
 def _line_of(raw: bytes, name: str) -> int | None:
     """Return the line of a key, where the file writes it as text, each key once."""
-    place = raw.find(json.dumps(name, ensure_ascii=False).encode())
+    place = raw.find(encode_json(name))
     return raw.count(b"\n", 0, place) + 1 if place >= 0 else None
 
 

@@ -11,7 +11,8 @@ from zh_albert.clue.checking import Fault, faults_in
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import official_labels, official_tests, write_submission
 from zh_albert.clue.tasks import ClueTask, Form
-from zh_albert.errors import ConfigError, DataError
+from zh_albert.errors import DataError
+from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.classification import Classifier
 from zh_albert.inference.loading import load
 from zh_albert.inference.reading import Reader
@@ -43,7 +44,7 @@ def predict(
         version: Of the test, where there are several, see ``official_tests``.
 
     Raises:
-        ConfigError: If this version of the library has no model for such a task.
+        ConfigError: If the test has no such version.
         DataError: If the data cannot be read, or the model is one for another task.
     """
     test = official_tests(task, data, version)[0]
@@ -51,8 +52,6 @@ def predict(
         data = data / test.data
     if out.is_dir():
         out = out / test.submission
-    if task.form not in _ANSWERS:
-        raise ConfigError(f"{task.name}: there is no model for {task.trained_as!r} tasks yet")
     rows = list(read_official(task, data))
     answers = list(_ANSWERS[task.form](task, load(model), rows))
     guessed = [index for index, answer in enumerate(answers) if answer is None]
@@ -88,9 +87,23 @@ def _passages(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str |
         yield None if isinstance(answer, DataError) else answer.text or None
 
 
+def _choices(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[int | None]:
+    if not isinstance(model, Chooser):
+        raise _another_kind(task, "chooses")
+    contents = (model.content_of(row, task.name, n) for n, row in enumerate(rows, start=1))
+    for answer in model.stream(contents):
+        yield None if isinstance(answer, DataError) else answer.index
+
+
 def _guess(task: ClueTask, row: Row) -> Any:
     """Return some answer of the right form."""
-    return row["context"].strip()[:10] if task.form == "reading" else next(iter(task.labels))
+    match task.trained_as:
+        case "reading":
+            return row["context"].strip()[:10]
+        case "choice":
+            return 0
+        case _:
+            return next(iter(task.labels))
 
 
 def _another_kind(task: ClueTask, does: str) -> DataError:
@@ -104,4 +117,7 @@ _ANSWERS: Mapping[Form, Callable[[ClueTask, Any, Sequence[Row]], Iterator[Any]]]
     "coreference": _labels,
     "entities": _entities,
     "reading": _passages,
+    "choices": _choices,
+    "idioms": _choices,
+    "idiom": _choices,
 }

@@ -6,14 +6,13 @@ and in CLUEbenchmark/FewCLUE (``resources``), the baselines in CLUEbenchmark/CLU
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from zh_albert.clue.tasks import ClueTask, Form, OfficialTest
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.textio import atomic_write
+from zh_albert.textio import atomic_write, encode_json
 
 WHOLE: frozenset[Form] = frozenset({"reading", "idioms"})
 """Forms whose submission is one JSON object, id → answer; the others' is one object a line."""
@@ -73,11 +72,10 @@ def write_submission(task: ClueTask, ids: Iterable[Any], answers: Iterable[Any],
     pairs = zip(ids, answers, strict=True)
     with atomic_write(out) as file:
         if task.form in WHOLE:
-            file.write(json.dumps(dict(pairs), ensure_ascii=False, indent=1).encode() + b"\n")
+            file.write(encode_json(dict(pairs), indent=1) + b"\n")
             return
         for identity, answer in pairs:
-            row = {"id": identity, **_line(task, answer)}
-            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            file.write(encode_json({"id": identity, **_line(task, answer)}) + b"\n")
 
 
 def _line(task: ClueTask, answer: Any) -> dict[str, Any]:

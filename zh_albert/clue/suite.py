@@ -13,9 +13,9 @@ from zh_albert.clue.published import MODELS, published
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.tasks import ClueTask
 from zh_albert.configio import build, merged
-from zh_albert.errors import ConfigError, DataError
+from zh_albert.errors import DataError
 from zh_albert.tasks.catalog import TASKS
-from zh_albert.textio import atomic_write
+from zh_albert.textio import atomic_write, encode_json
 from zh_albert.training.events import Observer
 
 _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst")
@@ -52,7 +52,7 @@ def write_rows(rows: Iterable[Row], out: Path) -> int:
     count = 0
     with atomic_write(out) as file:
         for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            file.write(encode_json(row) + b"\n")
             count += 1
     return count
 
@@ -108,11 +108,9 @@ def run_task(
         observers: See ``training.events``.
 
     Raises:
-        ConfigError: If such tasks cannot be trained yet, or a run was begun with other settings.
+        ConfigError: If a run was begun with other settings.
         DataError: See ``prepare``.
     """
-    if task.trained_as not in TASKS:
-        raise ConfigError(f"{task.name}: {task.trained_as!r} tasks cannot be trained yet")
     job = TASKS[task.trained_as]
     splits = prepare(task, data, out)
     examples, dev = job.read(splits.train), job.read(splits.dev)
@@ -125,7 +123,7 @@ def run_task(
         if not (run / _SCORE).exists():
             score = job.evaluate_file(run, splits.scored)
             with atomic_write(run / _SCORE) as file:
-                file.write(json.dumps(score, ensure_ascii=False).encode() + b"\n")
+                file.write(encode_json(score) + b"\n")
         scores.append(_percent(task, json.loads((run / _SCORE).read_text("utf-8"))))
     return Result(task, scores)
 
