@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from zh_albert.clue.readers import mark_spans, read_official
+from zh_albert.clue.readers import read_official
 from zh_albert.clue.tasks import CLUE_TASKS
 from zh_albert.errors import DataError
+from zh_albert.tasks.classification.marked_spans import mark_spans
 
 
 def read(task: str, path: Path, *rows: Any, whole: bool = False) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from zh_albert.clue.tasks import ClueTask, Form
 from zh_albert.errors import DataError
+from zh_albert.tasks.classification.marked_spans import mark_spans
 from zh_albert.textio import read_lines, read_objects
 
 BLANK = "#idiom#"  # in a context: the one that is asked for
@@ -81,20 +82,6 @@ def _coreferences(task: ClueTask, path: Path) -> Iterator[Row]:
         thing, pronoun = (_span(target, name, text, path, line) for name in ("span1", "span2"))
         marked = mark_spans(text, thing, pronoun)
         yield {"id": row["id"], "text": marked, **_label(task, row, path, line)}
-
-
-def mark_spans(text: str, thing: range, pronoun: range) -> str:
-    """Put ``_`` around what a pronoun may mean, and the pronoun into brackets.
-
-    >>> mark_spans("小明说他饿了", range(0, 2), range(3, 4))
-    '_小明_说[他]饿了'
-    """
-    # Where one span ends and the other begins, the end comes first.
-    starts = [(thing.start, 1, "_"), (pronoun.start, 1, "[")]
-    ends = [(thing.stop, 0, "_"), (pronoun.stop, 0, "]")]
-    for place, _, mark in sorted(starts + ends, reverse=True):
-        text = text[:place] + mark + text[place:]
-    return text
 
 
 def _span(target: Mapping[str, Any], name: str, text: str, path: Path, line: int) -> range:
