@@ -29,7 +29,6 @@ from zh_albert.tasks.job import (
     starting_point,
 )
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
-from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
@@ -47,7 +46,6 @@ class FinetuneConfig(JobConfig):
     """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
-    window: WindowConfig = field(default_factory=lambda: WindowConfig(max_length=256, stride=64))
 
 
 def new_chooser(config: FinetuneConfig, *, init: Path | None) -> TextChooser:
