@@ -27,7 +27,7 @@ from zh_albert.tasks.catalog import task_of
 from zh_albert.tokenization.encoding import PaddedBatch
 
 # Largest difference to the network in fp32, as a share of its largest output.
-_TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.1}
+_TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.25}
 # Bytes a parameter, on average; more would mean that something is stored twice.
 _BYTES: dict[Precision, float] = {"fp32": 4.2, "bf16": 2.2, "int8": 2.0}
 _DESCRIPTION_BYTES = 200_000  # of the graph itself
