@@ -25,6 +25,6 @@ encoded = tokenizer.encode_batch(texts)
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}
 logits = session.run(None, feeds)[0]
-odds = np.exp(logits - logits.max(-1, keepdims=True))
+odds = np.exp(logits)
 for row in odds / odds.sum(-1, keepdims=True):
-    print(labels[row.argmax()], round(float(row.max()), 4))
+    print(labels[row.argmax()], row.max())

@@ -138,7 +138,7 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     def names(*installed: str, **settings: Any) -> tuple[str, str]:
         monkeypatch.setattr("zh_albert.engines.choice._installed", lambda name: name in installed)
         engines = choose_engines(network, **settings)
-        return engines.of(10).name, engines.of(100_000).name
+        return engines.of(10).name, engines.of(100_000_000).name
 
     assert names() == ("torch bf16", "torch bf16")
     assert names("onnxruntime") == ("onnxruntime fp32", "onnxruntime fp32")

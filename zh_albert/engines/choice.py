@@ -13,10 +13,11 @@ from zh_albert.engines.engine import Engine, Precision, TorchEngine, has_native_
 from zh_albert.engines.onnx_graph import head, onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import ConfigError, nearest
+from zh_albert.model.config import AlbertConfig
 
 EngineName = Literal["auto", "torch", "onnxruntime", "openvino"]
 
-_MANY_TOKENS = 16_384  # about what can be answered in the second that OpenVINO takes to start
+_MANY_OPERATIONS = 1e11  # done in about the time that OpenVINO takes to start
 
 
 class Engines:
@@ -25,15 +26,22 @@ class Engines:
     Args:
         few: Opens the one that answers soonest.
         many: Opens the one that answers most texts a second; None: the same.
+        many_tokens: How many are many.
     """
 
-    def __init__(self, few: Callable[[], Engine], many: Callable[[], Engine] | None = None) -> None:
-        self._openers = (few, many or few)
+    def __init__(
+        self,
+        few: Callable[[], Engine],
+        many: Callable[[], Engine] | None = None,
+        *,
+        many_tokens: int = 0,
+    ) -> None:
+        self._openers, self._many_tokens = (few, many or few), many_tokens
         self._opened: dict[Callable[[], Engine], Engine] = {}
 
     def of(self, tokens: int) -> Engine:
         """Return the engine for work of so many tokens."""
-        opener = self._openers[tokens >= _MANY_TOKENS]
+        opener = self._openers[tokens >= self._many_tokens]
         if opener not in self._opened:
             self._opened[opener] = opener()
         return self._opened[opener]
@@ -86,7 +94,16 @@ def choose_engines(
     if precision == "bf16":
         found = [name for name in found if name != "onnxruntime"]
     found = found or ["torch"]
-    return Engines(openers[found[0]], openers[found[-1]])
+    few, many = openers[found[0]], openers[found[-1]]
+    return Engines(few, many, many_tokens=round(_MANY_OPERATIONS / _operations(network)))
+
+
+def _operations(network: nn.Module) -> int:
+    """Return about how many multiplications and additions a token takes, with short texts."""
+    config = getattr(network.encoder, "config", None)
+    assert isinstance(config, AlbertConfig)
+    matrices = 4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size
+    return 2 * config.num_hidden_layers * matrices
 
 
 def _onnxruntime(network: nn.Module) -> Engine:
