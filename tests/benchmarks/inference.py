@@ -41,6 +41,7 @@ from zh_albert.cli.memory import keep_freed_memory
 from zh_albert.inference.export import export
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.heads import OneClass
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -83,7 +84,7 @@ def write_models(folder: Path) -> None:
     """Write a model of each task and size, and what an export makes of it."""
     tokenizer, labels = default_tokenizer(), ["negative", "positive"]
     for size in ("tiny", "base"):
-        classifier = TextClassifier(config_of(size), tokenizer, labels, window=WINDOW)
+        classifier = TextClassifier(config_of(size), tokenizer, OneClass(labels), window=WINDOW)
         classifier.save(folder / f"classification-{size}", card="Random weights.\n")
     tagger = TextTagger(config_of("tiny"), tokenizer, labels, window=WINDOW, head="softmax")
     tagger.save(folder / "ner-tiny", card="Random weights.\n")

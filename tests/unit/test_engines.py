@@ -20,7 +20,7 @@ from zh_albert.engines.onnx_graph import onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import CheckpointError, ConfigError, ZhAlbertError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.heads import SequenceClassifier
+from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import HEADS, build_tagger
@@ -57,6 +57,8 @@ def heads(config: AlbertConfig = CONFIG) -> dict[str, nn.Module]:
     torch.manual_seed(0)
     networks: dict[str, nn.Module] = {name: build_tagger(config, 3, name).eval() for name in HEADS}
     networks["reader"] = SpanReader(config).eval()
+    networks["choice"] = ChoiceScorer(config).eval()
+    networks["vectors"] = MeanEncoder(config).eval()
     for pooling in ("first", "mean"):
         networks[pooling] = SequenceClassifier(config, 5, pooling=pooling).eval()  # type: ignore[arg-type]
     return networks

@@ -88,12 +88,14 @@ def export(
         facts["largest_difference"] = difference
         if dev:
             task = task_of(source, stored.task)
-            values = {"fp32": before[task.metric], precision: score(trial, dev)[task.metric]}
-            facts["dev"] = {"metric": task.metric, **values}
+            # A classifier that is no plain one has scores of its own, the one that counts first.
+            metric = task.metric if task.metric in before else next(iter(before))
+            values = {"fp32": before[metric], precision: score(trial, dev)[metric]}
+            facts["dev"] = {"metric": metric, **values}
             loss = (values["fp32"] - values[precision]) * 100 / task.best_score
             if precision == "int8" and loss >= _ALLOWED_LOSS:
                 raise CheckpointError(
-                    f"{out}: not written: int8 loses {loss:.2f} points of {task.metric} on {dev} "
+                    f"{out}: not written: int8 loses {loss:.2f} points of {metric} on {dev} "
                     f"({values['fp32']:.4f} to {values['int8']:.4f}), less than {_ALLOWED_LOSS} "
                     "are allowed; export another precision"
                 )
