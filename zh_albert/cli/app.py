@@ -8,12 +8,12 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from zh_albert.cli import clue, curves, models, predict, train
+from zh_albert.cli import clue, curves, export, models, predict, train
 from zh_albert.errors import ZhAlbertError
 
 app = typer.Typer(
     name="zh-albert",
-    help="Chinese ALBERT: train, evaluate, predict, convert; a demo in the browser.",
+    help="Chinese ALBERT: train, evaluate, predict, convert, export; a demo in the browser.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -47,6 +47,7 @@ app.command("distil")(train.distil)
 app.command("curves")(curves.curves)
 app.command("baseline")(train.baseline)
 app.command("convert")(models.convert)
+app.command("export")(export.export)
 app.command("demo")(predict.demo)
 app.add_typer(clue.app, name="clue")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.chooser import NO_CONTENT, TextChooser
@@ -52,13 +53,13 @@ class Chooser:
         self.facts = chooser.facts
 
     @classmethod
-    def load(cls, folder: Path) -> Chooser:
-        """Open a model folder.
+    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Chooser:
+        """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
         """
-        return cls(TextChooser.load(folder))
+        return cls(with_engines(TextChooser.load(folder), folder, **how))
 
     def __call__(self, questions: Sequence[Question | Sequence[Any]]) -> list[Choice]:
         """Answer questions: ``(context, question, choices)``, or also ``group``; see ``Question``.

@@ -5,20 +5,20 @@ It reads texts or pairs of texts, whichever it was trained on.
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, Unpack
 
+from zh_albert.engines.ahead import map_ahead
+from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
+from zh_albert.inference.pools import pools
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import pair_of, text_of
 from zh_albert.tasks.classification.heads import LabelSet, Value
 from zh_albert.tasks.texts import Content
-
-_POOL = 2048  # texts sorted together by length: bounds memory and the wait for the first result
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +104,15 @@ class TextPredictor(ABC, Generic[A]):
         A text that cannot be classified (empty, only spaces) yields its error in its place, so
         that one bad line does not stop a long file.
         """
-        iterator = iter(texts)
-        while pool := list(itertools.islice(iterator, _POOL)):
-            yield from self._pool(pool)
-
-    def _pool(self, texts: Sequence[Content]) -> Iterator[A | DataError]:
-        encoded = self._classifier.encode_or_none(texts)
-        scores = self._classifier.scores_of([e for e in encoded if e is not None])
-        rows = iter(scores.tolist())
-        for one in encoded:
-            if one is None:
-                yield DataError(f"the text {self._classifier.no_content}")
-            else:
-                yield self._answer(next(rows))
+        # The next pool is tokenized while the network reads this one.
+        for encoded in map_ahead(self._classifier.encode_or_none, pools(texts)):
+            scores = self._classifier.scores_of([e for e in encoded if e is not None])
+            rows = iter(scores.tolist())
+            for one in encoded:
+                if one is None:
+                    yield DataError(f"the text {self._classifier.no_content}")
+                else:
+                    yield self._answer(next(rows))
 
     def _ranked(self, scores: Sequence[float]) -> dict[str, float]:
         ranked = sorted(zip(self.labels, scores, strict=True), key=lambda pair: -pair[1])
@@ -151,13 +147,15 @@ class Regressor(TextPredictor[Estimate]):
         return Estimate(value=round(scores[0], 6))
 
 
-def open_classifier(folder: Path) -> Classifier | MultiLabelClassifier | Regressor:
-    """Open the model folder of a classifier of any kind.
+def open_classifier(
+    folder: Path, **how: Unpack[EngineSettings]
+) -> Classifier | MultiLabelClassifier | Regressor:
+    """Open the model folder of a classifier of any kind; see ``zh_albert.load`` for what runs it.
 
     Raises:
         CheckpointError: If it is none, or a model for something else.
     """
-    classifier = TextClassifier.load(folder)
+    classifier = with_engines(TextClassifier.load(folder), folder, **how)
     match classifier.head:
         case LabelSet(threshold=threshold):
             return MultiLabelClassifier(classifier, threshold)

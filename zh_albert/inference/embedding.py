@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
 from zh_albert.tasks.embedding.embedder import NO_CONTENT, TextEmbedder
 
@@ -27,13 +29,13 @@ class Embedder:
         self.facts = embedder.facts
 
     @classmethod
-    def load(cls, folder: Path) -> Embedder:
-        """Open a model folder.
+    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Embedder:
+        """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
         """
-        return cls(TextEmbedder.load(folder))
+        return cls(with_engines(TextEmbedder.load(folder), folder, **how))
 
     def encode(self, texts: str | Sequence[str], *, normalize: bool = False) -> NDArray[np.float32]:
         """Return a vector for each text, in order; a single string counts as a list of one.

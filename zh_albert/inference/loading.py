@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Literal, Unpack, overload
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.checkpoints.store import load_config
+from zh_albert.engines.choice import EngineName
+from zh_albert.engines.engine import Precision
+from zh_albert.engines.exported import EngineSettings
 from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.classification import (
     Classifier,
@@ -25,16 +28,18 @@ Predictor = (
 
 
 @overload
-def load(model: Literal["sentiment", "news"]) -> Classifier: ...
+def load(model: Literal["sentiment", "news"], **how: Unpack[EngineSettings]) -> Classifier: ...
 @overload
-def load(model: Literal["ner"]) -> Tagger: ...
+def load(model: Literal["ner"], **how: Unpack[EngineSettings]) -> Tagger: ...
 @overload
-def load(model: Literal["reader"]) -> Reader: ...
+def load(model: Literal["reader"], **how: Unpack[EngineSettings]) -> Reader: ...
 @overload
-def load(model: Literal["encoder"]) -> FillMask: ...
+def load(model: Literal["encoder"], **how: Unpack[EngineSettings]) -> FillMask: ...
 @overload
-def load(model: str) -> Predictor: ...
-def load(model: str) -> Predictor:
+def load(model: str, **how: Unpack[EngineSettings]) -> Predictor: ...
+def load(
+    model: str, *, engine: EngineName = "auto", precision: Precision | None = None
+) -> Predictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
     What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
@@ -46,21 +51,30 @@ def load(model: str) -> Predictor:
     zh_albert.errors.CheckpointError: 'sentimant': no such model folder, nor a bundled model \
 (did you mean 'sentiment'?), nor a hub id (owner/name)
 
+    Args:
+        model: See above.
+        engine: What runs the network; ``auto``: what was exported into the folder, else what is
+            fastest here, see docs/inference.md. A pretrained encoder runs in PyTorch.
+        precision: ``fp32`` for answers that do not depend on the machine; None: the fastest.
+
     Raises:
         CheckpointError: If there is no such model, or its files are damaged.
+        ConfigError: If the engine is unknown or has no such precision.
+        MissingExtraError: If the engine is not installed.
     """
+    how: EngineSettings = {"engine": engine, "precision": precision}
     folder = locate(model)
     _, task = load_config(folder)
     match task.get("name"):
         case "encoder":
             return FillMask(folder)
         case "ner":
-            return Tagger.load(folder)
+            return Tagger.load(folder, **how)
         case "reading":
-            return Reader.load(folder)
+            return Reader.load(folder, **how)
         case "choice":
-            return Chooser.load(folder)
+            return Chooser.load(folder, **how)
         case "embedding":
-            return Embedder.load(folder)
+            return Embedder.load(folder, **how)
         case _:
-            return open_classifier(folder)
+            return open_classifier(folder, **how)

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
+from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
@@ -53,14 +54,14 @@ class Reader:
         self.facts = reader.facts
 
     @classmethod
-    def load(cls, folder: Path) -> Reader:
-        """Open a model folder.
+    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Reader:
+        """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
             MissingExtraError: If it reads traditional characters and OpenCC is not installed.
         """
-        return cls(TextReader.load(folder))
+        return cls(with_engines(TextReader.load(folder), folder, **how))
 
     @overload
     def __call__(self, question: str, context: str, *, top_k: None = None) -> Answer: ...

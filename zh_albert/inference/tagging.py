@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
+from zh_albert.engines.ahead import map_ahead
+from zh_albert.engines.exported import EngineSettings, with_engines
+from zh_albert.inference.pools import pools
 from zh_albert.tasks.ner.examples import EntitySpan
-from zh_albert.tasks.ner.tagger import TextTagger
-
-_POOL = 2048  # texts sorted together by length: bounds memory and the wait for the first result
+from zh_albert.tasks.ner.tagger import EncodedPassage, TextTagger
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,13 @@ class Tagger:
         self.facts = tagger.facts
 
     @classmethod
-    def load(cls, folder: Path) -> Tagger:
-        """Open a model folder.
+    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Tagger:
+        """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
         """
-        return cls(TextTagger.load(folder))
+        return cls(with_engines(TextTagger.load(folder), folder, **how))
 
     def __call__(self, texts: str | Sequence[str]) -> list[list[Entity]]:
         """Find the entities of each text, in order; a single string counts as a list of one.
@@ -64,9 +65,15 @@ class Tagger:
 
     def stream(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
         """Find the entities of any number of texts in constant memory, in order."""
-        iterator = iter(texts)
-        while pool := list(itertools.islice(iterator, _POOL)):
-            yield from self(pool)
+
+        def encode(pool: list[str]) -> tuple[list[str], list[EncodedPassage]]:
+            return pool, self._tagger.encode(pool)
+
+        # The next pool is tokenized while the network reads this one.
+        for pool, passages in map_ahead(encode, pools(texts)):
+            found = self._tagger.entities_of(passages)
+            for text, spans in zip(pool, found, strict=True):
+                yield as_entities(text, spans)
 
 
 def as_entities(text: str, spans: Iterable[tuple[EntitySpan, float]]) -> list[Entity]:

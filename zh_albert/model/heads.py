@@ -47,11 +47,12 @@ class SequenceClassifier(nn.Module):
             type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
             mask: True where a token may be attended to. Shape: (batch, length).
         """
-        hidden = self.encoder(token_ids, type_ids, mask).hidden
         if self.pooling == "mean":
+            hidden = self.encoder(token_ids, type_ids, mask).hidden
             pooled = torch.tanh(self.encoder.pooler(masked_mean(hidden, mask)))
-        else:
-            pooled = self.encoder.pool(hidden)
+        else:  # the last layer has nothing to do for the other tokens
+            first = torch.zeros_like(token_ids[:, :1])
+            pooled = self.encoder.pool(self.encoder.encode_some(token_ids, type_ids, mask, first))
         logits: Tensor = self.classifier(self.dropout(pooled))
         return logits
 

@@ -128,8 +128,9 @@ class AlbertForPretraining(nn.Module):
         return logits
 
 
-# How many columns there are depends on the data.
-@torch.compiler.disable  # type: ignore[untyped-decorator]
+# Not compiled, for how many columns there are depends on the data. This is torch.compiler.disable,
+# but it loads the compiler, which takes seconds, only where it is called.
+@torch._disable_dynamo  # type: ignore[attr-defined]
 def _columns(positions: Tensor, batch: int) -> tuple[Tensor, Tensor]:
     """Say which columns of each row are asked for, the first always; rows of one length.
 

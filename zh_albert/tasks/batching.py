@@ -9,9 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from zh_albert.training.engine import Batch
 from zh_albert.training.resume import seed_for
+
+if TYPE_CHECKING:
+    from zh_albert.training.engine import Batch  # which loads accelerate; answering needs none
 
 _POOL = 4096  # texts sorted together: long enough for little padding, short enough to stay random
 

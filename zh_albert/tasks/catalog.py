@@ -40,6 +40,10 @@ class Task(NamedTuple):
     """A model folder and a task file → scores."""
     score_baseline: Callable[[Sequence[Any], Sequence[Any]], dict[str, Any]]
     """Examples and dev examples → scores of what a user would pick instead."""
+    metric: str = "accuracy"
+    """The score that counts, one of those of ``evaluate_file``."""
+    best_score: float = 1.0
+    """Its highest value."""
 
 
 TASKS: Mapping[str, Task] = MappingProxyType(
@@ -71,6 +75,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=embedding.finetune,
             evaluate_file=embedding.evaluate_file,
             score_baseline=embedding_baseline.score_baseline,
+            metric="spearman",
         ),
         "ner": Task(
             config=ner.FinetuneConfig,
@@ -78,6 +83,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=ner.finetune,
             evaluate_file=ner.evaluate_file,
             score_baseline=ner_baseline.score_baseline,
+            metric="f1",
         ),
         "reading": Task(
             config=reading.FinetuneConfig,
@@ -85,6 +91,8 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=reading.finetune,
             evaluate_file=reading.evaluate_file,
             score_baseline=reading_baseline.score_baseline,
+            metric="f1",
+            best_score=100.0,
         ),
     }
 )

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from zh_albert.tasks.windows import INPUT_NAMES, EncodedText, pad_windows, window_batches
+from zh_albert.engines.choice import Engines
+from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks.windows import INPUT_NAMES, EncodedText, pad_windows, window_outputs
 
 
 def collate_windows(texts: Sequence[EncodedText], pad_id: int) -> dict[str, Tensor]:
@@ -48,29 +50,31 @@ def merged_outputs(module: nn.Module, inputs: Mapping[str, Tensor], texts: int) 
 
 
 def predicted_outputs(
-    module: nn.Module, texts: Sequence[EncodedText], *, width: int, batch_tokens: int, pad_id: int
+    engines: Engines,
+    texts: Sequence[EncodedText],
+    *,
+    width: int,
+    config: AlbertConfig,
+    batch_tokens: int | None = None,
 ) -> Tensor:
     """Return the merged outputs of any number of texts, without gradients.
 
     Memory depends on ``batch_tokens``, not on the longest text.
 
     Args:
-        module: See ``merged_outputs``.
+        engines: Run the network; see ``merged_outputs``.
         texts: Of any length each.
         width: Numbers in an output.
-        batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
-        pad_id: The id of ``[PAD]``.
+        config: The encoder's.
+        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
 
     Returns:
         In the order of the texts, on the CPU. Shape: (texts, width).
     """
     merged = torch.zeros(len(texts), width)
-    device = next(module.parameters()).device
     totals = [text.tokens for text in texts]
-    with torch.inference_mode():
-        for places, inputs in window_batches(texts, batch_tokens, pad_id):
-            found = module(*(inputs[name].to(device) for name in INPUT_NAMES))
-            share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
-            weighted = found.float().cpu() * torch.tensor(share)[:, None]
-            merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
+    for places, rows in window_outputs(texts, engines, config, batch_tokens=batch_tokens):
+        share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
+        weighted = torch.from_numpy(rows) * torch.tensor(share)[:, None]
+        merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
     return merged

@@ -10,12 +10,16 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from zh_albert.engines.choice import Engines
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.tasks.batching import Size, sorted_batches
+from zh_albert.tasks.batching import Size
+from zh_albert.tasks.running import network_outputs
 from zh_albert.tokenization.encoding import (
     Encoding,
     ModelInput,
@@ -152,18 +156,34 @@ def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
     return {name: torch.from_numpy(a) for name, a in pad(inputs, pad_id)._asdict().items()}
 
 
-def window_batches(
-    texts: Sequence[EncodedText], batch_tokens: int, pad_id: int
-) -> Iterator[tuple[list[tuple[int, int]], dict[str, Tensor]]]:
-    """Yield batches of windows of like length, whichever texts they are of.
+def window_outputs(
+    texts: Sequence[EncodedText],
+    engines: Engines,
+    config: AlbertConfig,
+    *,
+    batch_tokens: int | None = None,
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
+    """Run a network over windows of like length, whichever texts they are of.
 
     So the memory a forward pass takes depends on ``batch_tokens``, not on the longest text.
 
+    Args:
+        texts: Any number of windows each.
+        engines: See ``network_outputs``.
+        config: The encoder's.
+        batch_tokens: See ``network_outputs``.
+
     Yields:
-        The text and the window of each row, and what ``pad_windows`` makes of the rows.
+        The text and the window of each row, and the outputs of these rows.
     """
     places = [(t, w) for t, text in enumerate(texts) for w in range(len(text.windows))]
-    sizes = [Size(rows=1, length=len(texts[t].windows[w])) for t, w in places]
-    for chosen in sorted_batches(sizes, batch_tokens):
-        rows = [places[index] for index in chosen]
-        yield rows, pad_windows([texts[t].windows[w] for t, w in rows], pad_id)
+    inputs = [texts[t].windows[w] for t, w in places]
+    outputs = network_outputs(
+        [len(window) for window in inputs],
+        inputs.__getitem__,
+        engines,
+        config,
+        batch_tokens=batch_tokens,
+    )
+    for chosen, rows in outputs:
+        yield [places[number] for number in chosen], rows

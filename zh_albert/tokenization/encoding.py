@@ -157,16 +157,20 @@ def windows(encoding: Encoding, max_tokens: int, stride: int) -> list[range]:
     return [range(start, min(start + max_tokens, len(encoding))) for start in starts]
 
 
-def pad(batch: Sequence[ModelInput], pad_id: int, *, multiple_of: int = 1) -> PaddedBatch:
+def pad(
+    batch: Sequence[ModelInput], pad_id: int, *, multiple_of: int = 1, at_most: int | None = None
+) -> PaddedBatch:
     """Fill inputs up to the longest, on the right.
 
     Args:
         batch: Inputs of any lengths.
         pad_id: The id of ``[PAD]``; padding has type 0.
         multiple_of: The length is rounded up to a multiple, so that few shapes occur.
+        at_most: But not beyond this.
     """
     longest = max(map(len, batch), default=0)
-    shape = (len(batch), -(-longest // multiple_of) * multiple_of)
+    length = -(-longest // multiple_of) * multiple_of
+    shape = (len(batch), length if at_most is None else max(longest, min(length, at_most)))
     token_ids = np.full(shape, pad_id, dtype=np.int64)
     type_ids = np.zeros(shape, dtype=np.int64)
     mask = np.zeros(shape, dtype=np.bool_)

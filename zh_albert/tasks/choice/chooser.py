@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.engines.choice import plain_engines
+from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import ChoiceScorer
@@ -38,6 +40,7 @@ class TextChooser:
 
     Attributes:
         module: The network.
+        engines: What runs the network when it predicts.
         tokenizer: Text → token ids.
         window: See ``WindowConfig``.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
@@ -57,6 +60,7 @@ class TextChooser:
         self.window, self.pooling = window, pooling
         self.facts = dict(facts or {})
         self.module = ChoiceScorer(config, pooling=pooling).eval()
+        self.engines = plain_engines(self.module)
 
     def encode(self, questions: Sequence[Question]) -> list[list[EncodedText]]:
         """Tokenize and cut into windows: a text for each choice of each question.
@@ -88,26 +92,26 @@ class TextChooser:
         return encoded
 
     def probabilities(
-        self, questions: Sequence[Question], *, batch_tokens: int = 2048
+        self, questions: Sequence[Question], *, batch_tokens: int | None = None
     ) -> list[NDArray[np.float32]]:
         """Return the probability of each choice of each question. Shape of each: (choices,).
 
         Args:
             questions: See ``encode`` for what is refused.
-            batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
+            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         return self.probabilities_of(self.encode(questions), batch_tokens=batch_tokens)
 
     def probabilities_of(
-        self, encoded: Sequence[Sequence[EncodedText]], *, batch_tokens: int = 2048
+        self, encoded: Sequence[Sequence[EncodedText]], *, batch_tokens: int | None = None
     ) -> list[NDArray[np.float32]]:
         """Return the probabilities of encoded questions; see ``probabilities``."""
         logits = predicted_outputs(
-            self.module,
+            self.engines,
             [choice for choices in encoded for choice in choices],
             width=1,
+            config=self.config,
             batch_tokens=batch_tokens,
-            pad_id=self.config.pad_token_id,
         )
         parts = torch.split(logits[:, 0], [len(choices) for choices in encoded])
         return [np.asarray(part.softmax(0)) for part in parts]
@@ -122,7 +126,7 @@ class TextChooser:
 
     @classmethod
     def load(cls, folder: Path) -> TextChooser:
-        """Open a model folder.
+        """Open a model folder; what was exported into it runs the network, else PyTorch.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
@@ -143,4 +147,5 @@ class TextChooser:
         chooser = cls(config, tokenizer, window=window, pooling=pooling, facts=task)
         load_weights(chooser.module, folder)
         chooser.module.eval()
+        chooser.engines = exported_engines(folder) or chooser.engines
         return chooser

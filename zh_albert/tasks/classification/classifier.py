@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.engines.choice import plain_engines
+from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
@@ -31,6 +33,7 @@ class TextClassifier:
     Attributes:
         module: The network. Its logits are merged over a long text's windows, each weighing by
             its share of the tokens; a text that fits one window is read as without windows.
+        engines: What runs the network when it predicts.
         tokenizer: Text → token ids.
         head: What the logits mean.
         window: See ``WindowConfig``.
@@ -54,6 +57,7 @@ class TextClassifier:
         self.head, self.window, self.pairs, self.pooling = head, window, pairs, pooling
         self.facts = dict(facts or {})
         self.module = SequenceClassifier(config, len(head.labels), pooling=pooling).eval()
+        self.engines = plain_engines(self.module)
 
     @property
     def labels(self) -> list[str]:
@@ -99,12 +103,14 @@ class TextClassifier:
             for first, second in zip(firsts, seconds, strict=True)
         ]
 
-    def scores(self, texts: Sequence[Content], *, batch_tokens: int = 2048) -> NDArray[np.float32]:
+    def scores(
+        self, texts: Sequence[Content], *, batch_tokens: int | None = None
+    ) -> NDArray[np.float32]:
         """Return class probabilities, or values, in the order of the texts.
 
         Args:
             texts: Any length each; see ``encode`` for what is refused.
-            batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
+            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
 
         Returns:
             What the head makes of the logits. Shape: (texts, labels).
@@ -112,15 +118,15 @@ class TextClassifier:
         return self.scores_of(self.encode(texts), batch_tokens=batch_tokens)
 
     def scores_of(
-        self, encoded: Sequence[EncodedText], *, batch_tokens: int = 2048
+        self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
     ) -> NDArray[np.float32]:
         """Return class probabilities, or values, of encoded texts; see ``scores``."""
         logits = predicted_outputs(
-            self.module,
+            self.engines,
             encoded,
             width=len(self.labels),
+            config=self.config,
             batch_tokens=batch_tokens,
-            pad_id=self.config.pad_token_id,
         )
         return self.head.scores(logits)
 
@@ -142,7 +148,7 @@ class TextClassifier:
 
     @classmethod
     def load(cls, folder: Path) -> TextClassifier:
-        """Open a model folder.
+        """Open a model folder; what was exported into it runs the network, else PyTorch.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
@@ -170,4 +176,5 @@ class TextClassifier:
         )
         load_weights(classifier.module, folder)
         classifier.module.eval()
+        classifier.engines = exported_engines(folder) or classifier.engines
         return classifier

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.engines.choice import plain_engines
+from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import MeanEncoder
@@ -30,6 +32,7 @@ class TextEmbedder:
 
     Attributes:
         module: The network. A long text's vector is the mean over its windows, by their tokens.
+        engines: What runs the network when it predicts.
         tokenizer: Text → token ids.
         window: See ``WindowConfig``.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
@@ -47,6 +50,7 @@ class TextEmbedder:
         self.config, self.tokenizer, self.window = config, tokenizer, window
         self.facts = dict(facts or {})
         self.module = MeanEncoder(config).eval()
+        self.engines = plain_engines(self.module)
 
     def encode(self, texts: Sequence[str], *, first: int = 0) -> list[EncodedText]:
         """Tokenize and cut into windows; errors count the texts from ``first``.
@@ -73,14 +77,14 @@ class TextEmbedder:
         ]
 
     def vectors(
-        self, texts: Sequence[str], *, normalize: bool = False, batch_tokens: int = 2048
+        self, texts: Sequence[str], *, normalize: bool = False, batch_tokens: int | None = None
     ) -> NDArray[np.float32]:
         """Return a vector for each text, in order. Shape: (texts, hidden).
 
         Args:
             texts: Any length each; see ``encode`` for what is refused.
             normalize: Give all of them length 1, so that dot products are cosines.
-            batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
+            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         refuse_non_strings(texts)
         found = np.empty((len(texts), self.config.hidden_size), np.float32)
@@ -92,15 +96,19 @@ class TextEmbedder:
         return found
 
     def vectors_of(
-        self, encoded: Sequence[EncodedText], *, normalize: bool = False, batch_tokens: int = 2048
+        self,
+        encoded: Sequence[EncodedText],
+        *,
+        normalize: bool = False,
+        batch_tokens: int | None = None,
     ) -> NDArray[np.float32]:
         """Return the vectors of encoded texts; see ``vectors``."""
         merged = predicted_outputs(
-            self.module,
+            self.engines,
             encoded,
             width=self.config.hidden_size,
+            config=self.config,
             batch_tokens=batch_tokens,
-            pad_id=self.config.pad_token_id,
         )
         return np.asarray(torch.nn.functional.normalize(merged, dim=-1) if normalize else merged)
 
@@ -120,7 +128,7 @@ class TextEmbedder:
 
     @classmethod
     def load(cls, folder: Path) -> TextEmbedder:
-        """Open a model folder.
+        """Open a model folder; what was exported into it runs the network, else PyTorch.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
@@ -136,6 +144,7 @@ class TextEmbedder:
         tokenizer = matching_tokenizer(folder, config)
         embedder = cls(config, tokenizer, window=window, facts=task)
         load_weights(embedder.module, folder)
+        embedder.engines = exported_engines(folder) or embedder.engines
         return embedder
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.engines.choice import plain_engines
+from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.taggers import Head, TokenTagger, build_tagger
@@ -24,16 +26,23 @@ from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import tag_names
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import (
-    INPUT_NAMES,
     EncodedText,
     WindowConfig,
     decided_by,
     encode_windows,
-    window_batches,
+    window_outputs,
 )
+from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 _POOL = 2048  # texts read together: bounds the scores that wait to be decoded
+
+
+class EncodedPassage(NamedTuple):
+    """A text's tokens, and its windows."""
+
+    encoding: Encoding
+    text: EncodedText
 
 
 class TextTagger:
@@ -46,6 +55,7 @@ class TextTagger:
         tokenizer: Text → token ids.
         labels: Types of entities, in the order of their numbers.
         window: See ``WindowConfig``.
+        engines: What runs the network when it predicts.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
@@ -65,15 +75,16 @@ class TextTagger:
         self.facts = dict(facts or {})
         self.module = build_tagger(config, len(self.labels), head).eval()
         self.head = _head_of(self.module, head, len(self.labels))
+        self.engines = plain_engines(self.module)
 
     def predict(
-        self, texts: Sequence[str], *, batch_tokens: int = 2048
+        self, texts: Sequence[str], *, batch_tokens: int | None = None
     ) -> list[list[tuple[EntitySpan, float]]]:
         """Return each text's entities with their probabilities, sorted; a text may have none.
 
         Args:
             texts: Any length each, also empty.
-            batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
+            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
 
         Raises:
             DataError: If an element is not a string.
@@ -81,31 +92,44 @@ class TextTagger:
         refuse_non_strings(texts)
         result = []
         for start in range(0, len(texts), _POOL):
-            result += self._predict_pool(texts[start : start + _POOL], batch_tokens)
+            encoded = self.encode(texts[start : start + _POOL])
+            result += self.entities_of(encoded, batch_tokens=batch_tokens)
         return result
 
-    def _predict_pool(
-        self, texts: Sequence[str], batch_tokens: int
-    ) -> list[list[tuple[EntitySpan, float]]]:
-        encodings = self.tokenizer.encode_batch(texts)
-        result: list[list[tuple[EntitySpan, float]]] = [[] for _ in texts]
-        readable = [index for index, encoding in enumerate(encodings) if encoding.ids]
+    def encode(self, texts: Sequence[str]) -> list[EncodedPassage]:
+        """Tokenize and cut into windows.
+
+        Raises:
+            DataError: If an element is not a string.
+        """
+        refuse_non_strings(texts)
         special = self.tokenizer.special
-        encoded = [encode_windows(encodings[index], special, self.window) for index in readable]
+        return [
+            EncodedPassage(encoding, encode_windows(encoding, special, self.window))
+            for encoding in self.tokenizer.encode_batch(texts)
+        ]
+
+    def entities_of(
+        self, passages: Sequence[EncodedPassage], *, batch_tokens: int | None = None
+    ) -> list[list[tuple[EntitySpan, float]]]:
+        """Return the entities of encoded texts; see ``predict``."""
+        result: list[list[tuple[EntitySpan, float]]] = [[] for _ in passages]
+        readable = [index for index, passage in enumerate(passages) if passage.encoding.ids]
+        encoded = [passages[index].text for index in readable]
         for index, spans in zip(readable, self._spans(encoded, batch_tokens), strict=True):
-            found = to_characters(spans, encodings[index].offsets, self.labels)
+            found = to_characters(spans, passages[index].encoding.offsets, self.labels)
             result[index] = flat(found) if self.head.flat else found
         return result
 
-    def _spans(self, encoded: Sequence[EncodedText], batch_tokens: int) -> list[list[ScoredSpan]]:
+    def _spans(
+        self, encoded: Sequence[EncodedText], batch_tokens: int | None
+    ) -> list[list[ScoredSpan]]:
         decided = [decided_by(text.parts) for text in encoded]
         pieces: list[list[Any]] = [[None] * len(text.windows) for text in encoded]
-        device = next(self.module.parameters()).device
+        outputs = window_outputs(encoded, self.engines, self.config, batch_tokens=batch_tokens)
         with torch.inference_mode():
-            for places, inputs in window_batches(encoded, batch_tokens, self.config.pad_token_id):
-                scores = self.module(*(inputs[name].to(device) for name in INPUT_NAMES))
-                rows = scores.float().cpu()
-                for row, (t, w) in zip(rows, places, strict=True):
+            for places, scores in outputs:
+                for row, (t, w) in zip(torch.from_numpy(scores), places, strict=True):
                     pieces[t][w] = self.head.piece(row, encoded[t].parts[w], decided[t][w])
             return self.head.entities(pieces)
 
@@ -127,10 +151,11 @@ class TextTagger:
 
     @classmethod
     def load(cls, folder: Path) -> TextTagger:
-        """Open a model folder.
+        """Open a model folder; what was exported into it runs the network, else PyTorch.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
+            MissingExtraError: If the engine it was exported for is not installed.
         """
         config, task = load_config(folder)
         if task.get("name") != "ner" or not {"labels", "head", "max_length", "stride"} <= set(task):
@@ -147,6 +172,7 @@ class TextTagger:
         tagger = cls(config, tokenizer, labels, window=window, head=head, facts=task)
         load_weights(tagger.module, folder)
         tagger.module.eval()
+        tagger.engines = exported_engines(folder) or tagger.engines
         return tagger
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
+from zh_albert.engines.choice import Engines
 from zh_albert.errors import ConfigError
-from zh_albert.tasks.batching import Size, sorted_batches
-from zh_albert.tasks.windows import WindowConfig, decided_by, pad_windows
+from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks.running import network_outputs
+from zh_albert.tasks.windows import WindowConfig, decided_by
 from zh_albert.tokenization.encoding import (
     Encoding,
     ModelInput,
@@ -83,16 +86,26 @@ def encode_question(question: Encoding, context: Encoding, window: WindowConfig)
     return EncodedQuestion(question.ids[:kept], context, parts, decided_by(parts))
 
 
-def question_batches(
-    questions: Sequence[EncodedQuestion], batch_tokens: int, special: SpecialIds
-) -> Iterator[tuple[list[tuple[int, int]], dict[str, Tensor]]]:
-    """Yield batches of windows of like length, whichever questions they are of.
+def question_outputs(
+    questions: Sequence[EncodedQuestion],
+    engines: Engines,
+    config: AlbertConfig,
+    special: SpecialIds,
+    *,
+    batch_tokens: int | None = None,
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
+    """Run a network over windows of like length, whichever questions they are of.
 
     Yields:
-        The question and the window of each row, and what ``pad_windows`` makes of the rows.
+        The question and the window of each row, and the outputs of these rows.
     """
     places = [(q, w) for q, question in enumerate(questions) for w in range(len(question.parts))]
-    sizes = [Size(rows=1, length=questions[q].length(w)) for q, w in places]
-    for chosen in sorted_batches(sizes, batch_tokens):
-        rows = [places[index] for index in chosen]
-        yield rows, pad_windows([questions[q].window(w, special) for q, w in rows], special.pad)
+
+    def window(number: int) -> ModelInput:
+        q, w = places[number]
+        return questions[q].window(w, special)
+
+    lengths = [questions[q].length(w) for q, w in places]
+    outputs = network_outputs(lengths, window, engines, config, batch_tokens=batch_tokens)
+    for chosen, rows in outputs:
+        yield [places[number] for number in chosen], rows

@@ -11,6 +11,8 @@ import torch
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.engines.choice import plain_engines
+from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.readers import SpanReader
@@ -18,11 +20,11 @@ from zh_albert.tasks.reading.examples import AnswerSpan
 from zh_albert.tasks.reading.questions import (
     EncodedQuestion,
     encode_question,
-    question_batches,
+    question_outputs,
     refuse_narrow,
 )
 from zh_albert.tasks.reading.spans import Reading, read_window
-from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
+from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.simplified import encode_simplified, simplifier
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -41,6 +43,7 @@ class TextReader:
         simplify: Read traditional characters as simplified ones (needs OpenCC).
         threshold: Log-odds that an answer must have; None: it always answers. See
             ``spans.Reading``.
+        engines: What runs the network when it predicts.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
@@ -62,6 +65,7 @@ class TextReader:
         self.simplify, self.threshold = simplify, threshold
         self.facts = dict(facts or {})
         self.module = SpanReader(config).eval()
+        self.engines = plain_engines(self.module)
 
     def encode(
         self, pairs: Sequence[tuple[str, str]], *, counted_from: int = 0
@@ -96,7 +100,7 @@ class TextReader:
         return bool(self.tokenizer.encode(text).ids)
 
     def predict(
-        self, pairs: Sequence[tuple[str, str]], *, top_k: int = 1, batch_tokens: int = 2048
+        self, pairs: Sequence[tuple[str, str]], *, top_k: int = 1, batch_tokens: int | None = None
     ) -> list[list[tuple[AnswerSpan, float]]]:
         """Return the best ``top_k`` answers to each question, best first, with probabilities.
 
@@ -105,7 +109,7 @@ class TextReader:
         Args:
             pairs: Question and context; contexts of any length, also empty.
             top_k: How many answers, at least 1; there can be fewer.
-            batch_tokens: Tokens of one forward pass; about 2,048 is fastest on a CPU.
+            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
 
         Raises:
             DataError: If one is no string, or a question holds nothing to read.
@@ -114,7 +118,7 @@ class TextReader:
         return [reading.answers(self.threshold)[:top_k] for reading in readings]
 
     def read(
-        self, pairs: Sequence[tuple[str, str]], *, keep: int = 1, batch_tokens: int = 2048
+        self, pairs: Sequence[tuple[str, str]], *, keep: int = 1, batch_tokens: int | None = None
     ) -> list[Reading]:
         """Return what is found for each question, whether it is enough to answer or not."""
         result = []
@@ -124,15 +128,20 @@ class TextReader:
         return result
 
     def _read_encoded(
-        self, questions: Sequence[EncodedQuestion], keep: int, batch_tokens: int
+        self, questions: Sequence[EncodedQuestion], keep: int, batch_tokens: int | None
     ) -> list[Reading]:
         readings = [Reading() for _ in questions]
-        device = next(self.module.parameters()).device
+        outputs = question_outputs(
+            questions,
+            self.engines,
+            self.config,
+            self.tokenizer.special,
+            batch_tokens=batch_tokens,
+        )
         longest = self.window.stride
         with torch.inference_mode():
-            for places, inputs in question_batches(questions, batch_tokens, self.tokenizer.special):
-                logits = self.module(*(inputs[name].to(device) for name in INPUT_NAMES))
-                for row, (q, w) in zip(logits.float().cpu(), places, strict=True):
+            for places, logits in outputs:
+                for row, (q, w) in zip(torch.from_numpy(logits), places, strict=True):
                     found = read_window(row, questions[q], w, longest=longest, keep=keep)
                     readings[q].add(*found, keep=keep)
         return readings
@@ -153,7 +162,7 @@ class TextReader:
 
     @classmethod
     def load(cls, folder: Path) -> TextReader:
-        """Open a model folder.
+        """Open a model folder; what was exported into it runs the network, else PyTorch.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
@@ -178,4 +187,5 @@ class TextReader:
         )
         load_weights(reader.module, folder)
         reader.module.eval()
+        reader.engines = exported_engines(folder) or reader.engines
         return reader

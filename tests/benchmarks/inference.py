@@ -1,0 +1,295 @@
+"""Texts answered in a second, tokenization included, beside the pipelines of ``transformers``.
+
+Run: python tests/benchmarks/inference.py --json
+Both sides open the same folder (random weights) and get texts of the same lengths, in turn, each in
+a process of its own on one thread; seconds are of CPU time, medians of the rounds. Lengths are
+lognormal: median 25 characters, 95th percentile about 120, at most 510. Ours runs in three ways,
+and ``ratios`` are of the fastest: ``load(folder)`` as it is, the same with PyTorch alone, and an
+export in int8 (which a user makes after checking that it costs no accuracy).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+os.environ |= {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import torch
+import transformers
+
+from zh_albert import load
+from zh_albert.cli.memory import keep_freed_memory
+from zh_albert.inference.export import export
+from zh_albert.model.config import PRESETS, AlbertConfig
+from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.heads import OneClass
+from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.tokenizer import default_tokenizer
+from zh_albert.tokenization.vocab import default_vocabulary
+
+Answer = Callable[[list[str]], object]
+HAS_ONNX = find_spec("onnx") is not None and find_spec("onnxruntime") is not None
+WAYS = ("default", "torch", "int8") if HAS_ONNX else ("default", "torch")
+WINDOW = WindowConfig(max_length=512, stride=32)
+PIPELINES = {"classification": "text-classification", "ner": "token-classification"}
+STARTUP = (
+    "import psutil; from zh_albert import load; load('sentiment')('房间很干净,服务也好');"
+    "print(psutil.Process().memory_info().rss)"
+)
+
+
+def sample_texts(count: int, seed: int = 0, length: int | None = None) -> list[str]:
+    """Return texts of frequent characters."""
+    rng = random.Random(seed)
+    chinese = [row for row in default_vocabulary().tokens if "一" <= row <= "鿿"][:3000]
+    return [
+        "".join(rng.choices(chinese, k=length or min(510, max(3, round(drawn)))))
+        for drawn in (rng.lognormvariate(3.22, 0.95) for _ in range(count))
+    ]
+
+
+def of_every_length(texts: Sequence[str], count: int) -> list[str]:
+    """Return so many of the texts, with lengths as in all of them, in random order."""
+    step = len(texts) / count
+    chosen = [sorted(texts, key=len)[int((number + 0.5) * step)] for number in range(count)]
+    random.Random(0).shuffle(chosen)
+    return chosen
+
+
+def config_of(preset: str) -> AlbertConfig:
+    return replace(PRESETS[preset], vocab_size=default_tokenizer().vocab_size)
+
+
+def write_models(folder: Path) -> None:
+    """Write a model of each task and size, and what an export makes of it."""
+    tokenizer, labels = default_tokenizer(), ["negative", "positive"]
+    for size in ("tiny", "base"):
+        classifier = TextClassifier(config_of(size), tokenizer, OneClass(labels), window=WINDOW)
+        classifier.save(folder / f"classification-{size}", card="Random weights.\n")
+    tagger = TextTagger(config_of("tiny"), tokenizer, labels, window=WINDOW, head="softmax")
+    tagger.save(folder / "ner-tiny", card="Random weights.\n")
+    if HAS_ONNX:
+        for plain in list(folder.iterdir()):
+            export(plain, folder / f"{plain.name}-int8", form="onnx", precision="int8")
+
+
+def ours(folder: Path, way: str) -> Answer:
+    """This project, as ``zh-albert predict`` runs it."""
+    keep_freed_memory()
+    path = f"{folder}-int8" if way == "int8" else str(folder)
+    model: Any = load(path, engine="torch") if way == "torch" else load(path)
+    return lambda texts: model(texts) if len(texts) == 1 else list(model.stream(texts))
+
+
+def theirs(folder: Path, batch_size: int) -> Answer:
+    """The pipeline of ``transformers`` for the task."""
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    task = PIPELINES[folder.name.partition("-")[0]]
+    cut = {"truncation": True, "max_length": 512} if task == "text-classification" else {}
+    pipeline: Answer = transformers.pipeline(task, model=str(folder), batch_size=batch_size, **cut)
+    return pipeline
+
+
+class Side:
+    """A process that answers texts when it is told to."""
+
+    def __init__(self, folder: Path) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self._connection, other = spawn.Pipe()
+        spawn.Process(target=serve, args=(other, folder), daemon=True).start()
+
+    def seconds(self, model: str, how: str | int, texts: list[str], *, alone: bool) -> float:
+        """Return CPU seconds a text.
+
+        Args:
+            model: Name of the folder.
+            how: One of ``WAYS``, or the batch size of the pipeline.
+            texts: What to answer.
+            alone: One after the other; the median is returned.
+        """
+        self._connection.send((model, how, texts, alone))
+        return float(self._connection.recv())
+
+    def end(self) -> int:
+        """Return the highest resident size in bytes."""
+        self._connection.send(None)
+        return int(self._connection.recv())
+
+
+def serve(connection: Connection, folder: Path) -> None:
+    torch.set_num_threads(1)
+
+    @cache
+    def opened(model: str, how: str | int) -> Answer:
+        return theirs(folder / model, how) if isinstance(how, int) else ours(folder / model, how)
+
+    for model, how, texts, alone in iter(connection.recv, None):
+        answer = opened(model, how)
+        for part in [[text] for text in texts[:5]] if alone else [texts[: len(texts) // 2]]:
+            answer(part)  # warms up
+        took = []
+        for part in [[text] for text in texts] if alone else [texts]:
+            began = time.process_time()
+            answer(part)
+            took.append((time.process_time() - began) / len(part))
+        connection.send(statistics.median(took))
+    connection.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def race(
+    sides: tuple[Side, Side],
+    model: str,
+    *,
+    rounds: int,
+    batch_size: int = 1,
+    texts: int = 0,
+    their_texts: int = 0,
+    ways: Sequence[str] = WAYS,
+) -> dict[str, float]:
+    """Answer in turn; return texts a second.
+
+    Args:
+        sides: Ours and theirs.
+        model: Name of the folder.
+        rounds: Each with texts of its own.
+        batch_size: Of the pipeline.
+        texts: How many we get; 0: 60 of 25 characters, one after the other.
+        their_texts: How many they get, of the same lengths; they need long for many.
+        ways: Of running ours.
+    """
+    rates: dict[str, list[float]] = defaultdict(list)
+    for number in range(rounds):
+        chosen = sample_texts(texts or 60, seed=number, length=None if texts else 25)
+        few = of_every_length(chosen, their_texts) if texts else chosen
+        seconds = sides[1].seconds(model, batch_size, few, alone=not texts)
+        rates["transformers"].append(sum(map(len, few)) / len(few) / seconds)
+        for way in ways:
+            seconds = sides[0].seconds(model, way, chosen, alone=not texts)
+            rates[way].append(sum(map(len, chosen)) / len(chosen) / seconds)
+    characters = statistics.mean(map(len, chosen))  # rates are of characters: lengths differ a bit
+    return {who: statistics.median(found) / characters for who, found in rates.items()}
+
+
+def matmul_peak() -> float:
+    """Return the multiplications and additions a second of one thread's fastest matrix product."""
+    best = 0.0
+    for dtype in (torch.float32, torch.bfloat16):
+        left, right = (torch.randn(2048, 2048).to(dtype) for _ in range(2))
+        for _ in range(4):
+            began = time.process_time()
+            torch.nn.functional.linear(left, right)
+            best = max(best, 2 * 2048**3 / (time.process_time() - began))
+    return best
+
+
+def text_operations(texts: Sequence[str], config: AlbertConfig) -> float:
+    """Return the multiplications and additions of a text, on average; one [CLS] is asked for."""
+    hidden, ffn = config.hidden_size, config.intermediate_size
+    total = 0.0
+    for length in (len(text) + 2 for text in texts):
+        layer = 4 * hidden**2 + 2 * hidden * ffn + 2 * length * hidden
+        last = 2 * hidden**2 * (1 + 1 / length) + 2 * hidden * (ffn + length) / length
+        per_token = config.embedding_size * hidden + (config.num_hidden_layers - 1) * layer + last
+        total += 2 * length * per_token
+    return total / len(texts)
+
+
+def startup() -> dict[str, float]:
+    """Return what it takes from starting Python to the first answer of a bundled model."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    ran = subprocess.run([sys.executable, "-c", STARTUP], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "startup_s": round(time.monotonic() - began, 2),
+        "startup_cpu_s": round(cpu, 2),
+        "startup_rss_bytes": int(ran.stdout),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quick", action="store_true", help="one round, fewer texts")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    rounds, many = (1, 1) if options.quick else (5, 4)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_models(folder)
+        sides = Side(folder), Side(folder)
+        tiny = {"texts": 800 * many, "their_texts": 64 * many, "rounds": rounds}
+        rates = {
+            "classification_tiny_vs_pipeline": race(sides, "classification-tiny", **tiny),
+            "ner_tiny_vs_pipeline": race(sides, "ner-tiny", **tiny),
+            "single_text_vs_pipeline": race(sides, "classification-tiny", rounds=rounds),
+            "classification_base_vs_pipeline": race(
+                sides,
+                "classification-base",
+                rounds=rounds,
+                texts=100 * many,
+                their_texts=12 * many,
+                ways=[way for way in WAYS if way != "torch"],
+            ),
+        }
+        batched = race(
+            sides, "classification-tiny", **{**tiny, "texts": 64 * many}, batch_size=32, ways=()
+        )
+        ours_tiny = {k: v for k, v in rates["classification_tiny_vs_pipeline"].items() if k in WAYS}
+        rates["classification_tiny_vs_pipeline_batch32"] = {**ours_tiny, **batched}
+        memory = [side.end() for side in sides]
+    ratios = {
+        name: {way: found[way] / found["transformers"] for way in WAYS if way in found}
+        for name, found in rates.items()
+    }
+    best = max(ours_tiny.values())
+    lengths = sample_texts(1000)
+    operations = best * text_operations(lengths, config_of("tiny"))
+    result: dict[str, Any] = {
+        "ratios": {name: round(max(found.values()), 2) for name, found in ratios.items()},
+        "ratios_of_each_way": {
+            name: {way: round(ratio, 2) for way, ratio in found.items()}
+            for name, found in ratios.items()
+        },
+        "texts_per_second": round(best, 1),
+        "tokens_per_second": round(best * statistics.mean(len(text) + 2 for text in lengths)),
+        "single_text_ms": round(1e3 / max(_ours(rates["single_text_vs_pipeline"])), 2),
+        "share_of_matmul_peak": round(operations / matmul_peak(), 3),
+        "rates": {
+            name: {k: round(v, 1) for k, v in found.items()} for name, found in rates.items()
+        },
+        "rss_bytes": dict(zip(("ours", "transformers"), memory, strict=True)),
+        **startup(),
+    }
+    print(json.dumps(result) if options.json else "\n".join(f"{k}: {v}" for k, v in result.items()))
+
+
+def _ours(rates: dict[str, float]) -> list[float]:
+    return [rate for who, rate in rates.items() if who in WAYS]
+
+
+if __name__ == "__main__":
+    main()

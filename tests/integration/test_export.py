@@ -1,0 +1,177 @@
+"""From a model folder to one that an engine runs: its answers, its checks, its errors."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.integration.conftest import Ran, reviews
+from tests.micro import CONFIG
+from zh_albert import load
+from zh_albert.engines.exported import FACTS
+from zh_albert.engines.onnx_graph import onnx_model
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.inference.export import export
+from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.tokenizer import default_tokenizer
+
+Cli = Callable[..., Ran]
+TEXTS = ["房间很好。", "服务太差，味道也糟糕" * 9, "好", "早餐喜欢 ok", "物流失望。"]
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "onnx_without_this_library.py"
+
+
+def scores(folder: Path, **how: Any) -> np.ndarray:
+    return np.array([one.scores["positive"] for one in load(str(folder), **how)(TEXTS)])
+
+
+@pytest.mark.parametrize(
+    ("form", "precision", "near"),
+    [("onnx", "fp32", 2e-6), ("openvino", "fp32", 2e-6), ("onnx", "int8", 0.05)],
+)
+def test_an_exported_folder_loads_and_answers_as_before(
+    trained: Path, tmp_path: Path, cli: Cli, form: str, precision: str, near: float
+) -> None:
+    out = tmp_path / "fast"
+    ran = cli("export", trained, out, "--format", form, "--precision", precision, "--json")
+    assert ran.code == 0, ran.err
+    facts = json.loads(ran.out)
+    assert facts["largest_difference"] < 0.1
+    engine = load(str(out))._classifier.engines.of(1)
+    assert engine.name.endswith(precision)
+    np.testing.assert_allclose(
+        scores(out), scores(trained, engine="torch", precision="fp32"), atol=near
+    )
+    (tmp_path / "lines.txt").write_text("房间很好。\n\n服务太差。\n", encoding="utf-8")
+    rows = [json.loads(row) for row in cli("predict", out, tmp_path / "lines.txt").out.splitlines()]
+    assert [row["label"] for row in rows] == ["positive", None, "negative"]
+
+
+def test_bf16_answers_are_near_and_need_no_more_room(trained: Path, tmp_path: Path) -> None:
+    facts = export(trained, tmp_path / "fast", form="openvino", precision="bf16")
+    assert facts["bytes"] < 2 * facts["parameters"] + 200_000
+    near = scores(trained, engine="torch", precision="fp32")
+    np.testing.assert_allclose(scores(tmp_path / "fast"), near, atol=0.05)
+
+
+def test_every_other_head_loads_again(tmp_path: Path) -> None:
+    window = WindowConfig(max_length=24, stride=6)
+    torch.manual_seed(0)
+    for head in ("crf", "global_pointer"):
+        tagger = TextTagger(CONFIG, default_tokenizer(), ["人", "地"], window=window, head=head)  # type: ignore[arg-type]
+        for name, parameter in tagger.module.named_parameters():
+            if name == "types.bias":
+                parameter.data += 4  # so that random weights find something
+        tagger.save(tmp_path / head, card="")
+        export(tmp_path / head, tmp_path / "fast", form="onnx")
+        expected = load(str(tmp_path / head), engine="torch", precision="fp32")(TEXTS)
+        for found, wanted in zip(load(str(tmp_path / "fast"))(TEXTS), expected, strict=True):
+            assert [replace(entity, score=0) for entity in found] == (
+                [replace(entity, score=0) for entity in wanted]
+            )
+            assert [e.score for e in found] == pytest.approx([e.score for e in wanted], abs=1e-4)
+        assert any(expected)
+    TextReader(CONFIG, default_tokenizer(), window=window).save(tmp_path / "reader", card="")
+    export(tmp_path / "reader", tmp_path / "fast", form="onnx")
+    question, context = "去了哪里？", "昨天李华去了杭州。" * 5
+    fast, plain = load(str(tmp_path / "fast")), load(str(tmp_path / "reader"), engine="torch")
+    assert fast(question=question, context=context).text == (
+        plain(question=question, context=context).text
+    )
+
+
+def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
+    trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev = reviews(tmp_path / "dev.jsonl")
+    arguments = ("export", trained, tmp_path / "fast", "--format=onnx", "--precision=int8")
+    ran = cli(*arguments, "--dev", dev)
+    assert ran.code == 0, ran.err
+    facts = json.loads((tmp_path / "fast" / FACTS).read_text())
+    assert facts["dev"]["metric"] == "accuracy"
+    assert facts["dev"]["fp32"] - facts["dev"]["int8"] < 0.005
+    assert cli("evaluate", tmp_path / "fast", dev, "--json").code == 0
+
+    def mixed_up(network: Any, *, int8: bool = False) -> bytes:
+        if int8:  # answers near enough for the parity check, and the wrong way round
+            network.classifier.bias.data += torch.tensor([9.0, -9.0]) * 1e3
+        return onnx_model(network, int8=int8)
+
+    monkeypatch.setattr("zh_albert.engines.exported.onnx_model", mixed_up)
+    ran = cli(
+        "export", trained, tmp_path / "bad", "--format=onnx", "--precision=int8", "--dev", dev
+    )
+    assert ran.code == 2
+    assert "error:" in ran.err
+    assert "points of accuracy" in ran.err
+    assert not (tmp_path / "bad").exists()
+
+
+def test_a_file_that_answers_otherwise_is_not_written(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(network: Any, *, int8: bool = False) -> bytes:
+        content = onnx_model(network, int8=int8)
+        network.classifier.bias.data += 0.1
+        return content
+
+    monkeypatch.setattr("zh_albert.engines.exported.onnx_model", other)
+    with pytest.raises(CheckpointError, match=r"not written: .* differ .* by 0\.\d+ of the"):
+        export(trained, tmp_path / "fast", form="onnx")
+    assert not (tmp_path / "fast").exists()
+
+
+def test_an_export_of_other_weights_is_noticed(trained: Path, tmp_path: Path, cli: Cli) -> None:
+    export(trained, tmp_path / "fast", form="onnx")
+    classifier = TextClassifier.load(trained)
+    classifier.module.classifier.bias.data += 1
+    classifier.save(tmp_path / "fast", card="")
+    with pytest.raises(CheckpointError, match="of other weights"):
+        load(str(tmp_path / "fast"))
+    (tmp_path / "fast" / FACTS).write_text("{}")
+    assert "export.json" in cli("predict", tmp_path / "fast").err
+
+
+@pytest.mark.parametrize(("form", "precision"), [("onnx", "bf16"), ("openvino", "int8")])
+def test_what_a_format_has_not_is_said(
+    trained: Path, tmp_path: Path, form: Any, precision: Any
+) -> None:
+    with pytest.raises(ConfigError, match=f"{form}: expected a precision of .* found {precision}"):
+        export(trained, tmp_path / "fast", form=form, precision=precision)
+
+
+def test_an_encoder_has_no_export(micro: Path, tmp_path: Path, cli: Cli) -> None:
+    ran = cli("export", micro, tmp_path / "fast", "--format", "onnx")
+    assert ran.code == 2
+    assert "has no export" in ran.err
+
+
+def test_the_example_needs_nothing_of_this_library(
+    trained: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = EXAMPLE.read_text(encoding="utf-8")
+    assert "import zh_albert" not in source
+    assert "from zh_albert" not in source
+    assert len([line for line in source.partition('"""\n\n')[2].splitlines() if line]) <= 20
+    export(trained, tmp_path / "fast", form="onnx")
+    monkeypatch.setattr(sys, "argv", ["example", str(tmp_path / "fast"), *TEXTS[2:]])
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    shown = capsys.readouterr().out.splitlines()
+    expected = load(str(trained))(TEXTS[2:])
+    assert [line.split()[0] for line in shown] == [answer.label for answer in expected]
+    for line, answer in zip(shown, expected, strict=True):
+        assert float(line.split()[1]) == pytest.approx(answer.score, abs=1e-3)

@@ -1,0 +1,203 @@
+"""The engines against the network itself, on small random weights; and what an export stores."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from torch import nn
+
+from zh_albert.engines.ahead import map_ahead
+from zh_albert.engines.choice import choose_engines
+from zh_albert.engines.engine import TorchEngine
+from zh_albert.engines.onnx_graph import onnx_model
+from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
+from zh_albert.errors import CheckpointError, ConfigError, ZhAlbertError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.readers import SpanReader
+from zh_albert.model.taggers import HEADS, build_tagger
+from zh_albert.tokenization.encoding import PaddedBatch
+
+CONFIG = AlbertConfig(
+    vocab_size=90,
+    embedding_size=8,
+    hidden_size=24,
+    num_hidden_layers=3,
+    num_attention_heads=3,
+    intermediate_size=40,
+    max_position_embeddings=20,
+    initializer_range=0.3,
+)
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"sharing": "none", "hidden_act": "gelu"},
+    {"sharing": "attention", "norm_position": "pre"},
+    {"sharing": "ffn", "embedding_layout": "brightmart", "hidden_act": "relu"},
+    {"num_hidden_layers": 4, "num_hidden_groups": 2},
+]
+
+
+def batch(rows: int = 4, length: int = 13) -> PaddedBatch:
+    rng = np.random.default_rng(rows)
+    mask = np.arange(length) < rng.integers(2, length + 1, (rows, 1))
+    ids = np.where(mask, rng.integers(1, CONFIG.vocab_size, mask.shape), 0)
+    return PaddedBatch(ids, rng.integers(2, size=mask.shape), mask)
+
+
+def heads(config: AlbertConfig = CONFIG) -> dict[str, nn.Module]:
+    """All networks that have an export, with spread weights."""
+    torch.manual_seed(0)
+    networks: dict[str, nn.Module] = {name: build_tagger(config, 3, name).eval() for name in HEADS}
+    networks["reader"] = SpanReader(config).eval()
+    networks["choice"] = ChoiceScorer(config).eval()
+    networks["vectors"] = MeanEncoder(config).eval()
+    for pooling in ("first", "mean"):
+        networks[pooling] = SequenceClassifier(config, 5, pooling=pooling).eval()  # type: ignore[arg-type]
+    return networks
+
+
+@pytest.mark.parametrize("name", heads())
+def test_every_head_gives_the_same_in_onnx(name: str) -> None:
+    network = heads()[name]
+    engine = OnnxRuntimeEngine(onnx_model(network))
+    for inputs in (batch(), batch(1, 5), batch(2, CONFIG.max_position_embeddings)):
+        expected = TorchEngine(network)(inputs)
+        np.testing.assert_allclose(engine(inputs), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_every_variant_of_the_encoder_gives_the_same_in_onnx(changes: dict[str, Any]) -> None:
+    for name in ("first", "softmax"):
+        network = heads(replace(CONFIG, **changes))[name]
+        engine = OnnxRuntimeEngine(onnx_model(network))
+        expected = TorchEngine(network)(batch())
+        np.testing.assert_allclose(engine(batch()), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", heads())
+def test_openvino_gives_the_same(name: str) -> None:
+    network = heads()[name]
+    engine = OpenVinoEngine(onnx_model(network), "fp32")
+    for inputs in (batch(), batch(3, 8)):
+        expected = TorchEngine(network)(inputs)
+        np.testing.assert_allclose(engine(inputs), expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+@pytest.mark.parametrize("int8", [False, True])
+def test_each_parameter_is_stored_once_however_many_layers_use_it(
+    changes: dict[str, Any], int8: bool
+) -> None:
+    network = heads(replace(CONFIG, **changes))["first"]
+    stored = onnx.load_from_string(onnx_model(network, int8=int8)).graph.initializer
+    names = [one.name.removesuffix(".int8") for one in stored if "scale" not in one.name]
+    weights = {name: sum(1 for n in names if n == name) for name, _ in network.named_parameters()}
+    assert set(weights.values()) == {1}
+    others = [one for one in stored if one.name.startswith("constant")]
+    scales = [one for one in stored if one.name.endswith(".scale")]
+    assert len(stored) == len(weights) + len(others) + len(scales)
+    assert sum(np.prod(one.dims) for one in others) < 30
+
+
+def test_eight_bits_multiply_integers_in_every_layer_and_stay_near() -> None:
+    network = heads()["softmax"]
+    content = onnx_model(network, int8=True)
+    nodes = [node.op_type for node in onnx.load_from_string(content).graph.node]
+    assert nodes.count("MatMulInteger") == 6 * CONFIG.num_hidden_layers
+    assert nodes.count("DynamicQuantizeLinear") == 4 * CONFIG.num_hidden_layers
+    expected = TorchEngine(network)(batch())
+    found = OnnxRuntimeEngine(content, "int8")(batch())
+    assert 0 < np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
+
+
+def test_torch_in_bf16_is_near_and_leaves_the_network_as_it_is() -> None:
+    network = heads()["first"]
+    expected = TorchEngine(network)(batch())
+    found = TorchEngine(network, "bf16")(batch())
+    assert 0 < np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
+    assert next(network.parameters()).dtype == torch.float32
+
+
+def test_a_network_without_a_graph_is_refused_and_auto_takes_torch() -> None:
+    network = AlbertForPretraining(CONFIG).eval()
+    with pytest.raises(CheckpointError, match="AlbertForPretraining has no export"):
+        onnx_model(network)
+    assert choose_engines(network).of(10).name.startswith("torch")
+
+
+def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = heads()["first"]
+    monkeypatch.setattr("zh_albert.engines.choice.has_native_bf16", lambda: True)
+
+    def names(*installed: str, **settings: Any) -> tuple[str, str]:
+        monkeypatch.setattr("zh_albert.engines.choice._installed", lambda name: name in installed)
+        engines = choose_engines(network, **settings)
+        return engines.of(10).name, engines.of(100_000_000).name
+
+    assert names() == ("torch bf16", "torch bf16")
+    assert names("onnxruntime") == ("onnxruntime fp32", "onnxruntime fp32")
+    assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "openvino bf16")
+    assert names("onnxruntime", "openvino", precision="fp32")[1] == "openvino fp32"
+    assert names("onnxruntime", precision="bf16") == ("torch bf16", "torch bf16")
+    assert names("onnxruntime", engine="torch", precision="fp32")[0] == "torch fp32"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"engine": "onnxruntim"}, "unknown engine 'onnxruntim'; did you mean 'onnxruntime'"),
+        ({"precision": "int8"}, "zh-albert export --precision int8"),
+        ({"engine": "onnxruntime", "precision": "bf16"}, "no bf16"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        choose_engines(heads()["first"], **settings)
+
+
+@pytest.mark.parametrize("library", ["onnx", "onnxruntime", "openvino"])
+def test_a_missing_library_is_named_with_its_extra(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, library, None)
+    engine: Any = "openvino" if library == "openvino" else "onnxruntime"
+    with pytest.raises(ZhAlbertError, match=rf"{library} is not installed.*zh-albert\["):
+        choose_engines(heads()["first"], engine=engine)
+
+
+def test_work_ahead_keeps_the_order_and_never_piles_up() -> None:
+    running, most, lock = 0, 0, threading.Lock()
+    drawn = []
+
+    def items() -> Any:
+        for number in range(20):
+            drawn.append(number)
+            yield number
+
+    def work(number: int) -> int:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.002 * (number % 3))
+        with lock:
+            running -= 1
+        return number
+
+    for expected, found in enumerate(map_ahead(work, items(), threads=2)):
+        assert found == expected
+        assert len(drawn) <= found + 3
+    assert most == 2
+
+
+def test_an_error_on_a_thread_reaches_the_caller() -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(map_ahead(lambda number: 1 // number, [1, 0, 1]))

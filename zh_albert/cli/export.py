@@ -1,0 +1,50 @@
+"""``export``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def export(
+    model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write.")],
+    form: Annotated[
+        Literal["onnx", "openvino"], typer.Option("--format", help="What is to run it.")
+    ],
+    precision: Annotated[
+        Literal["fp32", "bf16", "int8"],
+        typer.Option(help="onnx: fp32 or int8; openvino: fp32 or bf16."),
+    ] = "fp32",
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="Labelled file: both are scored on it, and int8 may lose 0.5 points."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Write a model folder with its network for ONNX Runtime or OpenVINO.
+
+    The folder is a model of this library as before, only faster, and its .onnx or .xml file can be
+    used without the library. Nothing is written unless the file answers as the network does.
+
+    Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
+    """
+    from zh_albert.checkpoints.locate import locate
+    from zh_albert.cli.progress import say
+    from zh_albert.inference.export import export as write_export
+
+    facts = write_export(locate(model), folder, form=form, precision=precision, dev=dev)
+    if precision == "int8" and dev is None:
+        say("note: what int8 costs was not measured; --dev FILE does it")
+    if as_json:
+        typer.echo(json.dumps({"model": str(folder), **facts}, ensure_ascii=False))
+        return
+    typer.echo(f"{folder}: {form} {precision}, {facts['bytes'] / 1e6:.1f} MB")
+    typer.echo(f"  differs by {facts['largest_difference']:.2g} of the largest output")
+    if dev:
+        scores = {name: value for name, value in facts["dev"].items() if name != "metric"}
+        shown = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
+        typer.echo(f"  {facts['dev']['metric']} on {dev}: {shown}")

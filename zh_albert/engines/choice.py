@@ -1,0 +1,118 @@
+"""Which engine runs a network: what was exported, what was asked for, or what is fastest here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import Literal, get_args
+
+from torch import nn
+
+from zh_albert.engines.engine import Engine, Precision, TorchEngine, has_native_bf16
+from zh_albert.engines.onnx_graph import head, onnx_model
+from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
+from zh_albert.errors import ConfigError, nearest
+from zh_albert.model.config import AlbertConfig
+
+EngineName = Literal["auto", "torch", "onnxruntime", "openvino"]
+
+_MANY_OPERATIONS = 1e11  # done in about the time that OpenVINO takes to start
+
+
+class Engines:
+    """An engine for a few texts and one for many; each is opened when it is first needed.
+
+    Args:
+        few: Opens the one that answers soonest.
+        many: Opens the one that answers most texts a second; None: the same.
+        many_tokens: How many are many.
+    """
+
+    def __init__(
+        self,
+        few: Callable[[], Engine],
+        many: Callable[[], Engine] | None = None,
+        *,
+        many_tokens: int = 0,
+    ) -> None:
+        self._openers, self._many_tokens = (few, many or few), many_tokens
+        self._opened: dict[Callable[[], Engine], Engine] = {}
+
+    def of(self, tokens: int) -> Engine:
+        """Return the engine for work of so many tokens."""
+        opener = self._openers[tokens >= self._many_tokens]
+        if opener not in self._opened:
+            self._opened[opener] = opener()
+        return self._opened[opener]
+
+
+def plain_engines(network: nn.Module) -> Engines:
+    """Return PyTorch in fp32 for everything: what training and evaluation compute with."""
+    return Engines(partial(TorchEngine, network))
+
+
+def choose_engines(
+    network: nn.Module, *, engine: EngineName = "auto", precision: Precision | None = None
+) -> Engines:
+    """Return engines for a network in memory.
+
+    ``auto``, by measurement (docs/inference.md): ONNX Runtime answers a single text soonest.
+    Many texts are answered fastest in bf16 where the CPU has it, by OpenVINO, and where neither
+    OpenVINO nor ONNX Runtime is installed by PyTorch.
+
+    Args:
+        network: In fp32.
+        engine: One by name, or ``auto``.
+        precision: ``fp32`` for exact answers, ``bf16``; None: the fastest of both.
+
+    Raises:
+        ConfigError: If the engine is unknown or cannot compute so.
+        MissingExtraError: If the engine that was asked for is not installed.
+    """
+    if engine not in get_args(EngineName):
+        raise ConfigError(f"unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
+    if precision == "int8":
+        raise ConfigError(
+            "int8 changes answers, so it is checked first: zh-albert export --precision int8 "
+            "writes a folder to load"
+        )
+    if engine == "onnxruntime" and precision == "bf16":
+        raise ConfigError("onnxruntime has no bf16 on a CPU; ask for fp32, or for openvino")
+    fast = precision or ("bf16" if has_native_bf16() else "fp32")
+    openers: dict[str, Callable[[], Engine]] = {
+        "torch": partial(TorchEngine, network, fast),
+        "onnxruntime": partial(_onnxruntime, network),
+        "openvino": partial(_openvino, network, fast),
+    }
+    if engine != "auto":
+        engines = Engines(openers[engine])
+        engines.of(0)  # what is missing is said now
+        return engines
+    has_graph = head.dispatch(type(network)) is not head.dispatch(nn.Module)
+    found = [name for name in ("onnxruntime", "openvino") if has_graph and _installed(name)]
+    if precision == "bf16":
+        found = [name for name in found if name != "onnxruntime"]
+    found = found or ["torch"]
+    few, many = openers[found[0]], openers[found[-1]]
+    return Engines(few, many, many_tokens=round(_MANY_OPERATIONS / _operations(network)))
+
+
+def _operations(network: nn.Module) -> int:
+    """Return about how many multiplications and additions a token takes, with short texts."""
+    config = getattr(network.encoder, "config", None)
+    assert isinstance(config, AlbertConfig)
+    matrices = 4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size
+    return 2 * config.num_hidden_layers * matrices
+
+
+def _onnxruntime(network: nn.Module) -> Engine:
+    return OnnxRuntimeEngine(onnx_model(network))
+
+
+def _openvino(network: nn.Module, precision: Precision) -> Engine:
+    return OpenVinoEngine(onnx_model(network), precision)
+
+
+def _installed(name: str) -> bool:
+    return find_spec("onnx") is not None and find_spec(name) is not None

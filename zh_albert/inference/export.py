@@ -1,0 +1,136 @@
+"""A model folder with its network in an engine's own format, checked before it gets its place."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from zh_albert.checkpoints.folder import replace_folder, write_file
+from zh_albert.checkpoints.store import read_folder
+from zh_albert.checkpoints.stored_model import build_model
+from zh_albert.engines.engine import Engine, Precision, TorchEngine
+from zh_albert.engines.exported import (
+    FACTS,
+    Format,
+    exported_engines,
+    network_files,
+    weights_digest,
+)
+from zh_albert.errors import CheckpointError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks.catalog import task_of
+from zh_albert.tokenization.encoding import PaddedBatch
+
+# Largest difference to the network in fp32, as a share of its largest output.
+_TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.25}
+# Bytes a parameter, on average; more would mean that something is stored twice.
+_BYTES: dict[Precision, float] = {"fp32": 4.2, "bf16": 2.2, "int8": 2.0}
+_DESCRIPTION_BYTES = 200_000  # of the graph itself
+_ALLOWED_LOSS = 0.5  # points of the task's score that int8 may cost
+_GO_ALONG = ("config.json", "*.safetensors*", "vocab.txt", "spiece.model", "*_config.json", "*.md")
+
+
+def export(
+    source: Path, out: Path, *, form: Format, precision: Precision = "fp32", dev: Path | None = None
+) -> dict[str, Any]:
+    """Write a model folder with its network in another format; all of it or nothing.
+
+    Args:
+        source: A classifier's or tagger's folder.
+        out: Folder to write; may be ``source``.
+        form: The engine's format.
+        precision: What the engine computes in.
+        dev: Labelled examples. Both networks are scored on them; int8 is refused if it loses more
+            than half a point.
+
+    Returns:
+        What ``export.json`` holds.
+
+    Raises:
+        CheckpointError: If the file gives other answers than the network, is larger than its
+            weights, or loses too much; or the folder cannot be read or written.
+        ConfigError: If the format has no such precision.
+        DataError: If ``dev`` cannot be read.
+        MissingExtraError: If a library is not installed.
+    """
+    stored = read_folder(source)
+    network = build_model(stored).float().eval()
+    exported = network_files(network, form, precision)
+    size, parameters = sum(map(len, exported.values())), _count(network)
+    if size > _BYTES[precision] * parameters + _DESCRIPTION_BYTES:
+        raise CheckpointError(
+            f"{out}: not written: expected about {_BYTES[precision]:.0f} bytes for each of "
+            f"{parameters:,} parameters, found {size:,} bytes: some are stored more than once"
+        )
+    files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}
+    facts: dict[str, Any] = {
+        "format": form,
+        "precision": precision,
+        "weights_sha256": weights_digest(source),
+        "parameters": parameters,
+        "bytes": size,
+    }
+    with tempfile.TemporaryDirectory() as name:
+        trial = Path(name)
+        for file, content in (files | exported).items():
+            write_file(trial / file, content)
+        score = task_of(source, stored.task).evaluate_file
+        before = score(trial, dev) if dev else {}
+        (trial / FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        engines = exported_engines(trial)
+        assert engines is not None
+        difference = _checked_difference(network, engines.of(0), stored.config, out, precision)
+        facts["largest_difference"] = difference
+        if dev:
+            task = task_of(source, stored.task)
+            # A classifier that is no plain one has scores of its own, the one that counts first.
+            metric = task.metric if task.metric in before else next(iter(before))
+            values = {"fp32": before[metric], precision: score(trial, dev)[metric]}
+            facts["dev"] = {"metric": metric, **values}
+            loss = (values["fp32"] - values[precision]) * 100 / task.best_score
+            if precision == "int8" and loss >= _ALLOWED_LOSS:
+                raise CheckpointError(
+                    f"{out}: not written: int8 loses {loss:.2f} points of {metric} on {dev} "
+                    f"({values['fp32']:.4f} to {values['int8']:.4f}), less than {_ALLOWED_LOSS} "
+                    "are allowed; export another precision"
+                )
+    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    replace_folder(out, {**files, **exported, FACTS: text})
+    return facts
+
+
+def _checked_difference(
+    network: nn.Module, engine: Engine, config: AlbertConfig, out: Path, precision: Precision
+) -> float:
+    """Return the largest difference between two engines, as a share of the largest output."""
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for rows, length in ((1, 1), (1, 9), (7, 40), (3, 128)):
+        length = min(length, config.max_position_embeddings)  # noqa: PLW2901
+        mask = np.arange(length) < rng.integers(1, length + 1, (rows, 1))
+        ids = np.where(mask, rng.integers(config.vocab_size, size=mask.shape), config.pad_token_id)
+        types = rng.integers(config.type_vocab_size, size=mask.shape) * mask
+        batch = PaddedBatch(ids, types, mask)
+        expected, found = TorchEngine(network)(batch), engine(batch)
+        if found.shape != expected.shape:
+            raise CheckpointError(
+                f"{out}: not written: expected outputs of shape {expected.shape}, found "
+                f"{found.shape}"
+            )
+        largest = max(largest, float(np.abs(found - expected).max() / np.abs(expected).max()))
+    limit = _TOLERANCE[precision]
+    if not largest <= limit:  # so that nan is refused too
+        raise CheckpointError(
+            f"{out}: not written: the outputs of {engine.name} differ from the network's by "
+            f"{largest:.2g} of the largest, at most {limit:g} is allowed; export another precision"
+        )
+    return float(f"{largest:.3g}")
+
+
+def _count(network: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in network.parameters())

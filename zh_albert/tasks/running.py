@@ -1,0 +1,48 @@
+"""Any number of inputs through a network: in batches of like length, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zh_albert.engines.ahead import map_ahead
+from zh_albert.engines.choice import Engines
+from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks.batching import Size, sorted_batches
+from zh_albert.tokenization.encoding import ModelInput, pad
+
+
+def network_outputs(
+    lengths: Sequence[int],
+    input_of: Callable[[int], ModelInput],
+    engines: Engines,
+    config: AlbertConfig,
+    *,
+    batch_tokens: int | None = None,
+) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """Run a network over many inputs; no more than a few batches are in memory.
+
+    Args:
+        lengths: Tokens of each input.
+        input_of: Makes an input, by its number.
+        engines: Run the network; the one that fits the work is taken.
+        config: The encoder's.
+        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
+
+    Yields:
+        The numbers of a batch's inputs, and the outputs of these. Every number comes once.
+    """
+    engine = engines.of(sum(lengths))
+    step, limit = engine.multiple_of, config.max_position_embeddings
+
+    def run(chosen: list[int]) -> tuple[list[int], NDArray[np.float32]]:
+        inputs = [input_of(number) for number in chosen]
+        batch = pad(inputs, config.pad_token_id, multiple_of=step, at_most=limit)
+        return chosen, engine(batch)
+
+    sizes = [Size(rows=1, length=min(-(-length // step) * step, limit)) for length in lengths]
+    batches = sorted_batches(sizes, batch_tokens or engine.batch_tokens)
+    workers = min(engine.workers, len(batches))
+    yield from map_ahead(run, batches, threads=workers) if workers > 1 else map(run, batches)
