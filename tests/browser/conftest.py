@@ -50,7 +50,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve the demo as a user does, random models where none is bundled; yield the address."""
-    folder, names = tmp_path_factory.mktemp("demo"), ("sentiment", "news", "encoder")
+    folder, names = tmp_path_factory.mktemp("demo"), ("sentiment", "news", "ner", "encoder")
     command = ["-c", "from zh_albert.cli.app import main; main()", "demo", "--port", "0"]
     if not set(names) <= set(bundled_names()):
         command = ["-m", "tests.browser.random_models", str(folder), *names]

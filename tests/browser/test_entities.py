@@ -1,0 +1,71 @@
+"""The tab of named entities in a real Chromium."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps import texts
+from tests.browser.conftest import photograph
+from tests.browser.test_demo import HOSTILE
+from zh_albert import load
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+OpenDemo = Callable[..., Page]
+
+
+def open_tab(page: Page) -> Page:
+    page.get_by_role("tab", name=texts.ENTITIES_TAB.zh).click()
+    return page
+
+
+@pytest.fixture
+def page(open_demo: OpenDemo) -> Page:
+    return open_tab(open_demo())
+
+
+def test_typing_marks_what_the_library_finds(page: Page) -> None:
+    text = texts.ENTITY_EXAMPLES[0]
+    expect(page.locator("#entities-result")).to_contain_text("实体会标在这里")
+    page.locator("#entities-text textarea").press_sequentially(text)
+
+    (found,) = load("ner")(text)
+    assert found
+    result = page.locator("#entities-result")
+    expect(result.locator("h3").first).to_contain_text(f"{len(found)} 个实体")
+    expect(result.locator("mark")).to_have_count(len(found))
+    assert result.locator(".za-marked").text_content() == text
+    assert result.locator("mark").all_text_contents() == [entity.text for entity in found]
+    expect(result.locator("tbody tr")).to_have_count(len(found))
+    result.locator("summary", has_text="JSON").click()
+    shown = json.loads(result.locator(".za-json").text_content() or "")
+    assert [one["start"] for one in shown] == [entity.start for entity in found]
+
+
+def test_examples_answer_and_clear_begins_anew(page: Page) -> None:
+    for example in texts.ENTITY_EXAMPLES:
+        page.get_by_role("button", name=example).click()
+        expect(page.locator("#entities-result .za-marked")).to_have_text(example)
+    page.locator("#entities-clear").click()
+    expect(page.locator("#entities-result")).to_contain_text("实体会标在这里")
+    page.locator("#entities").click()
+    expect(page.locator("#entities-result").get_by_role("alert")).to_contain_text("请先输入")
+
+
+def test_text_is_never_markup(page: Page) -> None:
+    page.locator("#entities-text textarea").fill(HOSTILE)
+    expect(page.locator("#entities-result .za-marked")).to_contain_text("<script>")
+    assert page.evaluate("window.hacked") is None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
+    page = open_tab(open_demo(width, scheme))
+    page.get_by_role("button", name=texts.ENTITY_EXAMPLES[0]).click()
+    page.locator("#entities-result mark").first.wait_for()
+    photograph(page, f"demo-entities-{width}-{scheme}", width)
