@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
@@ -18,13 +19,16 @@ from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
+from zh_albert.tasks.classification.examples import Label
 from zh_albert.tasks.classification.heads import LabelHead, head_from
+from zh_albert.tasks.classification.ngrams import NGRAMS, WEIGHT, NgramVoter
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 TASKS = ("classification", "pair")
+_WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)  # of n-grams, to choose from
 
 
 class TextClassifier:
@@ -38,6 +42,8 @@ class TextClassifier:
         head: What the logits mean.
         window: See ``WindowConfig``.
         pairs: Whether it reads pairs of texts.
+        voter: Adds its margins, times ``voter_weight``, to the network's logits; or None.
+        voter_weight: Logits that a margin of 1 is worth.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
@@ -58,6 +64,8 @@ class TextClassifier:
         self.facts = dict(facts or {})
         self.module = SequenceClassifier(config, len(head.labels), pooling=pooling).eval()
         self.engines = plain_engines(self.module)
+        self.voter: NgramVoter | None = None
+        self.voter_weight = WEIGHT
 
     @property
     def labels(self) -> list[str]:
@@ -121,6 +129,31 @@ class TextClassifier:
         self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
     ) -> NDArray[np.float32]:
         """Return class probabilities, or values, of encoded texts; see ``scores``."""
+        return self._scores(*self._opinions(encoded, batch_tokens))
+
+    def tuned_scores(
+        self, encoded: Sequence[EncodedText], gold: Sequence[Label]
+    ) -> NDArray[np.float32]:
+        """Choose on labelled texts what is decided after training, and return their scores.
+
+        That is a head's threshold, and what the n-grams weigh.
+        """
+        logits, margins = self._opinions(encoded, None)
+        if margins is not None:
+
+            def value(weight: float) -> float:
+                self.voter_weight = weight
+                return self.head.metrics(gold, self._scores(logits, margins))[self.head.metric]
+
+            self.voter_weight = max(_WEIGHTS, key=value)
+        found = self._scores(logits, margins)
+        self.head.tune(gold, found)
+        return found
+
+    def _opinions(
+        self, encoded: Sequence[EncodedText], batch_tokens: int | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the network's logits and the margins of the n-grams. Shape: (texts, labels)."""
         logits = predicted_outputs(
             self.engines,
             encoded,
@@ -128,6 +161,12 @@ class TextClassifier:
             config=self.config,
             batch_tokens=batch_tokens,
         )
+        margins = torch.from_numpy(self.voter.margins(encoded)) if self.voter else None
+        return logits, margins
+
+    def _scores(self, logits: Tensor, margins: Tensor | None) -> NDArray[np.float32]:
+        if margins is not None:
+            logits = logits + self.voter_weight * margins
         return self.head.scores(logits)
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
@@ -142,6 +181,9 @@ class TextClassifier:
             **self.facts,
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
+        if self.voter:
+            task["ngram_weight"] = self.voter_weight
+            files[NGRAMS] = self.voter.to_bytes()
         save_model(
             folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
         )
@@ -169,6 +211,7 @@ class TextClassifier:
         pairs, pooling = task.pop("name") == "pair", task.pop("pooling")
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         head = head_from(task)
+        ngram_weight = task.pop("ngram_weight", None)
         facts = {k: v for k, v in task.items() if k not in ("head", "labels", *head.settings())}
         tokenizer = matching_tokenizer(folder, config)
         classifier = cls(
@@ -177,4 +220,7 @@ class TextClassifier:
         load_weights(classifier.module, folder)
         classifier.module.eval()
         classifier.engines = exported_engines(folder) or classifier.engines
+        if ngram_weight is not None:
+            classifier.voter = NgramVoter.load(folder / NGRAMS, len(head.labels))
+            classifier.voter_weight = float(ngram_weight)
         return classifier

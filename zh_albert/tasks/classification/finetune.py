@@ -12,6 +12,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from zh_albert.errors import ConfigError
 from zh_albert.tasks.batching import ShuffledSource
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
@@ -21,6 +22,7 @@ from zh_albert.tasks.classification.examples import (
     read_text_examples,
 )
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
+from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -42,6 +44,15 @@ class ModelConfig(NetworkConfig):
 
     pooling: Literal["first", "mean"] = "first"  # "first" opens as a classifier in transformers
     head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
+    ngrams: bool = False  # a linear SVM over n-grams beside the network; with pooling = "mean"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ngrams and self.pooling == "first":
+            raise ConfigError(
+                'ngrams = true needs pooling = "mean": a folder with "first" opens in '
+                "transformers, which would answer without the n-grams"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +85,27 @@ def new_classifier(
 
 
 def classification_data(
-    classifier: TextClassifier, examples: Sequence[TextExample], *, batch_tokens: int, seed: int
+    classifier: TextClassifier,
+    examples: Sequence[TextExample],
+    *,
+    batch_tokens: int,
+    seed: int,
+    ngrams: bool = False,
 ) -> TrainingData:
-    """Return batches of labelled texts for ``classification_loss``."""
+    """Return batches of labelled texts for ``classification_loss``.
+
+    Args:
+        classifier: Encodes them.
+        examples: Texts or pairs.
+        batch_tokens: Padded tokens of a batch.
+        seed: Decides the order.
+        ngrams: First give the classifier n-grams of these texts, too.
+    """
     texts = classifier.encode([example.text for example in examples])
     targets = classifier.head.targets([example.label for example in examples])
     weights = torch.tensor([example.weight for example in examples])
+    if ngrams:
+        classifier.voter = NgramVoter.fit(texts, targets.numpy(), weights.numpy())
 
     def load(item: list[int]) -> Batch:
         chosen = [texts[index] for index in item]
@@ -133,11 +159,18 @@ def finetune(
     head = head_for([example.label for example in examples], config.model.head)
     refuse_unknown(head, (example.label for example in dev), "the dev examples")
     pairs = isinstance(examples[0].text, tuple)
+    if config.model.ngrams and (pairs or head.name != "classes"):
+        raise ConfigError("ngrams = true is for single texts with one class each")
     classifier = new_classifier(head, config, pairs=pairs, init=init)
 
     def data(_: Observer) -> TrainingData:
-        batch_tokens, seed = config.train.batch_tokens, config.train.seed
-        return classification_data(classifier, examples, batch_tokens=batch_tokens, seed=seed)
+        return classification_data(
+            classifier,
+            examples,
+            batch_tokens=config.train.batch_tokens,
+            seed=config.train.seed,
+            ngrams=config.model.ngrams,
+        )
 
     trainee = Trainee(
         model=classifier,
@@ -168,14 +201,12 @@ def evaluate(
     Args:
         classifier: To be scored.
         examples: To score it on.
-        tune: First choose on them what the head leaves to be chosen: a threshold.
+        tune: First choose on them what is decided after training; see ``tuned_scores``.
     """
-    start = time.perf_counter()
-    found = classifier.scores([example.text for example in examples])
+    start, gold = time.perf_counter(), [example.label for example in examples]
+    encoded = classifier.encode([example.text for example in examples])
+    found = classifier.tuned_scores(encoded, gold) if tune else classifier.scores_of(encoded)
     seconds = time.perf_counter() - start
-    gold = [example.label for example in examples]
-    if tune:
-        classifier.head.tune(gold, found)
     scores = classifier.head.metrics(gold, found)
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
 

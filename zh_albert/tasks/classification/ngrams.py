@@ -1,22 +1,30 @@
 """A second opinion beside the network: TF-IDF over token n-grams and a linear SVM.
 
 What a bag of n-grams sees at once (names, set phrases) a small encoder has to learn; what the
-encoder understands no bag can see. Their answers added up are better than either.
+encoder understands no bag can see. Their answers added up are better than either
+(docs/numbers.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import safetensors.numpy
+import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.svm import LinearSVC
+from safetensors import SafetensorError
+from torch.nn.functional import embedding_bag
 
+from zh_albert.errors import CheckpointError
 from zh_albert.tasks.windows import EncodedText
 
-ORDERS = 3  # single tokens, pairs and triples
+NGRAMS = "ngrams.safetensors"  # in a model folder
+WEIGHT = 5.0  # of a margin, in logits, where no dev examples say
+_ORDERS = 3  # single tokens, pairs and triples
 _SEEN_IN = 2  # texts at least; rarer n-grams are left out
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
 _C = 0.2  # the SVM's; n-grams are many and single ones weak
@@ -52,12 +60,18 @@ class NgramVoter:
             classes: The number of each text's class, from 0; every class occurs. Shape: (texts,).
             weights: How much each text counts. Shape: (texts,).
         """
+        # Only training needs them, and they take a second to import.
+        from scipy.sparse import csr_matrix  # noqa: PLC0415
+        from sklearn.svm import LinearSVC  # noqa: PLC0415
+
         found = [np.unique(hashed_ngrams(tokens_of(text))) for text in texts]
         names, seen = np.unique(np.concatenate(found), return_counts=True)
         names, seen = names[seen >= _SEEN_IN], seen[seen >= _SEEN_IN]
         rarity = (np.log((1 + len(texts)) / (1 + seen)) + 1).astype(np.float32)
         svm = LinearSVC(C=_C, random_state=0)
-        svm.fit(weighted_ngrams(texts, names, rarity), classes, sample_weight=weights)
+        bags = weighted_ngrams(texts, names, rarity)
+        rows = csr_matrix((bags.values, bags.columns, bags.ends), shape=(len(texts), len(names)))
+        svm.fit(rows, classes, sample_weight=weights)
         learned, offsets = svm.coef_.T, svm.intercept_
         if learned.shape[1] == 1:  # one margin tells two classes apart
             learned, offsets = (
@@ -66,37 +80,87 @@ class NgramVoter:
             )
         return cls(names, rarity, learned.astype(np.float32), offsets.astype(np.float32))
 
-    def scores(self, texts: Sequence[EncodedText]) -> NDArray[np.float32]:
-        """Return margins. Shape: (texts, classes)."""
-        found = weighted_ngrams(texts, self.names, self.rarity) @ self.weights + self.offsets
-        return np.asarray(found, np.float32)
+    def margins(self, texts: Sequence[EncodedText]) -> NDArray[np.float32]:
+        """Return how far each class is ahead. Shape: (texts, classes)."""
+        bags = weighted_ngrams(texts, self.names, self.rarity)
+        found = embedding_bag(
+            torch.from_numpy(bags.columns),
+            torch.from_numpy(self.weights),
+            torch.from_numpy(bags.ends[:-1]),
+            per_sample_weights=torch.from_numpy(bags.values),
+            mode="sum",
+        )
+        return np.asarray(found.numpy() + self.offsets)
+
+    def to_bytes(self) -> bytes:
+        """Return what ``ngrams.safetensors`` holds; numbers in half precision."""
+        numbers = {"rarity": self.rarity, "weights": self.weights, "offsets": self.offsets}
+        halves = {name: array.astype(np.float16) for name, array in numbers.items()}
+        content: bytes = safetensors.numpy.save({"names": self.names, **halves})
+        return content
+
+    @classmethod
+    def load(cls, path: Path, classes: int) -> NgramVoter:
+        """Read what ``to_bytes`` returned.
+
+        Args:
+            path: Of the file.
+            classes: How many it should know.
+
+        Raises:
+            CheckpointError: If the file is missing, damaged, or of another model.
+        """
+        try:
+            found = safetensors.numpy.load(path.read_bytes())
+            names, *numbers = (found[n] for n in ("names", "rarity", "weights", "offsets"))
+        except (OSError, SafetensorError, KeyError) as error:
+            raise CheckpointError(f"{path}: missing or damaged ({error}); get it again") from None
+        rarity, weights, offsets = (np.asarray(array, np.float32) for array in numbers)
+        if weights.shape != (len(names), classes):
+            raise CheckpointError(
+                f"{path}: expected weights of {len(names)} n-grams for {classes} classes, found "
+                f"the shape {weights.shape}; get the folder again"
+            )
+        return cls(names, rarity, weights, offsets)
+
+
+class Bags(NamedTuple):
+    """The known n-grams of several texts, one text's after the other's."""
+
+    columns: NDArray[np.int64]
+    """Which they are. Shape: (n-grams of all texts,)."""
+    values: NDArray[np.float32]
+    """What each weighs. Shape: (n-grams of all texts,)."""
+    ends: NDArray[np.int64]
+    """0, then where each text's end. Shape: (texts + 1,)."""
 
 
 def weighted_ngrams(
     texts: Sequence[EncodedText], names: NDArray[np.uint64], rarity: NDArray[np.float32]
-) -> csr_matrix:
-    """Return TF-IDF rows of length 1: 1 + log of the count, times the rarity."""
-    columns, counts = [], []
+) -> Bags:
+    """Weigh n-grams by 1 + log of their count, times the rarity; the squares of a text sum to 1."""
+    columns: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    counts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for text in texts:
         hashes, count = np.unique(hashed_ngrams(tokens_of(text)), return_counts=True)
         places = np.searchsorted(names, hashes)
-        known = names[np.minimum(places, len(names) - 1)] == hashes
+        known = places < len(names)
+        known[known] = names[places[known]] == hashes[known]
         columns.append(places[known])
         counts.append(count[known])
-    ends = np.cumsum([0, *map(len, columns)])
+    ends = np.cumsum([len(found) for found in columns])
     column = np.concatenate(columns)
     values = (1 + np.log(np.concatenate(counts))) * rarity[column]
     rows = np.repeat(np.arange(len(texts)), np.diff(ends))
     lengths = np.sqrt(np.bincount(rows, weights=values**2, minlength=len(texts)))
-    values /= lengths[rows]
-    return csr_matrix((values.astype(np.float32), column, ends), shape=(len(texts), len(names)))
+    return Bags(column, (values / lengths[rows]).astype(np.float32), ends)
 
 
 def hashed_ngrams(ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return a hash of each n-gram of a text, shorter ones first. Shape: (n-grams,)."""
     found = [np.zeros(0, np.uint64)]
     mixed = np.zeros(len(ids), np.uint64)
-    for order in range(min(ORDERS, len(ids))):
+    for order in range(min(_ORDERS, len(ids))):
         mixed = (mixed[: len(ids) - order] + ids[order:] + np.uint64(1)) * _MIX
         mixed ^= mixed >> np.uint64(29)
         found.append(mixed)
