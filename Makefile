@@ -48,14 +48,17 @@ browser:
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
 SENTIMENT := chnsenticorp waimai_10k online_shopping_10_cats
 models: .venv/.dev
-	$(BIN)/zh-albert finetune --task classification --config docs/recipes/sentiment.toml --resume \
+	$(BIN)/zh-albert finetune --task classification --config docs/recipes/sentiment.toml --resume --init encoder \
 		$(foreach d,$(SENTIMENT),--train $(wildcard $(DATA)/$d/train.jsonl*)) \
 		$(foreach d,$(SENTIMENT),--dev $(wildcard $(DATA)/$d/dev.jsonl*)) \
 		$(foreach d,$(SENTIMENT),$(foreach s,dev test,--exclude $(wildcard $(DATA)/$d/$s.jsonl*))) \
 		--out runs/sentiment
-	$(BIN)/zh-albert finetune --task classification --config docs/recipes/news.toml --resume \
+	$(BIN)/zh-albert finetune --task classification --config docs/recipes/news.toml --resume --init encoder \
 		--train $(DATA)/tnews/train.jsonl.xz --dev $(DATA)/tnews/dev.jsonl \
 		--exclude $(DATA)/tnews/dev.jsonl --out runs/news
+	$(BIN)/zh-albert finetune --task ner --config docs/recipes/ner.toml --resume --init encoder \
+		--train $(DATA)/cluener/train.jsonl.xz --dev $(DATA)/cluener/dev.jsonl \
+		--exclude $(DATA)/cluener/dev.jsonl --out runs/ner
 
 clean:
 	rm -rf .venv test-artefacts
