@@ -196,6 +196,12 @@ def test_a_bad_file_is_named_with_its_line(
     refused(cli("finetune", "--task", "choice", *files), problem)
 
 
+def test_nothing_left_to_learn_from_is_said(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", [ROW])
+    files = ("--train", path, "--dev", path, "--exclude", path, "--out", tmp_path / "out")
+    refused(cli("finetune", "--task", "choice", *files), "expected questions to learn from")
+
+
 def test_a_label_may_be_the_choice_itself(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", [{**ROW, "label": "乙"}])
     assert read_choice_examples(path)[0].label == 1
@@ -207,6 +213,8 @@ def test_a_label_may_be_the_choice_itself(tmp_path: Path) -> None:
         ("一个字符串", r"questions\[0\]: expected \(context, question, choices\)"),
         (("好", "什", "甲乙"), r"questions\[0\]: expected \(context, question, choices\)"),
         (("好", "什", ["甲", 3]), r"questions\[0\]: expected \(context, question, choices\)"),
+        ({"context": "好", "question": "什", "choices": ["甲", "乙"]}, r"expected \(context"),
+        (("好", "什", ["甲", "乙"], 3), r"questions\[0\]: expected \(context"),
         (("好", "什", ["甲"]), r"questions\[0\]: expected two choices or more, found \['甲'\]"),
         ((" ", "什", ["甲", "乙"]), r"questions\[0\] has an empty context or choice"),
     ],

@@ -109,17 +109,16 @@ def _pools(questions: Iterable[Question]) -> Iterator[list[Question]]:
 
 
 def _checked(question: Any, index: int) -> Question:
-    try:
-        context, asked, choices, *group = question
-        made = Question(context, asked, tuple(choices), *group)
-        strings = all(isinstance(text, str) for text in (context, asked, *choices))
-    except (TypeError, ValueError):
-        strings = False
-    if not strings or isinstance(question[2], str):
-        raise DataError(
-            f"questions[{index}]: expected (context, question, choices), strings and a list of "
-            f"strings, found {question!r:.80}"
-        )
+    match question:
+        case [str(context), str(asked), list() | tuple() as choices, *group] if all(
+            isinstance(choice, str) for choice in choices
+        ) and (not group or (len(group) == 1 and isinstance(group[0], str | None))):
+            made = Question(context, asked, tuple(choices), *group)
+        case _:
+            raise DataError(
+                f"questions[{index}]: expected (context, question, choices), strings and a list "
+                f"of strings, found {question!r:.80}"
+            )
     if len(made.choices) < 2:
         raise DataError(f"questions[{index}]: expected two choices or more, found {list(choices)}")
     return made

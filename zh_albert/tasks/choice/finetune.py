@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from zh_albert.errors import DataError
 from zh_albert.tasks.batching import ShuffledSource, Size
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
@@ -112,8 +113,10 @@ def finetune(
 
     Raises:
         ConfigError: If ``out`` holds a run already and ``resume`` is not given.
-        DataError: If a question has no content.
+        DataError: If there is no question, or one has no content.
     """
+    if not examples:
+        raise DataError("expected questions to learn from, found none")
     chooser = new_chooser(config, init=init)
 
     def data(_: Observer) -> TrainingData:

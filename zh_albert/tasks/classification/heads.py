@@ -171,7 +171,7 @@ class LabelSet:
 
     def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
         """Choose the threshold of the highest micro F1."""
-        self.threshold = round(best_threshold(self._given(gold), scores), 6)
+        self.threshold = best_threshold(self._given(gold), scores)
 
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``label_set_metrics``."""
