@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -168,7 +170,7 @@ def test_what_cannot_be_is_said_in_one_line(settings: dict[str, Any], message: s
 def test_a_missing_library_is_named_with_its_extra(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, library, None)
+    monkeypatch.setitem(sys.modules, library, None)
     engine: Any = "openvino" if library == "openvino" else "onnxruntime"
     with pytest.raises(ZhAlbertError, match=rf"{library} is not installed.*zh-albert\["):
         choose_engines(heads()["first"], engine=engine)
@@ -236,3 +238,10 @@ def test_every_input_is_answered_once_in_batches_of_like_length(workers: int) ->
     assert found == {number: 2.0 * number for number in range(60)}
     assert {length for _, length in engine.shapes} == {8, 16, CONFIG.max_position_embeddings}
     assert max(rows * length for rows, length in engine.shapes) <= engine.batch_tokens
+
+
+def test_answering_loads_nothing_that_is_slow_to_import() -> None:
+    program = "import sys, zh_albert.inference.loading; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    slow = {"accelerate", "scipy", "sklearn", "pandas", "torch._dynamo", "onnxruntime", "openvino"}
+    assert not slow & set(ran.stdout.decode().split())
