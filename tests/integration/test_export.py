@@ -175,3 +175,17 @@ def test_the_example_needs_nothing_of_this_library(
     assert [line.split()[0] for line in shown] == [answer.label for answer in expected]
     for line, answer in zip(shown, expected, strict=True):
         assert float(line.split()[1]) == pytest.approx(answer.score, abs=1e-3)
+
+
+def test_a_stream_reads_no_more_than_two_pools_ahead(trained: Path) -> None:
+    drawn = 0
+
+    def lines() -> Any:
+        nonlocal drawn
+        for _ in range(20_000):
+            drawn += 1
+            yield "房间很好。"
+
+    first = next(iter(load(str(trained)).stream(lines())))
+    assert first.label == "positive"
+    assert drawn <= 2 * 2048

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -14,7 +16,7 @@ import torch
 from torch import nn
 
 from zh_albert.engines.ahead import map_ahead
-from zh_albert.engines.choice import choose_engines
+from zh_albert.engines.choice import Engines, choose_engines
 from zh_albert.engines.engine import TorchEngine
 from zh_albert.engines.onnx_graph import onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
@@ -24,7 +26,8 @@ from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import HEADS, build_tagger
-from zh_albert.tokenization.encoding import PaddedBatch
+from zh_albert.tasks.running import network_outputs
+from zh_albert.tokenization.encoding import ModelInput, PaddedBatch
 
 CONFIG = AlbertConfig(
     vocab_size=90,
@@ -167,7 +170,7 @@ def test_what_cannot_be_is_said_in_one_line(settings: dict[str, Any], message: s
 def test_a_missing_library_is_named_with_its_extra(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, library, None)
+    monkeypatch.setitem(sys.modules, library, None)
     engine: Any = "openvino" if library == "openvino" else "onnxruntime"
     with pytest.raises(ZhAlbertError, match=rf"{library} is not installed.*zh-albert\["):
         choose_engines(heads()["first"], engine=engine)
@@ -201,3 +204,44 @@ def test_work_ahead_keeps_the_order_and_never_piles_up() -> None:
 def test_an_error_on_a_thread_reaches_the_caller() -> None:
     with pytest.raises(ZeroDivisionError):
         list(map_ahead(lambda number: 1 // number, [1, 0, 1]))
+
+
+class Doubling:
+    """An engine that notes what it gets and answers each row with its first token, doubled."""
+
+    name, batch_tokens, multiple_of = "doubling", 64, 8
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.shapes: list[tuple[int, ...]] = []
+
+    def __call__(self, inputs: PaddedBatch) -> Any:
+        self.shapes.append(inputs.token_ids.shape)
+        time.sleep(0.001 * (len(self.shapes) % 3))
+        return 2.0 * inputs.token_ids[:, :1]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_input_is_answered_once_in_batches_of_like_length(workers: int) -> None:
+    lengths = [1 + (7 * number) % 20 for number in range(60)]
+    inputs = [
+        ModelInput([number] * length, [0] * length, range(length))
+        for number, length in enumerate(lengths)
+    ]
+    engine = Doubling(workers)
+    found = {}
+    for chosen, rows in network_outputs(
+        lengths, inputs.__getitem__, Engines(lambda: engine), CONFIG
+    ):
+        assert not found.keys() & set(chosen)
+        found |= dict(zip(chosen, rows[:, 0], strict=True))
+    assert found == {number: 2.0 * number for number in range(60)}
+    assert {length for _, length in engine.shapes} == {8, 16, CONFIG.max_position_embeddings}
+    assert max(rows * length for rows, length in engine.shapes) <= engine.batch_tokens
+
+
+def test_answering_loads_nothing_that_is_slow_to_import() -> None:
+    program = "import sys, zh_albert.inference.loading; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    slow = {"accelerate", "scipy", "sklearn", "pandas", "torch._dynamo", "onnxruntime", "openvino"}
+    assert not slow & set(ran.stdout.decode().split())

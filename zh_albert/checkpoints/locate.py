@@ -42,9 +42,10 @@ def locate(model: str) -> Path:
 def _from_hub(model: str) -> Path:
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (slow to import, rarely used)
 
-    wanted = ["config.json", "*.safetensors", "*.json", "vocab.txt", "spiece.model", "README.md"]
+    wanted = ["*.json", "*.safetensors", "vocab.txt", "spiece.model", "README.md"]
+    exported = ["model.onnx", "openvino.xml", "openvino.bin"]
     try:
-        return Path(snapshot_download(model, allow_patterns=wanted))
+        return Path(snapshot_download(model, allow_patterns=wanted + exported))
     except Exception as error:  # the hub client raises a dozen kinds, and httpx's
         raise CheckpointError(
             f"{model}: could not be downloaded from the hub ({type(error).__name__}); check the "

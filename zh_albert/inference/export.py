@@ -88,8 +88,9 @@ def export(
         facts["largest_difference"] = difference
         if dev:
             task = task_of(source, stored.task)
-            # A classifier that is no plain one has scores of its own, the one that counts first.
-            metric = task.metric if task.metric in before else next(iter(before))
+            # A classifier of label sets or values has scores of its own, the one that counts first.
+            known = [name for name in ("micro_f1", task.metric) if name in before]
+            metric = known[0] if known else next(iter(before))
             values = {"fp32": before[metric], precision: score(trial, dev)[metric]}
             facts["dev"] = {"metric": metric, **values}
             loss = (values["fp32"] - values[precision]) * 100 / task.best_score

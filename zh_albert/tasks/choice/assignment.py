@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
 
 from zh_albert.tasks.choice.examples import Question
 
@@ -24,6 +23,8 @@ def one_to_one(probabilities: ArrayLike) -> list[int]:
     >>> one_to_one([[0.6, 0.4], [0.9, 0.1]])
     [1, 0]
     """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (slow, rarely needed)
+
     table = np.asarray(probabilities, float)
     taken = table.argmax(-1)
     # Far below any probability that occurs: one impossible answer does not spoil the others.

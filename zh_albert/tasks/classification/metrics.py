@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, f1_score
 
 
 def classification_metrics(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, float]:
@@ -15,6 +14,8 @@ def classification_metrics(gold: Sequence[str], predicted: Sequence[str]) -> dic
     Macro F1 averages over every class that occurs in ``gold`` or ``predicted``; a class that was
     never predicted counts as 0.
     """
+    from sklearn.metrics import accuracy_score, f1_score  # noqa: PLC0415  (slow to import; answers need none)
+
     macro_f1 = f1_score(gold, predicted, average="macro", zero_division=0.0)
     return {"accuracy": float(accuracy_score(gold, predicted)), "macro_f1": float(macro_f1)}
 
@@ -27,6 +28,8 @@ def label_set_metrics(gold: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> 
         predicted: Likewise. A label that neither has counts as 0 in ``macro_f1``; ``accuracy``
             counts the texts whose labels are all right.
     """
+    from sklearn.metrics import f1_score  # noqa: PLC0415  (slow to import; answers need none)
+
     return {
         "micro_f1": float(f1_score(gold, predicted, average="micro", zero_division=0.0)),
         "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
