@@ -55,7 +55,7 @@ def test_margins_are_those_of_sklearns_tfidf_and_svm() -> None:
     classes = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
     voter = NgramVoter.fit(encode(TEXTS), classes, np.ones(len(TEXTS), np.float32))
 
-    theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=2, sublinear_tf=True)
+    theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=3, sublinear_tf=True)
     rows = theirs.fit_transform(TEXTS)
     svm = LinearSVC(C=0.2, random_state=0).fit(rows, classes)
     unseen = ["浴室很好很好", "前台太差了，太差了", "完全不同"]

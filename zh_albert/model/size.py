@@ -1,4 +1,4 @@
-"""How many parameters a config has, without allocating them."""
+"""How large a config is: in words, and in parameters, without allocating them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,27 @@ from torch import nn
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+
+
+def described(config: AlbertConfig) -> str:
+    """Return an encoder's sizes for a model card.
+
+    >>> from zh_albert.model.config import PRESETS
+    >>> described(PRESETS["tiny"])
+    '4 layers of width 312 that share all parameters, embeddings of width 128, vocabulary 21,128'
+    """
+    shared = {
+        "all": "that share all parameters",
+        "attention": "that share their attention",
+        "ffn": "that share their feed-forward parts",
+        "none": "that share nothing",
+    }[config.sharing]
+    if config.sharing == "all" and config.num_hidden_groups > 1:
+        shared = f"in {config.num_hidden_groups} groups that share all parameters"
+    return (
+        f"{config.num_hidden_layers} layers of width {config.hidden_size} {shared}, embeddings of "
+        f"width {config.embedding_size}, vocabulary {config.vocab_size:,}"
+    )
 
 
 def parameter_counts(config: AlbertConfig) -> dict[str, int]:

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import torch
 
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.size import parameter_counts
+from zh_albert.model.size import described, parameter_counts
 
 
 def encoder_card(
@@ -24,10 +24,8 @@ pipeline_tag: fill-mask
 ---
 # Chinese ALBERT encoder
 
-- {config.num_hidden_layers} layers of width {config.hidden_size}, embeddings of width \
-{config.embedding_size}, vocabulary {config.vocab_size:,}, sharing `{config.sharing}`; \
-{counts["encoder_parameters"]:,} parameters, {counts["parameters"]:,} with its masked-LM and \
-sentence-order heads.
+- {described(config)}; {counts["encoder_parameters"]:,} parameters, \
+{counts["parameters"]:,} with its masked-LM and sentence-order heads.
 - Corpus: {corpus_tokens:,} tokens; its source is named in the recipe under `trained_on`.
 
 ## Held-out text

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.size import described
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +73,8 @@ pipeline_tag: {text.pipeline}
 
 {text.answers}
 
-- Encoder: ALBERT, {config.num_hidden_layers} layers of width {config.hidden_size}, \
-embeddings of width {config.embedding_size}, vocabulary {config.vocab_size:,}, sharing \
-`{config.sharing}`, {parameters:,} parameters with the head; started from {facts["init"]}.
+- Encoder: ALBERT, {described(config)}; {parameters:,} parameters with the head; \
+started from {facts["init"]}.
 - Trained on: {data} ({facts["train_examples"]:,} examples).
 {f"- Data licence: {licence}" + chr(10) if licence else ""}\
 - {text.windows}

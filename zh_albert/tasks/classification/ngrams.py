@@ -25,7 +25,7 @@ from zh_albert.tasks.windows import EncodedText
 NGRAMS = "ngrams.safetensors"  # in a model folder
 WEIGHT = 5.0  # of a margin, in logits, where no dev examples say
 _ORDERS = 3  # single tokens, pairs and triples
-_SEEN_IN = 2  # texts at least; rarer n-grams are left out
+_SEEN_IN = 3  # texts at least; rarer n-grams are left out
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
 _C = 0.2  # the SVM's; n-grams are many and single ones weak
 
