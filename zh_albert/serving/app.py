@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import Body, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import PlainTextResponse
 
 from zh_albert.inference.loading import Predictor
 from zh_albert.serving.batching import BadTextError, BatchingQueue, Job, QueueFullError
@@ -118,15 +119,20 @@ def create_app(models: Mapping[str, Predictor], limits: Limits) -> FastAPI:
             for name, predictor in models.items()
         ]
 
-    @app.get("/health", response_model=Health, responses={503: {"model": Health}})
+    @app.get(
+        "/health",
+        summary="Whether it lives, and is ready for requests",
+        response_model=Health,
+        responses={503: {"model": Health}},
+    )
     async def health() -> Response:
         ready = bool(queues) and all(queue.alive for queue in queues.values())
         return json_response({"live": True, "ready": ready}, 200 if ready else 503)
 
-    @app.get("/metrics", response_class=Response)
+    @app.get("/metrics", summary="What Prometheus reads", response_class=PlainTextResponse)
     async def told() -> Response:
-        """What Prometheus reads."""
-        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
+        text = generate_latest(metrics.registry)
+        return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return app
 
@@ -154,6 +160,9 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
         elif error.status_code == 404:
             path = request.scope["path"]
             message = f"nothing is at {path!r:.80}; /openapi.json says what is where"
+        elif error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "")
+            message = f"expected the method {allowed}, found {request.method}"
         return problem(error.status_code, message, headers=error.headers)
 
     @app.exception_handler(QueueFullError)
@@ -178,7 +187,9 @@ def _add_model(
 ) -> None:
     kind = kind_of(predictor)
 
-    async def predict(request: Request, body: Any) -> Response:
+    asked = Body(examples=[{"texts": [kind.example]}])
+
+    async def predict(request: Request, body: Any = asked) -> Response:
         if len(body.texts) > limits.texts:
             found = f"found {len(body.texts)}; send them in several requests"
             return problem(413, f"texts: expected {limits.texts} at most, {found}")
@@ -196,9 +207,7 @@ def _add_model(
         body_bytes = b'{"answers": [' + b", ".join(rows) + b"]}"
         return Response(body_bytes, media_type="application/json")
 
-    # Which type it is, no annotation could say: it depends on the model.
-    body_type = Annotated[kind.request, Body(examples=[{"texts": [kind.example]}])]
-    predict.__annotations__["body"] = body_type
+    predict.__annotations__["body"] = kind.request  # depends on the model: no type checker's affair
     app.post(
         _path(name),
         name=f"predict_{name}",

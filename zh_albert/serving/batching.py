@@ -98,7 +98,8 @@ class BatchingQueue:
         self._closing = False
         self._numbers = itertools.count()
         self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._work, name="zh-albert-model")
+        # A daemon: a second Ctrl-C waits for nobody.
+        self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     @property

@@ -98,10 +98,26 @@ Item = TypeVar("Item")
 Row = TypeVar("Row")
 
 
-class Texts(BaseModel, Generic[Item]):
+class Asked(BaseModel, Generic[Item]):
     """What to answer, in order."""
 
     texts: Annotated[list[Item], Field(min_length=1), FailFast()]
+
+
+class Texts(Asked[Text]):
+    """Texts, of any length each."""
+
+
+class Pairs(Asked[PairItem]):
+    """Pairs of texts."""
+
+
+class Questions(Asked[QuestionItem]):
+    """Questions, each with its context."""
+
+
+class Choices(Asked[ChoiceItem]):
+    """Questions, each with its choices."""
 
 
 class Answers(BaseModel, Generic[Row]):
@@ -130,17 +146,17 @@ def kind_of(predictor: Predictor) -> Kind:
     review = "房间很干净,服务也好"
     match predictor:
         case FillMask():
-            return Kind(Texts[Text], Answers[Spots], f"去{MASK}{MASK}散步")
+            return Kind(Texts, Answers[Spots], f"去{MASK}{MASK}散步")
         case Tagger():
-            return Kind(Texts[Text], Answers[Entities], "浙江大学在杭州")
+            return Kind(Texts, Answers[Entities], "浙江大学在杭州")
         case Embedder():
-            return Kind(Texts[Text], Answers[Vector], review)
+            return Kind(Texts, Answers[Vector], review)
         case Reader():
             asked = {"question": "李华去了哪里?", "context": "李华昨天去了杭州。"}
-            return Kind(Texts[QuestionItem], Answers[Answer], asked)
+            return Kind(Questions, Answers[Answer], asked)
         case Chooser():
             asked = {"context": "今天下雨。", "question": "天气怎样?"}
-            return Kind(Texts[ChoiceItem], Answers[Choice], {**asked, "choices": ["晴", "雨"]})
+            return Kind(Choices, Answers[Choice], {**asked, "choices": ["晴", "雨"]})
     response: type[BaseModel] = Answers[Classification]
     match predictor:
         case MultiLabelClassifier():
@@ -149,8 +165,8 @@ def kind_of(predictor: Predictor) -> Kind:
             response = Answers[Estimate]
     if predictor.pairs:
         pair = {"text_a": "怎么退货", "text_b": "如何办理退货"}
-        return Kind(Texts[PairItem], response, pair)
-    return Kind(Texts[Text], response, review)
+        return Kind(Pairs, response, pair)
+    return Kind(Texts, response, review)
 
 
 def name_of(predictor: Predictor) -> str:
@@ -187,8 +203,9 @@ def characters_read(content: Content | Question, predictor: Predictor | None) ->
             return len(choices) * (len(context) + len(question)) + sum(map(len, choices))
         case (first, second):
             return len(first) + len(second)
-    if not isinstance(predictor, FillMask):
+    if not (isinstance(predictor, FillMask) and isinstance(content, str)):
         return len(content)
     masks = [len(run[0]) // len(MASK) for run in _RUN.finditer(content)]
     readings = sum(1 + _BEAMS * (count - 1) for count in masks)
-    return len(content) + readings * min(len(content), predictor.max_length)
+    window: int = predictor.max_length
+    return len(content) + readings * min(len(content), window)

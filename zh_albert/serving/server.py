@@ -47,11 +47,12 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
             server_header=False,
             timeout_graceful_shutdown=round(limits.timeout_s) + 5,
         )
-        # uvicorn obeys these two while it runs, and raises them again when it is done: the end
-        # they asked for is reached then.
+        server = _Server(config)
+        # uvicorn obeys these two while it runs. When it is done it raises them again; the end
+        # they asked for is reached then, and must not become another one.
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
-        _Server(config).run(sockets=[listening])
+            signal.signal(number, server.handle_exit)
+        server.run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
