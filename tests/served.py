@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import subprocess
@@ -22,6 +21,7 @@ import psutil
 from zh_albert import load
 from zh_albert.inference.rows import row_of
 from zh_albert.serving.kinds import content_of, kind_of
+from zh_albert.textio import encode_json
 
 # Written here, as httpx does not write half a surrogate pair.
 JSON = {"Content-Type": "application/json"}
@@ -37,7 +37,7 @@ class Server:
     def post(self, model: str, body: Any, **options: Any) -> httpx.Response:
         path = f"{self.url}/v1/models/{model}/predict"
         return httpx.post(
-            path, content=json.dumps(body), headers=JSON, timeout=100, trust_env=False, **options
+            path, content=encode_json(body), headers=JSON, timeout=100, trust_env=False, **options
         )
 
     def get(self, path: str) -> httpx.Response:
@@ -148,7 +148,7 @@ def run_load(
         folders: The models, by their names there.
         items: Texts for each.
         clients: Threads, each with a connection of its own.
-        seconds: How long.
+        seconds: How long; each client makes three requests at least.
     """
     answers = {
         name: [expected_row(predictor, item) for item in items[name]]
@@ -159,7 +159,9 @@ def run_load(
     def client(seed: int) -> None:
         rng = random.Random(seed)
         with httpx.Client(timeout=60, trust_env=False) as http:
-            while time.monotonic() < end:
+            made = 0
+            while time.monotonic() < end or made < 3:
+                made += 1
                 name = rng.choice(list(folders))
                 path = f"{server.url}/v1/models/{name}/predict"
                 chosen = [rng.randrange(len(items[name])) for _ in range(rng.choice([1, 1, 1, 4]))]
@@ -170,7 +172,7 @@ def run_load(
                         got = http.post(path, content=bad[0], headers=JSON)
                         right = got.status_code == bad[1] and "error" in got.json()
                     else:
-                        body = json.dumps({"texts": [items[name][i] for i in chosen]})
+                        body = encode_json({"texts": [items[name][i] for i in chosen]})
                         got = http.post(path, content=body, headers=JSON)
                         want = {"answers": [answers[name][i] for i in chosen]}
                         right = got.status_code == 200 and same(want, got.json())

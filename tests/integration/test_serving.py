@@ -124,7 +124,7 @@ def test_bad_bodies_get_a_clean_answer(
     ("name", "item", "says"),
     [
         ("encoder", "没有", "[MASK]"),
-        ("encoder", "[MASK]" * 60, "the model would read"),
+        ("encoder", ("[MASK]" * 20 + "好") * 40, "the model would read"),
         ("pair", {"text_a": "好"}, "texts[0].text_b: field required"),
         ("pair", ["好", "坏"], "texts[0]"),
         ("reader", {"question": "", "context": "好"}, "texts[0]: the question"),
@@ -164,7 +164,7 @@ def test_twenty_clients_get_what_one_would(server: Server, folders: dict[str, Pa
     )
     assert asked.wrong == []
     assert set(asked.statuses) == {200, 400, 422}
-    assert asked.statuses[200] > 40
+    assert asked.statuses[200] >= 20
     assert server.metric("zh_albert_batch_texts_count", model="classifier") > before
     counted = server.metric("zh_albert_requests_total", model="reader", status="200")
     assert 0 < counted <= asked.statuses[200] + 10
@@ -173,7 +173,7 @@ def test_twenty_clients_get_what_one_would(server: Server, folders: dict[str, Pa
         assert server.metric("zh_albert_requests_total", model=name, status="500") == 0
 
 
-LONG = {"texts": ["房间很干净,服务也好" * 240] * 256}  # seconds of work
+LONG = {"texts": ["房间很干净,服务也好" * 240] * 128}  # seconds of work
 
 
 def test_a_client_that_goes_away_leaves_the_queue(server: Server) -> None:
@@ -192,26 +192,25 @@ def test_a_client_that_goes_away_leaves_the_queue(server: Server) -> None:
     assert server.metric("zh_albert_waiting_characters", model="classifier") == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_after_what_it_accepted(number: int, folders: dict[str, Path]) -> None:
-    limits = ("--max-waiting", 700_000, "--timeout", 100)
+def test_sigterm_ends_it_after_what_it_accepted(folders: dict[str, Path]) -> None:
+    limits = ("--max-waiting", 350_000, "--timeout", 100)
     with serving(folders["classifier"], *limits) as server:
         got: list[httpx.Response] = []
         asking = threading.Thread(target=lambda: got.append(server.post("classifier", LONG)))
         asking.start()
         while not server.metric("zh_albert_waiting_characters", model="classifier"):
             time.sleep(0.02)
-        full = server.post("classifier", {"texts": LONG["texts"][:200]})
+        full = server.post("classifier", {"texts": LONG["texts"][:20]})
         assert full.status_code == 503
         assert 1 <= int(full.headers["Retry-After"]) <= 60
         small = server.post("classifier", {"texts": ["好"]})
         assert small.status_code == 200
         assert not got  # a short request does not wait for all of a long one
-        code, rest = server.ended(number)
+        code, rest = server.ended(signal.SIGTERM)
         asking.join()
     assert (code, rest) == (0, "")
     assert got[0].status_code == 200
-    assert len(got[0].json()["answers"]) == 256
+    assert len(got[0].json()["answers"]) == 128
     with pytest.raises(httpx.ConnectError):
         server.get("/health")
 
@@ -228,6 +227,7 @@ def test_what_takes_too_long_is_given_up(folders: dict[str, Path]) -> None:
             )
             slow.settimeout(30)
             assert b" 408 " in slow.recv(4096)
+        assert server.ended(signal.SIGINT) == (0, "")
 
 
 def test_what_cannot_be_served_is_one_line(
