@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -171,6 +174,35 @@ def test_twenty_clients_get_what_one_would(server: Server, folders: dict[str, Pa
     for name in names:
         assert server.metric("zh_albert_waiting_characters", model=name) == 0
         assert server.metric("zh_albert_requests_total", model=name, status="500") == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_fifty_clients_for_a_minute_leave_memory_flat(
+    server: Server, folders: dict[str, Path]
+) -> None:
+    names = ("classifier", "tagger", "embedder")
+    asked = run_load(
+        server,
+        {name: folders[name] for name in names},
+        {name: ITEMS[name] for name in names},
+        clients=50,
+        seconds=60,
+    )
+    report = asked.report()
+    assert asked.wrong == []
+    assert report["lost"] == 0
+    assert report["rss_last_mb"] < 1.1 * report["rss_first_mb"], report
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_curl_example_of_the_docs_works(server: Server) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"```sh\n(curl .*?)```", page, flags=re.DOTALL)
+    here = command.replace("http://127.0.0.1:8000", server.url).replace("sentiment", "classifier")
+    answered = subprocess.run(["sh", "-c", here], capture_output=True, check=True).stdout
+    (answer,) = json.loads(answered)["answers"]
+    assert answer["label"] in ("positive", "negative", "neither")
 
 
 LONG = {"texts": ["房间很干净,服务也好" * 240] * 128}  # seconds of work
