@@ -27,7 +27,7 @@ from zh_albert.tasks.choice.examples import Question
 from zh_albert.tasks.texts import Content
 
 _RUN = re.compile(rf"(?:{re.escape(MASK)})+")
-_BEAMS = 10  # fillings of masks side by side that are followed at once
+_BEAMS = 10  # fillings of masks side by side that FillMask follows at once
 
 
 def _string(value: Any) -> str:
