@@ -153,10 +153,10 @@ def run_load(
         clients: Threads, each with a connection of its own.
         seconds: How long; each client makes three requests at least.
     """
-    answers = {
-        name: [expected_row(predictor, item) for item in items[name]]
-        for name, predictor in ((name, load(str(folder))) for name, folder in folders.items())
-    }
+    answers = {}
+    for name, folder in folders.items():
+        predictor = load(str(folder), precision="fp32")
+        answers[name] = [expected_row(predictor, item) for item in items[name]]
     load_, lock, begun = Load(), threading.Lock(), time.monotonic()
 
     def client(seed: int) -> None:

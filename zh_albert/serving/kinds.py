@@ -184,6 +184,13 @@ def name_of(predictor: Predictor) -> str:
     return names[type(predictor)]
 
 
+def example_of(predictor: Predictor) -> Any:
+    """Return something the model can answer, as ``predictor.stream`` takes it."""
+    kind = kind_of(predictor)
+    body: Any = kind.request.model_validate({"texts": [kind.example]})
+    return content_of(body.texts[0])
+
+
 def content_of(item: Any) -> Any:
     """Return what ``predictor.stream`` takes of one of the texts."""
     return item if isinstance(item, str) else item.content()

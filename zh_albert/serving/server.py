@@ -11,9 +11,12 @@ from pathlib import Path
 
 import uvicorn
 
+from zh_albert.checkpoints.locate import locate
+from zh_albert.engines.exported import FACTS
 from zh_albert.errors import ConfigError, ZhAlbertError
 from zh_albert.inference.loading import Predictor, load
 from zh_albert.serving.app import create_app
+from zh_albert.serving.kinds import example_of
 from zh_albert.serving.limits import Limits
 
 
@@ -35,9 +38,7 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
     """
     names = served_names(models)
     with _bound(host, port) as listening:  # the first thing to go wrong, and the cheapest
-        predictors: dict[str, Predictor] = {
-            name: load(model) for name, model in zip(names, models, strict=True)
-        }
+        predictors = {name: _opened(model) for name, model in zip(names, models, strict=True)}
         config = uvicorn.Config(
             create_app(predictors, limits),
             ws="none",
@@ -53,6 +54,18 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, server.handle_exit)
         server.run(sockets=[listening])
+
+
+def _opened(model: str) -> Predictor:
+    """Open a model and ask it once, so that the first client does not wait for its engine.
+
+    In fp32, unless it was exported for something else: in bf16 what a text is answered would
+    depend on the texts beside it.
+    """
+    exported = (locate(model) / FACTS).is_file()
+    predictor = load(model) if exported else load(model, precision="fp32")
+    list(predictor.stream([example_of(predictor)]))
+    return predictor
 
 
 class _Server(uvicorn.Server):
