@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -10,6 +11,13 @@ from zh_albert.checkpoints.store import save_model
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.choice.chooser import TextChooser
+from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.heads import LabelHead, LabelSet, OneClass, Value
+from zh_albert.tasks.embedding.embedder import TextEmbedder
+from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
 CONFIG = AlbertConfig(
@@ -53,3 +61,30 @@ def save_micro_pretrained(folder: Path, *, max_length: int = 24) -> Path:
         },
     )
     return folder
+
+
+def save_micro_models(folder: Path) -> dict[str, Path]:
+    """Write a model folder of each kind, with random weights, under a name for the kind."""
+    tokenizer, window = default_tokenizer(), WindowConfig(max_length=32, stride=8)
+    heads: dict[str, LabelHead] = {
+        "classifier": OneClass(["positive", "negative", "neither"]),
+        "labeller": LabelSet(["房间", "服务", "味道"]),
+        "regressor": Value(mean=2.0, spread=1.0, labels=["value"]),
+    }
+    saved: dict[str, Path] = {"encoder": save_micro_pretrained(folder / "encoder")}
+    torch.manual_seed(1)
+    models: dict[str, Any] = {
+        **{
+            name: TextClassifier(CONFIG, tokenizer, head, window=window)
+            for name, head in heads.items()
+        },
+        "pair": TextClassifier(CONFIG, tokenizer, OneClass(["0", "1"]), window=window, pairs=True),
+        "tagger": TextTagger(CONFIG, tokenizer, ["地", "人"], window=window),
+        "reader": TextReader(CONFIG, tokenizer, window=window),
+        "chooser": TextChooser(CONFIG, tokenizer, window=window),
+        "embedder": TextEmbedder(CONFIG, tokenizer, window=window),
+    }
+    for name, model in models.items():
+        model.save(folder / name, card="random weights", dtype=torch.float32)
+        saved[name] = folder / name
+    return saved

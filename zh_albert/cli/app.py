@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from zh_albert.cli import clue, curves, export, models, predict, train
+from zh_albert.cli import clue, curves, export, models, predict, serve, train
 from zh_albert.errors import ZhAlbertError
 
 app = typer.Typer(
@@ -48,6 +48,7 @@ app.command("curves")(curves.curves)
 app.command("baseline")(train.baseline)
 app.command("convert")(models.convert)
 app.command("export")(export.export)
+app.command("serve")(serve.serve)
 app.command("demo")(predict.demo)
 app.add_typer(clue.app, name="clue")
 

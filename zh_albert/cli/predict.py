@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import sys
 from collections.abc import Iterator
@@ -41,12 +40,8 @@ def predict(
     from zh_albert.cli.progress import say, track
     from zh_albert.errors import DataError
     from zh_albert.inference.choosing import Chooser
-    from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
-    from zh_albert.inference.embedding import Embedder
-    from zh_albert.inference.fill_mask import FillMask
     from zh_albert.inference.loading import load
-    from zh_albert.inference.reading import Reader
-    from zh_albert.inference.tagging import Tagger
+    from zh_albert.inference.rows import blank_row, row_of
     from zh_albert.textio import decode_line, encode_json, read_lines
 
     if file == Path("-"):
@@ -63,17 +58,6 @@ def predict(
         if file
         else ((n, decode_line(raw, n, source)) for n, raw in enumerate(sys.stdin.buffer, start=1))
     )
-    kinds: dict[type, dict[str, Any]] = {
-        Classifier: {"label": None, "score": None, "scores": {}},
-        MultiLabelClassifier: {"labels": [], "scores": {}},
-        Regressor: {"value": None},
-        Chooser: {"index": None, "text": None, "score": None, "scores": []},
-        Embedder: {"vector": []},
-        FillMask: {"spots": []},
-        Tagger: {"entities": []},
-        Reader: {"start": None, "end": None, "text": None, "score": None},
-    }
-    unanswered = kinds[type(predictor)]
     failed = 0
     texts = _contents(lines, source, predictor, as_objects=as_objects)
     for number, result in enumerate(
@@ -81,13 +65,9 @@ def predict(
     ):
         if isinstance(result, DataError):
             failed += 1
-            row = {**unanswered, "error": f"{source}, line {number}: {result}"}
-        elif isinstance(result, list):
-            row = {name: [dataclasses.asdict(one) for one in result] for name in unanswered}
-        elif isinstance(predictor, Embedder):
-            row = {"vector": result.tolist()}
+            row = {**blank_row(predictor), "error": f"{source}, line {number}: {result}"}
         else:
-            row = dataclasses.asdict(result)
+            row = row_of(predictor, result)
         sys.stdout.write(encode_json(row).decode() + "\n")
     sys.stdout.flush()
     if failed:

@@ -1,0 +1,77 @@
+"""A server under load: many clients, good and bad requests mixed, every answer checked.
+
+Run: python tests/benchmarks/serving.py --json [--clients 50] [--seconds 60] [--quick]
+Serves the bundled ``sentiment`` and ``news`` to clients in this process: on few cores they and the
+server share them. ``wrong`` counts answers other than those to the text alone, ``lost`` requests
+without any; both are 0 in a good server. ``requests_per_cpu_second`` counts the server's own time,
+so it says something on a busy machine too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.served import run_load, serving
+
+PIECES = [
+    "房间很干净",
+    "服务也好",
+    "味道太差了",
+    "再也不来",
+    "股市今天大涨",
+    "球队赢了",
+    "早餐不错",
+]
+
+
+def texts(count: int) -> list[str]:
+    """Return made-up texts; lengths lognormal, median 25 characters, 95th percentile 120."""
+    rng = random.Random(0)
+    made = []
+    for _ in range(count):
+        length = max(1, min(512, round(rng.lognormvariate(3.22, 0.95))))
+        made.append("，".join(rng.choice(PIECES) for _ in range(length // 5 + 1))[:length])
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--quick", action="store_true", help="20 seconds")
+    options = parser.parse_args()
+    seconds = 20.0 if options.quick else options.seconds
+    models = ("sentiment", "news")
+    with serving(*models) as server:
+        before = server.metric("process_cpu_seconds_total")
+        load = run_load(
+            server,
+            {name: name for name in models},
+            {name: texts(200) for name in models},
+            clients=options.clients,
+            seconds=seconds,
+        )
+        cpu_s = server.metric("process_cpu_seconds_total") - before
+        batches, asked = (
+            sum(server.metric(f"zh_albert_batch_texts_{what}", model=name) for name in models)
+            for what in ("count", "sum")
+        )
+    result = {
+        "clients": options.clients,
+        **load.report(),
+        "requests_per_cpu_second": round(sum(load.statuses.values()) / cpu_s, 1),
+        "texts_per_batch": round(asked / batches, 1),
+        "first_wrong": load.wrong[:3],
+    }
+    print(json.dumps(result) if options.json else "\n".join(f"{k}: {v}" for k, v in result.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""The queue before a model, with a model of our own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+import pytest
+
+from zh_albert.errors import DataError
+from zh_albert.inference.classification import Estimate
+from zh_albert.inference.loading import Predictor
+from zh_albert.serving import batching
+from zh_albert.serving.batching import BadTextError, BatchingQueue, QueueFullError
+from zh_albert.tasks.choice.examples import Question
+
+
+class Length:
+    """Answers each text with its length; notes what it was asked together."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[Any]] = []
+        self.go = threading.Event()
+
+    def stream(self, texts: Iterable[Any]) -> Iterator[Estimate | DataError]:
+        self.batches.append(list(texts))
+        assert self.go.wait(10)
+        for text in self.batches[-1]:
+            if text == "broken":
+                raise RuntimeError(text)
+            yield Estimate(len(text)) if text else DataError("the text is empty")
+
+
+@pytest.fixture
+def length() -> Length:
+    return Length()
+
+
+@pytest.fixture
+def queue(length: Length) -> Iterator[BatchingQueue]:
+    queue = BatchingQueue(cast(Predictor, length), max_waiting=100_000)
+    yield queue
+    length.go.set()
+    queue.close()
+
+
+def put(queue: BatchingQueue, *texts: Any) -> Any:
+    return queue.put(texts, [len(text) for text in texts]).answers
+
+
+def busy(queue: BatchingQueue, length: Length) -> Any:
+    """Return the answers of a request that is being read, so that others wait."""
+    first = put(queue, "first")
+    while not length.batches:
+        pass
+    return first
+
+
+def test_what_waits_is_answered_together_and_in_order(queue: BatchingQueue, length: Length) -> None:
+    first = busy(queue, length)
+    others = [put(queue, "a" * number, "好") for number in (3, 1, 2)]
+    length.go.set()
+    assert first.result(10) == [b'{"value": 5}']
+    assert [one.result(10)[0] for one in others] == [b'{"value": %d}' % n for n in (3, 1, 2)]
+    assert length.batches[1:] == [["aaa", "好", "a", "好", "aa", "好"]]
+    assert queue.waiting == 0
+
+
+def test_a_long_request_takes_turns_with_short_ones(queue: BatchingQueue, length: Length) -> None:
+    busy(queue, length)
+    text = "好" * (batching.BATCH_CHARACTERS // 2)
+    long, short = put(queue, *[text] * 5), put(queue, "短")
+    length.go.set()
+    assert len(long.result(10)) == 5
+    assert short.result(10) == [b'{"value": 1}']
+    assert length.batches[2][0] == "短"
+    assert sum(map(len, length.batches[1:])) == 6
+
+
+def test_a_cancelled_request_is_never_read(queue: BatchingQueue, length: Length) -> None:
+    busy(queue, length)
+    gone, stays = put(queue, "gone"), put(queue, "stays")
+    before = queue.waiting
+    assert gone.cancel()
+    assert queue.waiting == before - len("gone") - 2
+    length.go.set()
+    assert stays.result(10) == [b'{"value": 5}']
+    assert length.batches[1:] == [["stays"]]
+
+
+def test_a_bad_text_and_a_failure_hurt_only_their_own_request(
+    queue: BatchingQueue, length: Length
+) -> None:
+    busy(queue, length)
+    good, empty, broken = put(queue, "ok"), put(queue, "ok", ""), put(queue, "broken")
+    length.go.set()
+    assert good.result(10) == [b'{"value": 2}']
+    with pytest.raises(BadTextError, match=r"texts\[1\]: the text is empty") as caught:
+        empty.result(10)
+    assert caught.value.index == 1
+    with pytest.raises(RuntimeError, match="broken"):
+        broken.result(10)
+    assert put(queue, "still").result(10) == [b'{"value": 5}']
+
+
+def test_a_full_queue_refuses_and_says_when_to_come_back(
+    queue: BatchingQueue, length: Length
+) -> None:
+    busy(queue, length)
+    put(queue, "好" * 90_000)
+    with pytest.raises(QueueFullError, match="100000 may") as caught:
+        put(queue, "好" * 20_000)
+    assert 1 <= caught.value.retry_after_s <= 60
+    put(queue, "短")
+
+
+def test_closing_answers_what_was_accepted_and_refuses_more(
+    queue: BatchingQueue, length: Length
+) -> None:
+    busy(queue, length)
+    accepted = put(queue, "accepted")
+    closing = threading.Thread(target=queue.close)
+    closing.start()
+    while queue.alive:
+        pass
+    with pytest.raises(QueueFullError, match="shutting down"):
+        put(queue, "late")
+    length.go.set()
+    closing.join(10)
+    assert accepted.result(0) == [b'{"value": 8}']
+
+
+def test_groups_of_two_requests_stay_apart_and_whole(queue: BatchingQueue, length: Length) -> None:
+    busy(queue, length)
+    context = "好" * batching.BATCH_CHARACTERS
+    asked = Question(context, "", ("晴", "雨"), "一")
+    both = [queue.put([asked, asked], [len(context)] * 2).answers for _ in range(2)]
+    length.go.set()
+    assert all(len(one.result(10)) == 2 for one in both)
+    assert [len(batch) for batch in length.batches[1:]] == [2, 2]
+    assert len({question.group for batch in length.batches[1:] for question in batch}) == 2

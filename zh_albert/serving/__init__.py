@@ -1,0 +1,1 @@
+"""Trained models behind HTTP: requests that arrive together are answered together."""

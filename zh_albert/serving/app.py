@@ -1,0 +1,238 @@
+"""The HTTP interface: a typed endpoint for each model, health, metrics, OpenAPI."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import Body, FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import PlainTextResponse
+
+from zh_albert.inference.loading import Predictor
+from zh_albert.serving.batching import BadTextError, BatchingQueue, Job, QueueFullError
+from zh_albert.serving.kinds import (
+    characters_read,
+    content_of,
+    kind_of,
+    name_of,
+)
+from zh_albert.serving.limits import Gate, Limits
+from zh_albert.serving.metrics import Measured, Metrics
+from zh_albert.serving.problems import Problem, json_response, malformed, problem
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": what}
+    for status, what in {
+        400: "The body is not JSON.",
+        413: "Too many texts, one too long, or the body too large.",
+        415: "The body is not said to be JSON.",
+        422: "The body has another form, or a text cannot be answered.",
+        503: "Too much waits; Retry-After says when to try again.",
+        504: "Not answered in time.",
+    }.items()
+}
+
+
+class Model(BaseModel):
+    """A model that is served."""
+
+    name: str
+    kind: str
+    predict: str
+    """Where to send texts."""
+    example: Any
+    """A body to send there."""
+    facts: dict[str, Any]
+    """What its model card tells: data, scores."""
+
+
+class Health(BaseModel):
+    """Whether the server lives, and whether it takes requests."""
+
+    live: bool
+    ready: bool
+
+
+def create_app(models: Mapping[str, Predictor], limits: Limits) -> FastAPI:
+    """Make the application; its threads start with it and end when it is shut down.
+
+    Args:
+        models: By the name in their address.
+        limits: Of every request.
+    """
+    metrics = Metrics()
+    queues: dict[str, BatchingQueue] = {}
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        for name, predictor in models.items():
+            queue = BatchingQueue(
+                predictor,
+                max_waiting=limits.waiting,
+                on_batch=metrics.batches.labels(name).observe,
+            )
+            metrics.waiting.labels(name).set_function(partial(_waiting, queue))
+            queues[name] = queue
+        yield
+        for queue in queues.values():
+            await asyncio.to_thread(queue.close)
+
+    app = FastAPI(
+        title="zh-albert",
+        version=version("zh-albert"),
+        summary="Chinese ALBERT models",
+        lifespan=running,
+        docs_url=None,  # these pages load scripts from another host
+        redoc_url=None,
+    )
+    paths = {_path(name): name for name in models}
+    examples = {_path(name): {"texts": [kind_of(one).example]} for name, one in models.items()}
+    app.add_middleware(Gate, limits=limits)
+    app.add_middleware(Measured, metrics=metrics, models=paths)
+    _add_errors(app, examples)
+    for name, predictor in models.items():
+        _add_model(app, name, predictor, queues, limits)
+
+    @app.post("/v1/models/{name}/predict", include_in_schema=False)
+    async def unknown(name: str) -> Response:
+        known = ", ".join(models)
+        return problem(404, f"no model {name!r:.80} is served here; there are: {known}")
+
+    @app.get("/v1/models", summary="The models that are served")
+    async def listed() -> list[Model]:
+        return [
+            Model(
+                name=name,
+                kind=name_of(predictor),
+                predict=_path(name),
+                example=examples[_path(name)],
+                facts=predictor.facts,
+            )
+            for name, predictor in models.items()
+        ]
+
+    @app.get(
+        "/health",
+        summary="Whether it lives, and is ready for requests",
+        response_model=Health,
+        responses={503: {"model": Health}},
+    )
+    async def health() -> Response:
+        ready = bool(queues) and all(queue.alive for queue in queues.values())
+        return json_response({"live": True, "ready": ready}, 200 if ready else 503)
+
+    @app.get("/metrics", summary="What Prometheus reads", response_class=PlainTextResponse)
+    async def told() -> Response:
+        text = generate_latest(metrics.registry)
+        return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    return app
+
+
+def _path(name: str) -> str:
+    return f"/v1/models/{name}/predict"
+
+
+def _waiting(queue: BatchingQueue) -> float:
+    return queue.waiting
+
+
+def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
+    """Give every error the one form that clients can rely on."""
+
+    @app.exception_handler(RequestValidationError)
+    async def wrong_form(request: Request, error: RequestValidationError) -> Response:
+        return malformed(error.errors(), examples[request.scope["path"]])
+
+    @app.exception_handler(StarletteHTTPException)
+    async def refused(request: Request, error: StarletteHTTPException) -> Response:
+        message = error.detail
+        if error.status_code == 400:  # FastAPI's, for what json.loads stumbles over otherwise
+            message = "the body is not JSON in UTF-8, or nested too deeply"
+        elif error.status_code == 404:
+            path = request.scope["path"]
+            message = f"nothing is at {path!r:.80}; /openapi.json says what is where"
+        elif error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "")
+            message = f"expected the method {allowed}, found {request.method}"
+        return problem(error.status_code, message, headers=error.headers)
+
+    @app.exception_handler(QueueFullError)
+    async def full(_: Request, error: QueueFullError) -> Response:
+        return problem(503, str(error), headers={"Retry-After": str(error.retry_after_s)})
+
+    @app.exception_handler(BadTextError)
+    async def bad_text(_: Request, error: BadTextError) -> Response:
+        return problem(422, str(error), index=error.index)
+
+    @app.exception_handler(Exception)
+    async def broken(_: Request, __: Exception) -> Response:
+        return problem(500, "the server failed; its log says why")
+
+
+def _add_model(
+    app: FastAPI,
+    name: str,
+    predictor: Predictor,
+    queues: Mapping[str, BatchingQueue],
+    limits: Limits,
+) -> None:
+    kind = kind_of(predictor)
+
+    asked = Body(examples=[{"texts": [kind.example]}])
+
+    async def predict(request: Request, body: Any = asked) -> Response:
+        if len(body.texts) > limits.texts:
+            found = f"found {len(body.texts)}; send them in several requests"
+            return problem(413, f"texts: expected {limits.texts} at most, {found}")
+        contents = [content_of(item) for item in body.texts]
+        characters = [characters_read(content, predictor) for content in contents]
+        for index, count in enumerate(characters):
+            if count > limits.characters:
+                what = f"the model would read {count} characters, {limits.characters} are allowed"
+                return problem(413, f"texts[{index}]: {what}; cut the text", index=index)
+        if sum(characters) > limits.waiting:
+            what = f"the model would read {sum(characters)} characters"
+            return problem(413, f"texts: {what}, {limits.waiting} are allowed; send fewer texts")
+        job = queues[name].put(contents, characters)
+        rows = await _answered(job, request, limits.timeout_s)
+        body_bytes = b'{"answers": [' + b", ".join(rows) + b"]}"
+        return Response(body_bytes, media_type="application/json")
+
+    predict.__annotations__["body"] = kind.request  # depends on the model: no type checker's affair
+    app.post(
+        _path(name),
+        name=f"predict_{name}",
+        operation_id=f"predict_{name}",
+        summary=f"Ask {name} ({name_of(predictor)})",
+        response_model=kind.response,
+        responses=_REFUSALS,
+    )(predict)
+
+
+async def _answered(job: Job, request: Request, timeout_s: float) -> list[bytes]:
+    """Wait for a job's answers, and leave the queue when nobody wants them any more."""
+    answers: asyncio.Future[Any] = asyncio.wrap_future(job.answers)
+    gone: asyncio.Future[Any] = asyncio.ensure_future(
+        request.receive()
+    )  # the body is read: only the end can come
+    try:
+        either = {answers, gone}
+        done, _ = await asyncio.wait(either, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if answers in done:
+            rows: list[bytes] = answers.result()
+            return rows
+        if gone in done:
+            raise HTTPException(499, "the client went away")
+        raise HTTPException(504, f"not answered in {timeout_s:g} s; send less at a time, or later")
+    finally:
+        gone.cancel()
+        answers.cancel()

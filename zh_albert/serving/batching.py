@@ -1,0 +1,229 @@
+"""A queue before each model: what waits together is answered together, by one thread."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+from zh_albert.errors import DataError, ZhAlbertError
+from zh_albert.inference.loading import Predictor
+from zh_albert.inference.rows import row_of
+from zh_albert.tasks.choice.examples import Question
+from zh_albert.textio import encode_json
+
+BATCH_CHARACTERS = 4096  # two forward passes: enough to fill them, short enough to take turns
+_TEXT_CHARACTERS = 2  # what a text costs beside its characters: [CLS] and [SEP]
+
+
+class QueueFullError(ZhAlbertError):
+    """More waits than the server accepts.
+
+    Attributes:
+        retry_after_s: When the queue should have room again.
+    """
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class BadTextError(DataError):
+    """One of a request's texts cannot be answered.
+
+    Attributes:
+        index: Which one, from 0.
+    """
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(f"texts[{index}]: {message}")
+        self.index = index
+
+
+class Job(NamedTuple):
+    """One request.
+
+    Attributes:
+        contents: What the predictor reads.
+        costs: Characters of each.
+        whole: Whether its texts must be answered at once, as their answers depend on each other.
+        rows: Answers so far, as JSON.
+        answers: Gets ``rows`` when all are there. To cancel it is to leave the queue.
+    """
+
+    contents: Sequence[Any]
+    costs: Sequence[int]
+    whole: bool
+    rows: list[bytes]
+    answers: Future[list[bytes]]
+
+
+class _Piece(NamedTuple):
+    """The texts of a job that are answered in one batch."""
+
+    job: Job
+    first: int
+    contents: Sequence[Any]
+
+
+class BatchingQueue:
+    """Requests to one model → answers, many requests at a time.
+
+    A thread takes what waits, up to ``BATCH_CHARACTERS``, and never waits for more. A request
+    that is longer is taken in pieces and goes to the end of the queue after each, so that others
+    do not wait for all of it. What a text is answered does not depend on its neighbours, but for
+    the last digits of a score.
+
+    Args:
+        predictor: The model.
+        max_waiting: Characters of requests that were accepted and are not yet answered.
+        on_batch: Told the number of texts of each batch.
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        *,
+        max_waiting: int,
+        on_batch: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._predictor, self._max_waiting, self._on_batch = predictor, max_waiting, on_batch
+        self._jobs: deque[Job] = deque()
+        self._waiting = 0
+        self._speed = 10_000.0  # characters a second; measured from the first batch on
+        self._closing = False
+        self._numbers = itertools.count()
+        self._changed = threading.Condition()
+        # A daemon: a second Ctrl-C waits for nobody.
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether new requests are answered."""
+        return self._thread.is_alive() and not self._closing
+
+    @property
+    def waiting(self) -> int:
+        """Characters of what was accepted and is not yet answered."""
+        return self._waiting
+
+    def put(self, contents: Sequence[Any], characters: Sequence[int]) -> Job:
+        """Accept a request.
+
+        Args:
+            contents: What the predictor reads; at least one.
+            characters: What each of them costs.
+
+        Raises:
+            QueueFullError: If too much waits already, or the queue is closed.
+        """
+        costs = [count + _TEXT_CHARACTERS for count in characters]
+        whole = any(isinstance(one, Question) and one.group is not None for one in contents)
+        if whole:  # groups of different requests have nothing to do with each other
+            number = next(self._numbers)
+            contents = [
+                one if one.group is None else one._replace(group=f"{number} {one.group}")
+                for one in contents
+            ]
+        job = Job(contents, costs, whole, [], Future())
+        with self._changed:
+            if self._closing:
+                raise QueueFullError("the server is shutting down; try again", 5)
+            # Into an empty queue goes any request that passed the limits on one.
+            if self._waiting and self._waiting + sum(costs) > self._max_waiting:
+                raise QueueFullError(
+                    f"the queue is full: {self._waiting} characters wait, {self._max_waiting} "
+                    "may; try again later",
+                    max(1, min(60, round(self._waiting / self._speed))),
+                )
+            self._waiting += sum(costs)
+            self._jobs.append(job)
+            self._changed.notify()
+        job.answers.add_done_callback(lambda _: self._forget(job))
+        return job
+
+    def close(self) -> None:
+        """Answer what was accepted, then end the thread."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _forget(self, job: Job) -> None:
+        with self._changed:
+            self._waiting -= sum(job.costs)
+            # By identity: equal requests are not the same one.
+            self._jobs = deque(other for other in self._jobs if other is not job)
+
+    def _work(self) -> None:
+        while pieces := self._take():
+            started = time.monotonic()
+            self._answer(pieces)
+            seconds = max(time.monotonic() - started, 1e-6)
+            done = sum(sum(p.job.costs[p.first : p.first + len(p.contents)]) for p in pieces)
+            self._speed += (done / seconds - self._speed) / 8
+
+    def _take(self) -> list[_Piece]:
+        """Return the next batch, when there is one; nothing when the queue is closed and empty."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._jobs or self._closing)
+            pieces: list[_Piece] = []
+            room = BATCH_CHARACTERS
+            for _ in range(len(self._jobs)):
+                job = self._jobs[0]
+                first = end = len(job.rows)
+                while end < len(job.costs):
+                    too_much = job.costs[end] > room and (pieces or end > first)
+                    if too_much and not (job.whole and end > first):
+                        break
+                    room -= job.costs[end]
+                    end += 1
+                if end == first:
+                    break
+                self._jobs.popleft()
+                pieces.append(_Piece(job, first, job.contents[first:end]))
+                if end < len(job.costs):  # behind the others, with what is left of it
+                    self._jobs.append(job)
+                    break
+            return pieces
+
+    def _answer(self, pieces: Sequence[_Piece]) -> None:
+        contents = [content for piece in pieces for content in piece.contents]
+        try:
+            found = list(self._predictor.stream(contents))
+            rows = iter(
+                [one if isinstance(one, DataError) else self._encoded(one) for one in found]
+            )
+        except Exception as error:
+            if len(pieces) == 1:
+                self._end(pieces[0].job, error)
+            else:  # one of them is to blame, and only that one shall fail
+                for piece in pieces:
+                    self._answer([piece])
+            return
+        self._on_batch(len(contents))
+        for piece in pieces:
+            mine = list(itertools.islice(rows, len(piece.contents)))
+            for index, row in enumerate(mine, start=piece.first):
+                if isinstance(row, DataError):
+                    self._end(piece.job, BadTextError(str(row), index))
+                    break
+                piece.job.rows.append(row)
+            if len(piece.job.rows) == len(piece.job.costs):
+                self._end(piece.job, None)
+
+    def _encoded(self, answer: Any) -> bytes:
+        return encode_json(row_of(self._predictor, answer))
+
+    def _end(self, job: Job, error: Exception | None) -> None:
+        if not job.answers.set_running_or_notify_cancel():
+            return  # nobody waits any more
+        if error is None:
+            job.answers.set_result(job.rows)
+        else:
+            job.answers.set_exception(error)

@@ -1,0 +1,77 @@
+"""What a request may weigh, and the gate that reads no more of it than that."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from zh_albert.serving.problems import problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one request, and all that wait, may weigh.
+
+    Characters are those the model reads; see ``kinds.characters_read``.
+    """
+
+    texts: int = 256  # of one request
+    characters: int = 50_000  # of one text
+    body_bytes: int = 2 << 20
+    waiting: int = 1_000_000  # characters before each model, accepted and not yet answered
+    timeout_s: float = 60.0  # for a body to arrive, and again for its answers
+
+
+class Gate:
+    """Refuse bodies that are no JSON, too large or too slow, before they are read whole."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self._app, self._limits = app, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; see ``starlette.types.ASGIApp``."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        length = headers.get("content-length", "0")
+        if kind != "application/json":
+            found = kind or "none"
+            answer = problem(415, f"expected Content-Type: application/json, found {found:.80}")
+            await answer(scope, receive, send)
+        elif not length.isdecimal() or int(length[:20]) > self._limits.body_bytes:
+            await problem(413, self._too_large())(scope, receive, send)
+        else:
+            await self._app(scope, self._counted(receive), send)
+
+    def _too_large(self) -> str:
+        return (
+            f"the body is larger than {self._limits.body_bytes} bytes; send fewer texts at a time"
+        )
+
+    def _counted(self, receive: Receive) -> Receive:
+        count, complete = 0, False
+        deadline = time.monotonic() + self._limits.timeout_s
+
+        async def counted() -> Message:
+            nonlocal count, complete
+            if complete:  # what comes now is that the client goes
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), deadline - time.monotonic())
+            except TimeoutError:
+                seconds = self._limits.timeout_s
+                raise HTTPException(408, f"the body did not arrive in {seconds:g} s") from None
+            count += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
+            if count > self._limits.body_bytes:
+                raise HTTPException(413, self._too_large())
+            return message
+
+        return counted

@@ -1,0 +1,127 @@
+"""The process: models loaded, a port taken, signals obeyed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+
+from zh_albert.checkpoints.locate import locate
+from zh_albert.engines.exported import FACTS
+from zh_albert.errors import ConfigError, ZhAlbertError
+from zh_albert.inference.loading import Predictor, load
+from zh_albert.serving.app import create_app
+from zh_albert.serving.kinds import example_of
+from zh_albert.serving.limits import Limits
+
+
+def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> None:
+    """Serve models until SIGTERM or Ctrl-C; then finish what was accepted.
+
+    The address is printed on standard error when requests are answered.
+
+    Args:
+        models: Bundled names, folders or hub ids. A folder is served under its last name.
+        host: Address to listen at.
+        port: 0 takes a free one.
+        limits: Of every request.
+
+    Raises:
+        CheckpointError: If a model cannot be opened.
+        ConfigError: If two models have the same name, or one cannot stand in an address.
+        ZhAlbertError: If the port cannot be used.
+    """
+    names = served_names(models)
+    with _bound(host, port) as listening:  # the first thing to go wrong, and the cheapest
+        predictors = {name: _opened(model) for name, model in zip(names, models, strict=True)}
+        config = uvicorn.Config(
+            create_app(predictors, limits),
+            ws="none",
+            lifespan="on",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=round(limits.timeout_s) + 5,
+        )
+        server = _Server(config)
+        # uvicorn obeys these two while it runs. When it is done it raises them again; the end
+        # they asked for is reached then, and must not become another one.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, server.handle_exit)
+        server.run(sockets=[listening])
+
+
+def _opened(model: str) -> Predictor:
+    """Open a model and ask it once, so that the first client does not wait for its engine.
+
+    In fp32, unless it was exported for something else: in bf16 what a text is answered would
+    depend on the texts beside it.
+    """
+    exported = (locate(model) / FACTS).is_file()
+    predictor = load(model) if exported else load(model, precision="fp32")
+    list(predictor.stream([example_of(predictor)]))
+    return predictor
+
+
+class _Server(uvicorn.Server):
+    """Says where it is once it answers."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and sockets:
+            host, port = sockets[0].getsockname()[:2]
+            address = f"[{host}]" if ":" in host else host
+            sys.stderr.write(f"Serving on http://{address}:{port}  (Ctrl-C ends it)\n")
+            sys.stderr.flush()
+
+
+def served_names(models: Sequence[str]) -> list[str]:
+    """Return the name of each model in its address.
+
+    >>> served_names(["sentiment", "runs/mine/"])
+    ['sentiment', 'mine']
+
+    Raises:
+        ConfigError: If two have the same name, or one cannot stand in an address.
+    """
+    names = []
+    for model in models:
+        name = Path(model).name
+        if not re.fullmatch(r"[\w-][\w.-]*", name):  # ".", "..", spaces
+            name = Path(model).resolve().name
+        if not re.fullmatch(r"[\w-][\w.-]*", name):
+            raise ConfigError(
+                f"{model}: expected a folder name of letters, digits, '.', '_' and '-', found "
+                f"{name!r}; rename the folder"
+            )
+        if name in names:
+            raise ConfigError(f"{model}: another model is called {name!r} too; rename a folder")
+        names.append(name)
+    return names
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """Return a socket that holds the address; nobody can connect before the server listens."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind)
+    except OSError as error:
+        raise ZhAlbertError(
+            f"{host}: no such address ({error.strerror}); take 127.0.0.1, or 0.0.0.0 to be reached "
+            "from other computers"
+        ) from None
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        listening.close()
+        raise ZhAlbertError(
+            f"{host}: port {port} cannot be used ({error.strerror}); choose another one, or a free "
+            "one with --port 0"
+        ) from None
+    return listening
