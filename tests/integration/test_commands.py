@@ -41,12 +41,12 @@ def test_models_lists_what_can_be_loaded(cli: Cli) -> None:
     from zh_albert import load
 
     rows = json.loads(cli("models", "--json").out)["models"]
-    assert {"sentiment", "news"} <= {row["name"] for row in rows}
+    assert {"encoder", "ner", "news", "sentiment"} <= {row["name"] for row in rows}
+    scores = {"encoder": "masked_accuracy", "ner": "f1", "classification": "accuracy"}
     for row in rows:
         assert row["parameters"] > 1_000_000
         assert 0 < row["size_bytes"] < 20e6
-        score = "masked_accuracy" if row["task"] == "encoder" else "accuracy"
-        assert 0 < row["dev"][score] < 1
+        assert 0 < row["dev"][scores[row["task"]]] < 1
         assert row["trained_on"]
         if row["task"] == "classification":
             assert load(row["name"]).labels == row["labels"]

@@ -19,13 +19,24 @@ def classifier_card(classifier: TextClassifier, settings: str) -> str:
     text = CardText(
         title=f"Chinese {'pair' if classifier.pairs else 'text'} classifier",
         pipeline="text-classification",
-        answers=_answers(classifier.head),
+        answers=_answers(classifier.head) + _second_opinion(classifier),
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}; "
         f"{room}logits of a long text's windows are averaged by their tokens.",
         use=f'print(load("PATH_OF_THIS_FOLDER")([{example}]))',
         limits=_LIMITS,
     )
     return model_card(text, classifier.config, classifier.module, classifier.facts, settings)
+
+
+def _second_opinion(classifier: TextClassifier) -> str:
+    if classifier.voter is None:
+        return ""
+    return (
+        f"\n\nBeside the network stands a linear SVM over {len(classifier.voter.names):,} n-grams "
+        "of one to three tokens; a margin of 1 counts as much as "
+        f"{classifier.voter_weight:g} in the network's logits (chosen on the dev examples "
+        "if there were any)."
+    )
 
 
 def _answers(head: LabelHead) -> str:
