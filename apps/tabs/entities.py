@@ -40,7 +40,7 @@ def entities_tab(tagger: Tagger | None) -> None:
             )
         with gr.Column(elem_classes="za-examples"):
             gr.HTML(page(bilingual(texts.EXAMPLES, "h3")))
-            buttons = examples(texts.HEADLINES, texts.ENTITY_EXAMPLES)
+            buttons = examples(texts.SENTENCES, texts.ENTITY_EXAMPLES)
 
     announced = gr.on(
         [go.click, text.submit],
