@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -113,6 +114,8 @@ def test_a_trained_classifier_keeps_them_and_answers_the_same(tmp_path: Path) ->
     assert [answer.label for answer in answers] == LABELS
     scores = TextClassifier.load(out).scores(TEXTS)
     np.testing.assert_allclose(scores, made.scores(TEXTS), atol=1e-6)
+    found = json.loads((out / "config.json").read_text())["zh_albert"]["task"]["ngrams"]
+    assert found == {"weight": made.voter_weight, "scale": made.voter_scale}
     alone = TextClassifier.load(out)
     alone.voter = None
     assert np.abs(alone.scores(TEXTS) - scores).max() > 0.01
@@ -120,6 +123,18 @@ def test_a_trained_classifier_keeps_them_and_answers_the_same(tmp_path: Path) ->
     (out / NGRAMS).unlink()
     with pytest.raises(CheckpointError, match=r"ngrams.safetensors: missing or damaged"):
         load(str(out))
+
+
+def test_the_sum_is_scaled_so_that_probabilities_mean_what_they_say(tmp_path: Path) -> None:
+    init = save_micro_encoder(tmp_path / "micro")
+    # Every third label is wrong: a model that is right in two of three cases should say so.
+    noisy = [TextExample(text, LABELS[i + 1 if i % 3 == 0 else i]) for i, text in enumerate(TEXTS)]
+    made, _ = finetune(examples(), noisy, CONFIG, init=init)
+
+    sure = made.scores(TEXTS).max(1).mean()
+    assert 0.5 < sure < 0.8
+    made.voter_scale = 1.0
+    assert made.scores(TEXTS).max(1).mean() > sure + 0.05
 
 
 def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:

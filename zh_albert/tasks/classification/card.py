@@ -34,8 +34,8 @@ def _second_opinion(classifier: TextClassifier) -> str:
     return (
         f"\n\nBeside the network stands a linear SVM over {len(classifier.voter.names):,} n-grams "
         "of one to three tokens; a margin of 1 counts as much as "
-        f"{classifier.voter_weight:g} in the network's logits (chosen on the dev examples "
-        "if there were any)."
+        f"{classifier.voter_weight:g} in the network's logits, and the sum "
+        f"is scaled by {classifier.voter_scale:g} (chosen on the dev examples if there were any)."
     )
 
 

@@ -28,7 +28,9 @@ from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, enco
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 TASKS = ("classification", "pair")
-_WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)  # of n-grams, to choose from
+# To choose from on dev examples: what a margin is worth in logits, and what both are worth.
+_WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)
+_SCALES = tuple(round(1.1**power, 4) for power in range(-24, 8))  # 0.1 to 1.95
 
 
 class TextClassifier:
@@ -44,6 +46,7 @@ class TextClassifier:
         pairs: Whether it reads pairs of texts.
         voter: Adds its margins, times ``voter_weight``, to the network's logits; or None.
         voter_weight: Logits that a margin of 1 is worth.
+        voter_scale: What the sum is multiplied by, so that probabilities mean what they say.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
@@ -65,7 +68,7 @@ class TextClassifier:
         self.module = SequenceClassifier(config, len(head.labels), pooling=pooling).eval()
         self.engines = plain_engines(self.module)
         self.voter: NgramVoter | None = None
-        self.voter_weight = WEIGHT
+        self.voter_weight, self.voter_scale = WEIGHT, 1.0
 
     @property
     def labels(self) -> list[str]:
@@ -136,16 +139,23 @@ class TextClassifier:
     ) -> NDArray[np.float32]:
         """Choose on labelled texts what is decided after training, and return their scores.
 
-        That is a head's threshold, and what the n-grams weigh.
+        That is a head's threshold; and what the n-grams weigh, by the score, and the sum of both
+        opinions, by its cross-entropy: added up they are surer of themselves than they should be.
         """
         logits, margins = self._opinions(encoded, None)
         if margins is not None:
+            wanted = self.head.targets(gold)
 
-            def value(weight: float) -> float:
-                self.voter_weight = weight
-                return self.head.metrics(gold, self._scores(logits, margins))[self.head.metric]
+            def score(weight: float) -> float:
+                found = self.head.scores(logits + weight * margins)
+                return self.head.metrics(gold, found)[self.head.metric]
 
-            self.voter_weight = max(_WEIGHTS, key=value)
+            def loss(scale: float) -> float:
+                added = logits + self.voter_weight * margins
+                return float(self.head.losses(scale * added, wanted).mean())
+
+            self.voter_weight = max(_WEIGHTS, key=score)
+            self.voter_scale = min(_SCALES, key=loss)
         found = self._scores(logits, margins)
         self.head.tune(gold, found)
         return found
@@ -166,7 +176,7 @@ class TextClassifier:
 
     def _scores(self, logits: Tensor, margins: Tensor | None) -> NDArray[np.float32]:
         if margins is not None:
-            logits = logits + self.voter_weight * margins
+            logits = self.voter_scale * (logits + self.voter_weight * margins)
         return self.head.scores(logits)
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
@@ -182,7 +192,7 @@ class TextClassifier:
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
         if self.voter:
-            task["ngram_weight"] = self.voter_weight
+            task["ngrams"] = {"weight": self.voter_weight, "scale": self.voter_scale}
             files[NGRAMS] = self.voter.to_bytes()
         save_model(
             folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
@@ -211,7 +221,7 @@ class TextClassifier:
         pairs, pooling = task.pop("name") == "pair", task.pop("pooling")
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         head = head_from(task)
-        ngram_weight = task.pop("ngram_weight", None)
+        ngrams = task.pop("ngrams", None)
         facts = {k: v for k, v in task.items() if k not in ("head", "labels", *head.settings())}
         tokenizer = matching_tokenizer(folder, config)
         classifier = cls(
@@ -220,7 +230,8 @@ class TextClassifier:
         load_weights(classifier.module, folder)
         classifier.module.eval()
         classifier.engines = exported_engines(folder) or classifier.engines
-        if ngram_weight is not None:
+        if ngrams:
             classifier.voter = NgramVoter.load(folder / NGRAMS, len(head.labels))
-            classifier.voter_weight = float(ngram_weight)
+            classifier.voter_weight = float(ngrams["weight"])
+            classifier.voter_scale = float(ngrams["scale"])
         return classifier
