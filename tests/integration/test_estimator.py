@@ -185,7 +185,7 @@ class OnNumbers(AlbertClassifier):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnNumbers:  # noqa: N803
-        X, y = validate_data(self, X, y)
+        X, y = validate_data(self, X, y, multi_output=True)
         return super().fit(as_texts(X), y, sample_weight)
 
     def predict_proba(self, X: Any) -> Any:  # noqa: N803

@@ -24,7 +24,7 @@ def blocks(name: str, language: str) -> list[str]:
 @pytest.mark.parametrize("name", READMES)
 def test_the_python_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     examples = blocks(name, "python")
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         exec(compile(example, name, "exec"), {})
     shown = capsys.readouterr().out

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
@@ -104,7 +105,7 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
         labels = np.asarray(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
+            labels = column_or_1d(labels, warn=True)
         several = labels.ndim == 2
         if len(labels) != len(texts):
             raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
