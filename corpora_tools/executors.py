@@ -193,7 +193,7 @@ class SlurmExecutor(SlurmPipelineExecutor):
                 self.launch_job()
         except subprocess.CalledProcessError as error:
             code = error.returncode
-        except BaseException:
+        except BaseException:  # Ctrl-C, too: what was queued must not go on alone
             subprocess.run(["scancel", f"--name={self.job_name}"], check=False)  # noqa: S603, S607
             raise
         yield from _finished(self, ranks, f"sbatch ended with code {code}")

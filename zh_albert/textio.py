@@ -104,7 +104,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)  # mkstemp makes files only the owner can read
         Path(temporary).replace(path)
-    except BaseException:
+    except BaseException:  # Ctrl-C, too: no half-written file stays behind
         Path(temporary).unlink(missing_ok=True)
         raise
 

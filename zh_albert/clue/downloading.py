@@ -132,7 +132,9 @@ def _unpack(archive: Path, target: Path) -> None:
                     continue  # "__MACOSX" and the like
                 with packed.open(member) as source, (staging / path.name).open("wb") as file:
                     shutil.copyfileobj(source, file)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    # A full disk (OSError) is no damage: the archive stays. zipfile tells encryption, and what it
+    # cannot unpack, by RuntimeError and its child NotImplementedError: no official file has either.
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         archive.unlink()
         shutil.rmtree(staging)
         raise DataError(f"{archive}: the archive is damaged ({error}); fetch it again") from None

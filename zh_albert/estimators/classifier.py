@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -18,24 +16,18 @@ from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
+    AlbertEstimator,
     as_contents,
-    packed,
-    pass_on_warnings,
-    seed_of,
-    texts_as_input,
-    unpacked,
 )
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.classification.heads import LabelSet
-from zh_albert.tasks.windows import WindowConfig
-from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event
 
 
-class AlbertClassifier(ClassifierMixin, BaseEstimator):
+class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     """A Chinese text classifier with scikit-learn's interface.
 
     Args:
@@ -62,6 +54,9 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
     >>> model.predict_proba(["真好"]).shape
     (1, 2)
     """
+
+    _kept_in = "classifier_"
+    _open = staticmethod(TextClassifier.load)
 
     def __init__(
         self,
@@ -128,7 +123,7 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
             [],
             config,
             init=locate(self.init) if self.init else None,
-            observers=[pass_on_warnings, *([self.on_event] if self.on_event else [])],
+            observers=self._observers(),
         )
         self.config_ = config
         columns = np.arange(labels.shape[-1])
@@ -140,13 +135,12 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """Return class probabilities in the order of ``classes_``. Shape: (texts, classes)."""
         texts = as_contents(X)
-        if not hasattr(self, "classifier_"):
-            raise NotFittedError("this AlbertClassifier is not fitted yet; call fit first")
+        classifier: TextClassifier = self._model()
         # The network's classes are strings, sorted as such; a class of weight 0 is not among them.
         names = [str(label) for label in self.classes_.tolist()]
-        columns = [names.index(name) for name in self.classifier_.labels]
+        columns = [names.index(name) for name in classifier.labels]
         result = np.zeros((len(texts), len(names)), dtype=np.float32)
-        result[:, columns] = self.classifier_.scores(texts)
+        result[:, columns] = classifier.scores(texts)
         return result
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
@@ -163,43 +157,21 @@ class AlbertClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
-        if not hasattr(self, "classifier_"):
-            raise NotFittedError("this AlbertClassifier is not fitted yet; call fit first")
-        card = classifier_card(self.classifier_, write_toml(self.config_))
+        card = classifier_card(self._model(), write_toml(self.config_))
         self.classifier_.save(Path(folder), card=card)
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
             model=ModelConfig(preset=self.preset, pooling=self.pooling),
-            window=WindowConfig(max_length=self.max_length, stride=self.stride),
-            train=TrainConfig(
-                # A search over np.arange or np.logspace hands in NumPy's numbers.
-                epochs=index(self.epochs),
-                peak_lr=float(self.peak_lr),
-                batch_tokens=index(self.batch_tokens),
-                seed=seed_of(self.random_state),
-            ),
+            window=self._window(),
+            train=self._training(),
         )
 
     def __sklearn_tags__(self) -> Any:
         """Say that a sample is a string, and may have several labels."""
-        tags = texts_as_input(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle through a model folder, so weights travel as safetensors."""
-        state = dict(super().__getstate__())
-        if "classifier_" in state:
-            state["_folder"] = packed(state.pop("classifier_"))
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Undo ``__getstate__``."""
-        files = state.pop("_folder", None)
-        super().__setstate__(state)
-        if files:
-            self.classifier_ = unpacked(files, TextClassifier.load)
 
 
 def _names(label: Any) -> str | tuple[str, ...]:

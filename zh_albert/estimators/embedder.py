@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.estimators.fitting import (
+    AlbertEstimator,
     as_contents,
     as_texts,
-    packed,
-    pass_on_warnings,
-    seed_of,
-    texts_as_input,
-    unpacked,
 )
 from zh_albert.tasks.embedding.card import embedder_card
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample
 from zh_albert.tasks.embedding.finetune import FinetuneConfig, finetune, new_embedder
 from zh_albert.tasks.job import NetworkConfig
-from zh_albert.tasks.windows import WindowConfig
-from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event
 
 
-class AlbertEmbedder(TransformerMixin, BaseEstimator):
+class AlbertEmbedder(TransformerMixin, AlbertEstimator):
     """Chinese sentence vectors with scikit-learn's interface.
 
     With ``init`` it can encode at once, with that encoder's means; ``fit`` makes them better.
@@ -59,6 +52,9 @@ class AlbertEmbedder(TransformerMixin, BaseEstimator):
     >>> AlbertEmbedder(preset="tiny", epochs=1).fit(texts).encode(texts).shape
     (3, 312)
     """
+
+    _kept_in = "embedder_"
+    _open = staticmethod(TextEmbedder.load)
 
     def __init__(
         self,
@@ -99,7 +95,7 @@ class AlbertEmbedder(TransformerMixin, BaseEstimator):
             [],
             config,
             init=locate(self.init) if self.init else None,
-            observers=[pass_on_warnings, *([self.on_event] if self.on_event else [])],
+            observers=self._observers(),
         )
         self.config_ = config
         return self
@@ -138,30 +134,6 @@ class AlbertEmbedder(TransformerMixin, BaseEstimator):
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
             model=NetworkConfig(preset=self.preset, dropout=0.1),  # see FinetuneConfig
-            window=WindowConfig(max_length=self.max_length, stride=self.stride),
-            train=TrainConfig(
-                # A search over np.arange or np.logspace hands in NumPy's numbers.
-                epochs=index(self.epochs),
-                peak_lr=float(self.peak_lr),
-                batch_tokens=index(self.batch_tokens),
-                seed=seed_of(self.random_state),
-            ),
+            window=self._window(),
+            train=self._training(),
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that a sample is a string."""
-        return texts_as_input(super().__sklearn_tags__())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle through a model folder, so weights travel as safetensors."""
-        state = dict(super().__getstate__())
-        if "embedder_" in state:
-            state["_folder"] = packed(state.pop("embedder_"))
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Undo ``__getstate__``."""
-        files = state.pop("_folder", None)
-        super().__setstate__(state)
-        if files:
-            self.embedder_ = unpacked(files, TextEmbedder.load)

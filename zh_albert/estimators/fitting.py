@@ -1,4 +1,4 @@
-"""What the estimators share: texts and seeds as scikit-learn hands them in, models as pickles."""
+"""What the estimators share: arguments as scikit-learn hands them in, models as pickles."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import warnings
 from collections.abc import Callable, Sequence
 from operator import index
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.texts import Content
-from zh_albert.training.events import Event, Warned
-
-M = TypeVar("M")
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.training.config import TrainConfig
+from zh_albert.training.events import Event, Observer, Warned
 
 
 class Savable(Protocol):
@@ -70,25 +71,91 @@ def pass_on_warnings(event: Event) -> None:
         warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
-def packed(model: Savable) -> dict[str, bytes]:
-    """Return a model's folder as bytes, so that weights travel in a pickle as safetensors."""
+class AlbertEstimator(BaseEstimator):
+    """An estimator of texts that keeps its trained model in one attribute.
+
+    It pickles through a model folder, so weights travel as safetensors.
+
+    Attributes:
+        max_length: See ``WindowConfig``; so is ``stride``.
+        epochs: See ``TrainConfig``; so are ``peak_lr`` and ``batch_tokens``.
+        random_state: See ``seed_of``.
+    """
+
+    max_length: int
+    stride: int
+    epochs: int
+    peak_lr: float
+    batch_tokens: int
+    random_state: int | np.random.RandomState | None
+    on_event: Callable[[Event], None] | None
+
+    _kept_in: ClassVar[str]
+    """The attribute's name."""
+
+    @staticmethod
+    def _open(folder: Path) -> Savable:
+        """Open the folder that the model's ``save`` wrote."""
+        raise NotImplementedError
+
+    def _model(self) -> Any:
+        """Return the trained model.
+
+        Raises:
+            NotFittedError: If there is none.
+        """
+        if not hasattr(self, self._kept_in):
+            name = type(self).__name__
+            raise NotFittedError(f"this {name} is not fitted yet; call fit first")
+        return getattr(self, self._kept_in)
+
+    def _window(self) -> WindowConfig:
+        return WindowConfig(max_length=self.max_length, stride=self.stride)
+
+    def _training(self) -> TrainConfig:
+        return TrainConfig(
+            # A search over np.arange or np.logspace hands in NumPy's numbers.
+            epochs=index(self.epochs),
+            peak_lr=float(self.peak_lr),
+            batch_tokens=index(self.batch_tokens),
+            seed=seed_of(self.random_state),
+        )
+
+    def _observers(self) -> list[Observer]:
+        return [pass_on_warnings, *([self.on_event] if self.on_event else [])]
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a sample is a string."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = False
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Replace the model by the files of its folder."""
+        state = dict(super().__getstate__())
+        if self._kept_in in state:
+            state["_folder"] = _packed(state.pop(self._kept_in))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo ``__getstate__``."""
+        files = state.pop("_folder", None)
+        super().__setstate__(state)
+        if files:
+            setattr(self, self._kept_in, _unpacked(files, type(self)._open))
+
+
+def _packed(model: Savable) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "model"
         model.save(folder, card="", dtype=torch.float32)
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def unpacked(files: dict[str, bytes], load: Callable[[Path], M]) -> M:
-    """Undo ``packed``."""
+def _unpacked(files: dict[str, bytes], load: Callable[[Path], Savable]) -> Savable:
     with tempfile.TemporaryDirectory() as folder:
         for name, data in files.items():
             (Path(folder) / name).write_bytes(data)
         return load(Path(folder))
-
-
-def texts_as_input(tags: Any) -> Any:
-    """Say in an estimator's tags that a sample is a string."""
-    tags.input_tags.string = True
-    tags.input_tags.two_d_array = False
-    tags.non_deterministic = False
-    return tags

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
-from zh_albert.estimators.fitting import packed, pass_on_warnings, seed_of, texts_as_input, unpacked
+from zh_albert.estimators.fitting import AlbertEstimator
 from zh_albert.inference.reading import Answer, as_answers
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
 from zh_albert.tasks.reading.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.texts import has_content
-from zh_albert.tasks.windows import WindowConfig
-from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event
 
 Answers = Sequence[Any]
@@ -31,7 +26,7 @@ Answers = Sequence[Any]
 of such; None or an empty one: the context gives no answer."""
 
 
-class AlbertReader(BaseEstimator):
+class AlbertReader(AlbertEstimator):
     """A Chinese reader that answers questions by a passage of a text, as a scikit-learn estimator.
 
     Args:
@@ -58,6 +53,9 @@ class AlbertReader(BaseEstimator):
     >>> answer.text == "李华昨天去了北京。"[answer.start : answer.end]
     True
     """
+
+    _kept_in = "reader_"
+    _open = staticmethod(TextReader.load)
 
     def __init__(
         self,
@@ -99,7 +97,7 @@ class AlbertReader(BaseEstimator):
             [],
             config,
             init=locate(self.init) if self.init else None,
-            observers=[pass_on_warnings, *([self.on_event] if self.on_event else [])],
+            observers=self._observers(),
         )
         self.config_ = config
         return self
@@ -107,56 +105,27 @@ class AlbertReader(BaseEstimator):
     def predict(self, X: ArrayLike) -> list[Answer]:  # noqa: N803
         """Return the answer to each question; an empty one where the context gives none."""
         pairs = _pairs(X)
-        found = self._fitted().predict(pairs)
+        found = self._model().predict(pairs)
         return [
             as_answers(context, spans)[0] for (_, context), spans in zip(pairs, found, strict=True)
         ]
 
     def score(self, X: ArrayLike, y: Answers) -> float:  # noqa: N803
         """Return the F1 of ``predict`` as a fraction; see ``reading_metrics``."""
-        f1: float = evaluate(self._fitted(), _examples(X, y))["f1"]
+        f1: float = evaluate(self._model(), _examples(X, y))["f1"]
         return f1 / 100
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
-        reader = self._fitted()
+        reader = self._model()
         reader.save(Path(folder), card=reader_card(reader, write_toml(self.config_)))
-
-    def _fitted(self) -> TextReader:
-        if not hasattr(self, "reader_"):
-            raise NotFittedError("this AlbertReader is not fitted yet; call fit first")
-        return self.reader_
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
             model=ModelConfig(preset=self.preset, simplify=self.simplify),
-            window=WindowConfig(max_length=self.max_length, stride=self.stride),
-            train=TrainConfig(
-                # A search over np.arange or np.logspace hands in NumPy's numbers.
-                epochs=index(self.epochs),
-                peak_lr=float(self.peak_lr),
-                batch_tokens=index(self.batch_tokens),
-                seed=seed_of(self.random_state),
-            ),
+            window=self._window(),
+            train=self._training(),
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that a sample is text."""
-        return texts_as_input(super().__sklearn_tags__())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle through a model folder, so weights travel as safetensors."""
-        state = dict(super().__getstate__())
-        if "reader_" in state:
-            state["_folder"] = packed(state.pop("reader_"))
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Undo ``__getstate__``."""
-        files = state.pop("_folder", None)
-        super().__setstate__(state)
-        if files:
-            self.reader_ = unpacked(files, TextReader.load)
 
 
 def _pairs(X: ArrayLike) -> list[tuple[Any, Any]]:  # noqa: N803

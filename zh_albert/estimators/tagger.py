@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
+    AlbertEstimator,
     as_texts,
-    packed,
-    pass_on_warnings,
-    seed_of,
-    texts_as_input,
-    unpacked,
 )
 from zh_albert.inference.tagging import Entity, as_entities
 from zh_albert.model.taggers import Head
@@ -31,15 +24,13 @@ from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.ner.metrics import entity_metrics
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.texts import has_content, refuse_non_strings
-from zh_albert.tasks.windows import WindowConfig
-from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event
 
 Entities = Sequence[Sequence[Any]]
 """Of each text: triples (start, end, type), or mappings or objects with these names."""
 
 
-class AlbertTagger(BaseEstimator):
+class AlbertTagger(AlbertEstimator):
     """A Chinese entity tagger with scikit-learn's interface.
 
     Args:
@@ -67,6 +58,9 @@ class AlbertTagger(BaseEstimator):
     >>> model.types_
     ['LOC', 'ORG']
     """
+
+    _kept_in = "tagger_"
+    _open = staticmethod(TextTagger.load)
 
     def __init__(
         self,
@@ -106,7 +100,7 @@ class AlbertTagger(BaseEstimator):
             [],
             config,
             init=locate(self.init) if self.init else None,
-            observers=[pass_on_warnings, *([self.on_event] if self.on_event else [])],
+            observers=self._observers(),
         )
         self.config_ = config
         self.types_ = self.tagger_.labels
@@ -115,57 +109,28 @@ class AlbertTagger(BaseEstimator):
     def predict(self, X: ArrayLike) -> list[list[Entity]]:  # noqa: N803
         """Return the entities of each text, in order."""
         texts = as_texts(X)
-        found = self._fitted().predict(texts)
+        found = self._model().predict(texts)
         return [as_entities(text, spans) for text, spans in zip(texts, found, strict=True)]
 
     def score(self, X: ArrayLike, y: Entities) -> float:  # noqa: N803
         """Return the strict micro F1 of ``predict``; see ``entity_metrics``."""
         examples = _examples(X, y)
-        predicted = self._fitted().predict([example.text for example in examples])
+        predicted = self._model().predict([example.text for example in examples])
         found = [[span for span, _ in spans] for spans in predicted]
         f1: float = entity_metrics([example.entities for example in examples], found)["f1"]
         return f1
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
-        tagger = self._fitted()
+        tagger = self._model()
         tagger.save(Path(folder), card=tagger_card(tagger, write_toml(self.config_)))
-
-    def _fitted(self) -> TextTagger:
-        if not hasattr(self, "tagger_"):
-            raise NotFittedError("this AlbertTagger is not fitted yet; call fit first")
-        return self.tagger_
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
             model=ModelConfig(preset=self.preset, head=self.head),
-            window=WindowConfig(max_length=self.max_length, stride=self.stride),
-            train=TrainConfig(
-                # A search over np.arange or np.logspace hands in NumPy's numbers.
-                epochs=index(self.epochs),
-                peak_lr=float(self.peak_lr),
-                batch_tokens=index(self.batch_tokens),
-                seed=seed_of(self.random_state),
-            ),
+            window=self._window(),
+            train=self._training(),
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that a sample is a string."""
-        return texts_as_input(super().__sklearn_tags__())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle through a model folder, so weights travel as safetensors."""
-        state = dict(super().__getstate__())
-        if "tagger_" in state:
-            state["_folder"] = packed(state.pop("tagger_"))
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Undo ``__getstate__``."""
-        files = state.pop("_folder", None)
-        super().__setstate__(state)
-        if files:
-            self.tagger_ = unpacked(files, TextTagger.load)
 
 
 def _examples(X: ArrayLike, y: Entities) -> list[EntityExample]:  # noqa: N803
