@@ -24,7 +24,7 @@ from zh_albert.pretraining.instances import (
     cut_sentences,
     plan_epoch,
 )
-from zh_albert.pretraining.shards import Shards, open_shards
+from zh_albert.pretraining.shards import Shards, open_shards, read_manifest
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 
 _TOGETHER = 256  # instances drawn at once
@@ -54,6 +54,7 @@ def audit_shards(
     Raises:
         DataError: If the shards are missing, damaged, or their tokenizer was changed.
     """
+    read_manifest(folder)  # a folder of anything else is told by what it lacks: shards
     tokenizer = load_tokenizer(folder)
     shards = open_shards(folder, tokenizer=tokenizer)
     sets = TokenSets.of(tokenizer)

@@ -17,7 +17,13 @@ from corpora_tools import shards_cli
 from zh_albert.cli.app import run
 from zh_albert.errors import DataError, MissingExtraError
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    name="zh-corpora",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
 app.command("clean")(jobs.clean)
 app.command("dedup")(jobs.dedup)
 app.command("build")(shards_cli.build)
@@ -47,9 +53,10 @@ def vocab(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Make a WordPiece vocabulary out of a corpus and measure its coverage.
+    """Make a WordPiece vocabulary out of a corpus.
 
-    Each line of a shard is an object with a "text"; .xz, .gz and .zst are read as well.
+    Its coverage is measured on --heldout. Each line of a shard is an object with a "text"; .xz,
+    .gz and .zst are read as well.
 
     Example: zh-corpora vocab --corpus 'corpus/corpus-*.jsonl.xz' --heldout
     corpus/heldout.jsonl.xz --out vocab.txt
@@ -68,6 +75,8 @@ def vocab(
             processes=min(processes or os.cpu_count() or 1, len(shards)),
             report=lambda _: progress.advance(task),
         )
+    if not counts.texts:
+        raise DataError(f"--corpus {' '.join(corpus)}: expected texts, found none in the files")
     rows = build_rows(counts, min_count=min_count, latin_pieces=latin_pieces)
     vocabulary = Vocabulary(row for chosen in rows.values() for row in chosen)
     with atomic_write(out) as file:

@@ -27,7 +27,9 @@ Where = Annotated[
     Literal["local", "ray", "slurm"],
     typer.Option("--executor", help="What runs the tasks; ray and slurm need a shared disk."),
 ]
-Format = Annotated[str, typer.Option("--format", help="Compression of the shards: zst or xz.")]
+Format = Annotated[
+    Literal["zst", "xz"], typer.Option("--format", help="Compression of the shards.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -39,7 +41,8 @@ def clean(
         typer.Option(help="Evaluation files (pattern in quotes) whose texts must stay out."),
     ] = None,
     simplify: Annotated[
-        str, typer.Option(help="Traditional → simplified: never, auto (by document) or always.")
+        Literal["never", "auto", "always"],
+        typer.Option(help="Traditional → simplified; auto: by document."),
     ] = "never",
     min_paragraph: Annotated[
         int, typer.Option(min=0, help="Chinese characters a paragraph needs.")
@@ -63,10 +66,11 @@ def clean(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Normalise raw text and keep the paragraphs and documents that are Chinese prose.
+    """Keep what is Chinese prose of raw text.
 
-    Writes JSON Lines shards with id, source, domain and text, and statistics.json. Stopped and
-    started again, it goes on; the output is the same for any number of workers.
+    Text is normalised; paragraphs and documents are kept, or dropped with a reason that is
+    counted. Writes JSON Lines shards with id, source, domain and text, and statistics.json.
+    Stopped and started again, it goes on; the output is the same for any number of workers.
 
     Example: zh-corpora clean 'raw/*.jsonl.xz' corpus --exclude 'tasks/*/dev.jsonl*'
     """
@@ -116,7 +120,7 @@ def dedup(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep one of equal documents, and one of nearly equal ones.
+    """Keep one of equal documents, and of nearly equal ones.
 
     Equal is what has the same letters: marks, spaces, case and digits do not count.
 

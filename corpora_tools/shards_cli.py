@@ -34,10 +34,10 @@ def build(
     workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Tokenize documents into shards for pretraining, with word and sentence starts.
+    """Tokenize documents into shards for pretraining.
 
-    The same inputs give the same bytes for any number of workers. Run again after a kill, it goes
-    on where it was.
+    Starts of words and sentences are kept beside the tokens. The same inputs give the same bytes
+    for any number of workers. Run again after a kill, it goes on where it was.
 
     Example: zh-corpora build --corpus 'corpus/corpus-*.jsonl.xz' --out shards
     """
@@ -85,9 +85,9 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with plots.")] = None,
 ) -> None:
-    """Prove what shards give a model: draw instances as training does, and measure them.
+    """Prove what shards give a model.
 
-    Ends with exit code 1 if a check fails.
+    Draws instances as training does, and measures them. Ends with exit code 1 if a check fails.
 
     Example: zh-corpora audit shards --html audit.html
     """

@@ -23,7 +23,8 @@ class DataError(ZhAlbertError, ValueError):
     @classmethod
     def at(cls, path: Path | str, line: int, problem: str, *, hint: str = "") -> DataError:
         """Say where and what; a plain message, so the error survives a worker process."""
-        return cls(f"{path}, line {line}: {problem}." + (f" {hint}." if hint else ""))
+        end = "" if hint.endswith("?") else "."
+        return cls(f"{path}, line {line}: {problem}." + (f" {hint}{end}" if hint else ""))
 
 
 class CheckpointError(ZhAlbertError, RuntimeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -48,7 +49,10 @@ def decode_line(raw: bytes, number: int, source: Path | str) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"byte {error.start + 1} is not UTF-8 (0x{raw[error.start]:02x})"
-        hint = "Convert the file to UTF-8, for example: iconv -f GB18030 -t UTF-8"
+        found = (
+            "UTF-16" if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "GB18030"
+        )
+        hint = f"Convert the file to UTF-8, for example: iconv -f {found} -t UTF-8"
         raise DataError.at(source, number, problem, hint=hint) from None
     if number == 1:
         text = text.removeprefix("\ufeff")

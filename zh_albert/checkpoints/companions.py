@@ -17,11 +17,12 @@ _PATTERNS = {
     "spiece.model": "*.model",
     "tokenizer_config.json": "tokenizer_config.json",
     "README.md": "README.md",
+    "ngrams.safetensors": "ngrams.safetensors",  # of a classifier that has them
 }
 
 
 def read_companions(folder: Path) -> dict[str, bytes]:
-    """Return vocabulary, tokenizer settings and model card, as far as they are there.
+    """Return vocabulary, tokenizer settings, model card and n-grams, as far as they are there.
 
     Returns:
         Their content, by the names they have in a model folder.

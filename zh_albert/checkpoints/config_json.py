@@ -43,7 +43,12 @@ def is_plain(config: AlbertConfig) -> bool:
 
 
 def write_config(
-    config: AlbertConfig, *, architecture: str | None, task: Mapping[str, Any], tokenizer: str
+    config: AlbertConfig,
+    *,
+    architecture: str | None,
+    task: Mapping[str, Any],
+    tokenizer: str,
+    weights: str,
 ) -> str:
     """Return the text of ``config.json``.
 
@@ -55,6 +60,8 @@ def write_config(
         task: Kept as it is, under ``zh_albert``; its ``tags``, or without any its
             ``labels``, also become ``id2label``.
         tokenizer: Class of the tokenizer in ``transformers``.
+        weights: What the numbers are stored as. For whoever reads the file without this library;
+            it tells the same itself.
     """
     published = {k: v for k, v in asdict(config).items() if k not in _OURS}
     if config.sharing == "none":
@@ -84,6 +91,7 @@ def write_config(
             "format_version": FORMAT_VERSION,
             **{name: getattr(config, name) for name in _OURS},
             "tensor_names": "huggingface" if architecture else "zh_albert",
+            "weights": weights,
             "task": dict(task),
         },
     }

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import torch
+
 from zh_albert.checkpoints.companions import read_companions
 from zh_albert.checkpoints.files import holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
@@ -34,6 +36,7 @@ def convert(
     to: Target,
     vocabulary: Path | None = None,
     merge_pieces: bool = False,
+    dtype: torch.dtype | None = None,
 ) -> VocabularyChange | None:
     """Read a model in any layout and write it in the one asked for; see ``convert_folder``.
 
@@ -44,6 +47,7 @@ def convert(
         to: The layout to write.
         vocabulary: See ``convert_folder``.
         merge_pieces: See ``change_vocabulary``.
+        dtype: See ``convert_folder``.
     """
     path = Path(source).expanduser()
     is_checkpoint = not path.is_dir() and (find_checkpoint(path) or find_torch_file(path))
@@ -53,6 +57,7 @@ def convert(
         to=to,
         vocabulary=vocabulary,
         merge_pieces=merge_pieces,
+        dtype=dtype,
     )
 
 
@@ -63,10 +68,11 @@ def convert_folder(
     to: Target,
     vocabulary: Path | None = None,
     merge_pieces: bool = False,
+    dtype: torch.dtype | None = None,
 ) -> VocabularyChange | None:
     """Read a folder, or a checkpoint's file, and write a folder in the layout asked for.
 
-    Numbers keep their precision; tokenizer files and the model card go along.
+    Tokenizer files and the model card go along.
 
     Args:
         source: What to read.
@@ -76,6 +82,8 @@ def convert_folder(
         vocabulary: A ``vocab.txt`` whose rows the model shall have. A ``tokenizer_config.json``
             beside it goes along; else the source's stays.
         merge_pieces: See ``change_vocabulary``.
+        dtype: Of the stored numbers, see ``save_model``; not for ``google``. None: as they were,
+            those in 8 bits as float32.
 
     Returns:
         Where the rows of ``vocabulary`` come from.
@@ -90,7 +98,7 @@ def convert_folder(
     if target.is_dir() and any(target.iterdir()):
         raise CheckpointError(f"{target}: not empty; choose a new folder, nothing is overwritten")
     stored = read_any(source)
-    dtype = next(iter(stored.tensors.values())).dtype
+    dtype = dtype or next(iter(stored.tensors.values())).dtype
     model = build_model(stored)
     change = None
     if vocabulary:

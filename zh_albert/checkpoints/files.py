@@ -9,6 +9,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from zh_albert.checkpoints.eight_bits import from_eight_bits
 from zh_albert.errors import CheckpointError
 
 WEIGHTS = "model.safetensors"
@@ -39,6 +40,8 @@ def read_text(folder: Path, name: str) -> str:
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
     """Read all tensors of a model folder, from one safetensors file or several.
+
+    A file with numbers in 8 bits is returned in float32.
 
     Raises:
         CheckpointError: If a file is missing or damaged, or there is only a pickle.
@@ -94,4 +97,4 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
             f"{path}: not a whole safetensors file ({error}; {path.stat().st_size} bytes); get "
             "it again"
         ) from None
-    return tensors
+    return from_eight_bits(tensors, path)

@@ -44,7 +44,8 @@ def write_huggingface(
     reasons = {
         "embedding_layout 'brightmart'": config.embedding_layout == "brightmart",
         "norm_position 'pre'": config.norm_position == "pre",
-        "this head or its pooling": architecture_of(model) is None,
+        "head or pooling of this kind": architecture_of(model) is None,
+        "weights in 8 bits": dtype == torch.int8,
     }
     if any(reasons.values()):
         found = ", ".join(reason for reason, applies in reasons.items() if applies)

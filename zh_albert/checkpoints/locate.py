@@ -39,6 +39,15 @@ def locate(model: str) -> Path:
     )
 
 
+def start_of(model: str) -> Path | None:
+    """Return the folder of what a run starts from, see ``locate``; "random": none, but chance.
+
+    Raises:
+        CheckpointError: If there is no such model.
+    """
+    return None if model == "random" else locate(model)
+
+
 def _from_hub(model: str) -> Path:
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (slow to import, rarely used)
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.config_json import is_plain, read_config, write_config
+from zh_albert.checkpoints.eight_bits import to_eight_bits
 from zh_albert.checkpoints.files import WEIGHTS, read_tensors, read_text
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
@@ -57,13 +58,15 @@ def save_model(
             ``README.md``.
         task: What the model is for, as JSON; returned by ``load_config``. Empty for an encoder.
             ``labels`` is the list of class names, ``tags`` that of the logits where it differs.
-        dtype: Of the stored numbers. Loading gives them the dtype of the model they go into.
+        dtype: Of the stored numbers; int8 is for matrices, see ``to_eight_bits``. Loading gives
+            them the dtype of the model they go into.
 
     Raises:
         CheckpointError: If the disk is full or the folder cannot be written, or a weight is not
             finite in ``dtype``.
     """
-    architecture = architecture_of(model) if is_plain(config) else None
+    others_can_read = is_plain(config) and dtype != torch.int8
+    architecture = architecture_of(model) if others_can_read else None
     tensors = named_tensors(model)
     write_model_folder(
         folder, tensors, config, architecture=architecture, files=files, task=task, dtype=dtype
@@ -175,7 +178,11 @@ def write_model_folder(
         theirs = to_huggingface(name) if architecture else name
         if theirs is None:
             raise CheckpointError(f"{name} has no name in transformers' {architecture}")
-        stored[theirs] = tensor.detach().to("cpu", dtype).contiguous()
+        stored[theirs] = tensor.detach()
+    if dtype == torch.int8:
+        stored = to_eight_bits(stored)
+    else:
+        stored = {name: tensor.to("cpu", dtype).contiguous() for name, tensor in stored.items()}
     broken = [name for name, tensor in stored.items() if not tensor.isfinite().all()]
     if broken:
         raise CheckpointError(
@@ -183,7 +190,13 @@ def write_model_folder(
             f"{', '.join(broken)}; save as float32, or go back to an earlier state"
         )
     tokenizer = "AlbertTokenizer" if "spiece.model" in files else "BertTokenizer"
-    text = write_config(config, architecture=architecture, task=task, tokenizer=tokenizer)
+    text = write_config(
+        config,
+        architecture=architecture,
+        task=task,
+        tokenizer=tokenizer,
+        weights=str(dtype).removeprefix("torch."),
+    )
     weights = safetensors.torch.save(stored, metadata={"format": "pt"})
     replace_folder(folder, {**files, WEIGHTS: weights, "config.json": text})
 

@@ -77,7 +77,7 @@ def run(tree: typer.Typer) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             sys.stderr.write(f"{message}\n")
             sys.exit(2)
-        _end(f"error: {message} See --help", 2)
+        _end(f"error: {message.rstrip('.')}. See --help", 2)
 
 
 def _end(text: str, code: int) -> NoReturn:

@@ -101,7 +101,7 @@ def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     data: Annotated[Path, typer.Argument(help="Official test file, or the release's folder.")],
     out: Annotated[
-        Path, typer.Option(help="File to write; a folder: the file gets its official name.")
+        Path, typer.Option(help="File to write, or a folder: the file gets its official name.")
     ],
     version: Version = None,
 ) -> None:
@@ -109,11 +109,18 @@ def predict(
 
     Example: zh-albert clue predict tnews news clue-data/tnews/test.json --out submission/
     """
-    from zh_albert.cli.progress import say
+    from zh_albert.cli.progress import say, track
     from zh_albert.clue.prediction import predict as answer
     from zh_albert.clue.tasks import task_named
 
-    done = answer(task_named(task), model, data, out, version=version)
+    done = answer(
+        task_named(task),
+        model,
+        data,
+        out,
+        version=version,
+        follow=lambda answers, total: track(answers, total=total, what="answers"),
+    )
     if done.guessed:
         say(f"note: the model gave no answer to {done.guessed} rows; a guess stands there")
     if done.file.name != done.official_name:
@@ -157,8 +164,9 @@ def run(
     data: Annotated[Path, typer.Option(help="Folder that holds a folder for each task.")],
     out: Annotated[Path, typer.Option(help="Folder for the runs, TASK/seed-N; goes on there.")],
     init: Annotated[
-        str | None, typer.Option(help="Encoder to start from: name, folder or hub id.")
-    ] = None,
+        str,
+        typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights."),
+    ] = "encoder",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each task.")] = 3,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting for all, e.g. train.epochs=5.")
@@ -169,9 +177,9 @@ def run(
 
     Finished runs are not run again; the same command goes on after a stop.
 
-    Example: zh-albert clue run --tasks tnews,cluener --data clue-data --out runs --init encoder
+    Example: zh-albert clue run --tasks tnews,cluener --data clue-data --out runs
     """
-    from zh_albert.checkpoints.locate import locate
+    from zh_albert.checkpoints.locate import start_of
     from zh_albert.cli.memory import keep_freed_memory
     from zh_albert.cli.progress import TrainingDisplay, say
     from zh_albert.clue.suite import as_json as rows_of
@@ -180,7 +188,7 @@ def run(
 
     keep_freed_memory()
     chosen = _chosen([name.strip() for name in names.split(",")])
-    folder = locate(init) if init else None
+    folder = start_of(init)
     overrides = parse_overrides(set_ or [])
     results = []
     with TrainingDisplay() as display:

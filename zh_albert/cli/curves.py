@@ -24,7 +24,9 @@ def curves(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw training loss and held-out scores over the tokens read (extra "plots").
+    """Draw a run's loss and scores over the tokens it read.
+
+    Several runs stand side by side. Needs the extra "plots".
 
     Example: zh-albert curves random=runs/r1 random=runs/r2 statistics=runs/s1 --out starts.svg
     """

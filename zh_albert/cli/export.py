@@ -13,11 +13,15 @@ def export(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     folder: Annotated[Path, typer.Argument(help="Folder to write.")],
     form: Annotated[
-        Literal["onnx", "openvino"], typer.Option("--format", help="What is to run it.")
+        Literal["onnx", "openvino", "zh_albert"],
+        typer.Option(
+            "--format",
+            help="What is to run it; zh_albert: this library, from weights stored in 8 bits.",
+        ),
     ],
     precision: Annotated[
         Literal["fp32", "bf16", "int8"],
-        typer.Option(help="onnx: fp32 or int8; openvino: fp32 or bf16."),
+        typer.Option(help="onnx: fp32 or int8; openvino: fp32 or bf16; zh_albert: int8."),
     ] = "fp32",
     dev: Annotated[
         Path | None,
@@ -25,10 +29,11 @@ def export(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Write a model folder with its network for ONNX Runtime or OpenVINO.
+    """Write a model folder that runs faster.
 
-    The folder is a model of this library as before, only faster, and its .onnx or .xml file can be
-    used without the library. Nothing is written unless the file answers as the network does.
+    On ONNX Runtime, on OpenVINO, or here in 8 bits. The folder is a model of this library as
+    before, only faster, and its .onnx or .xml file can be used without the library. Nothing is
+    written unless the file answers as the network does.
 
     Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
     """

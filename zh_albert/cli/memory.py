@@ -1,8 +1,9 @@
-"""The allocator's settings for a program that makes the same large tensors again and again."""
+"""Settings of the memory's managers for a program that works through many batches."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # <malloc.h> of glibc
@@ -21,3 +22,12 @@ def keep_freed_memory() -> None:
     if mallopt is not None:
         mallopt(_M_TRIM_THRESHOLD, -1)  # never give back
         mallopt(_M_MMAP_MAX, 0)  # nothing outside the heap
+
+
+def keep_loaded_objects() -> None:
+    """Have the garbage collector pass over what is there by now: libraries and a model stay.
+
+    It would look at all of it again and again while answers pile up: a tenth of the time that
+    entities take.
+    """
+    gc.freeze()

@@ -42,7 +42,7 @@ def models(as_json: Json = False) -> None:
         return
     for row in rows:
         scores = ", ".join(f"{name} {value:.5g}" for name, value in row["dev"].items())
-        labels = row["labels"]
+        labels = row["labels"] if len(row["labels"]) > 1 else []  # a value's one needs no word
         count = f", {len(labels)} labels" if labels else ""
         typer.echo(f"{row['name']}: {row['task']}{count}")
         if labels:
@@ -125,23 +125,36 @@ def convert(
             help="Add the masked-LM bias of dropped ##字 rows to that of 字.",
         ),
     ] = False,
+    weights: Annotated[
+        Literal["float32", "float16", "int8"] | None,
+        typer.Option(
+            help="What numbers are stored as; int8 takes half of float16's bytes and is for this "
+            "project's layout alone. By default as they are, int8 as float32."
+        ),
+    ] = None,
 ) -> None:
-    """Convert between checkpoints of google-research/albert, albert_zh, UER-py, transformers
-    and this project's model folders. A teacher becomes an unshared encoder over this project's
-    vocabulary.
+    """Convert between layouts of checkpoints.
+
+    Those of google-research/albert, albert_zh, UER-py and transformers, and this project's model
+    folders. A teacher becomes an unshared encoder over this project's vocabulary.
 
     Example: zh-albert convert albert_tiny_zh/albert_model.ckpt out --vocab shorter.txt
+    Example: zh-albert convert runs/news news --weights int8
     """
+    import torch
+
     from zh_albert.checkpoints.convert import convert as convert_model
     from zh_albert.teachers.convert import convert_teacher, is_teacher
 
     if merge_pieces and vocab is None:
         raise ConfigError("--merge-pieces says what becomes of dropped rows; give --vocab too")
+    if weights and to == "google":
+        raise ConfigError("--weights: a TensorFlow checkpoint holds float32; leave it out")
     if is_teacher(source):
-        if to != "zh_albert" or vocab is not None:
+        if to != "zh_albert" or vocab is not None or weights:
             raise ConfigError(
                 f"{source}: a teacher is read over this project's vocabulary and written in this "
-                "project's layout; leave out --to and --vocab"
+                "project's layout; leave out --to, --vocab and --weights"
             )
         rows = convert_teacher(source, folder)
         typer.echo(
@@ -151,7 +164,14 @@ def convert(
         )
         typer.echo(str(folder))
         return
-    change = convert_model(source, folder, to=to, vocabulary=vocab, merge_pieces=merge_pieces)
+    change = convert_model(
+        source,
+        folder,
+        to=to,
+        vocabulary=vocab,
+        merge_pieces=merge_pieces,
+        dtype=getattr(torch, weights) if weights else None,
+    )
     if change:
         typer.echo(f"vocabulary: {change}", err=True)
     typer.echo(str(folder))

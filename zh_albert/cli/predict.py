@@ -37,6 +37,7 @@ def predict(
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
     """
+    from zh_albert.cli.memory import keep_freed_memory, keep_loaded_objects
     from zh_albert.cli.progress import say, track
     from zh_albert.errors import DataError
     from zh_albert.inference.choosing import Chooser
@@ -47,9 +48,16 @@ def predict(
     if file == Path("-"):
         file = None
     source: Path | str = file or "standard input"
+    if form == "auto" and file and re.search(r"\.csv(\.\w+)?$", file.name):
+        raise DataError(
+            f"{file}: expected one text a line, or JSON Lines, found a table (.csv); write its "
+            "texts to a .txt file, or read every line as a text: --format text"
+        )
     if file is None and sys.stdin is None:  # closed: predict MODEL <&-
         raise DataError("standard input is closed; name a file, or pipe texts in")
+    keep_freed_memory()
     predictor: Any = load(model)
+    keep_loaded_objects()
     as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
     as_objects |= isinstance(predictor, Chooser)  # there is no other way to write a question
     total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
@@ -75,16 +83,20 @@ def predict(
 
 
 def demo(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="More models to show: folders or hub ids, beside the bundled ones."),
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 7860,
 ) -> None:
     """Open the demo page on 127.0.0.1.
 
-    Example: zh-albert demo --port 7861
+    Example: zh-albert demo runs/mine --port 7861
     """
     import importlib
 
     # The page stands above the library; the command line only knows its name.
-    importlib.import_module("apps.gradio_demo").serve(port=port)
+    importlib.import_module("apps.gradio_demo").serve(port=port, more=models or [])
 
 
 def _is_jsonl(path: Path) -> bool:

@@ -20,7 +20,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from zh_albert.training.events import Evaluation, Event, Warned
+from zh_albert.training.events import Evaluation, Event, Preparation, Warned
 from zh_albert.training.events import Progress as Update
 
 T = TypeVar("T")
@@ -46,16 +46,19 @@ def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
                 rate = count / max(1e-9, time.monotonic() - started)
                 bar.update(task, completed=count, note=f"{rate:,.0f}/s")
         return
-    started = last = time.monotonic()
+    started = last = arrived = time.monotonic()
     count = 0
     for count, item in enumerate(items, start=1):
-        yield item
         now = time.monotonic()
         if now - last >= _LINE_EVERY_S:
             last = now
-            rate = count / (now - started)
-            left = f", {_time((total - count) / rate)} left" if total else ""
-            say(f"{what}: {count:,}{f' of {total:,}' if total else ''}, {rate:,.0f}/s{left}")
+            # Answers come by the thousand: only those before this one tell how fast.
+            if done := count - 1:
+                rate = done / max(1e-9, arrived - started)
+                left = f", {_time((total - done) / rate)} left" if total else ""
+                say(f"{what}: {done:,}{f' of {total:,}' if total else ''}, {rate:,.0f}/s{left}")
+        arrived = now
+        yield item
     say(f"{what}: {count:,} done in {_time(time.monotonic() - started)}")
 
 
@@ -65,7 +68,7 @@ class TrainingDisplay:
     def __init__(self) -> None:
         console = Console(stderr=True)
         self._bar = _bar(console) if console.is_terminal else None
-        self._task = self._bar.add_task("training", total=None, note="") if self._bar else None
+        self._tasks: dict[str, TaskID] = {}
         self._last_line = 0.0
 
     def __enter__(self) -> TrainingDisplay:
@@ -85,12 +88,15 @@ class TrainingDisplay:
                 f"epoch {event.epoch}  loss {event.loss:.4f}  {measured}"
                 f"rate {event.learning_rate:.2e}  {event.tokens_per_second:,.0f} tokens/s"
             )
-            if self._bar and self._task is not None:
-                self._bar.update(self._task, completed=event.update, total=event.total, note=note)
-            elif time.monotonic() - self._last_line >= _LINE_EVERY_S:
-                self._last_line = time.monotonic()
-                left = _time(event.seconds_left)
-                say(f"update {event.update}/{event.total}  {note}  {left} left")
+            line = f"update {event.update}/{event.total}  {note}  {_time(event.seconds_left)} left"
+            self._advance("training", event.update, event.total, note, line)
+        elif isinstance(event, Preparation):
+            note = f"{event.per_second:,.0f}/s"
+            line = (
+                f"{event.what}: {event.done:,} of {event.total:,}, {note}, "
+                f"{_time(event.seconds_left)} left"
+            )
+            self._advance(event.what, event.done, event.total, note, line)
         elif isinstance(event, Evaluation):
             scores = "  ".join(
                 f"{name} {value:.4f}" for name, value in event.metrics.items() if value <= 1
@@ -98,6 +104,16 @@ class TrainingDisplay:
             self._line(f"dev at {event.update}: {scores}{'  (best)' if event.best else ''}")
         elif isinstance(event, Warned):
             self._line(f"warning: {event.text}")
+
+    def _advance(self, what: str, done: int, total: int, note: str, line: str) -> None:
+        """Move a bar; without a terminal write a line, if it is time for one."""
+        if self._bar:
+            if what not in self._tasks:
+                self._tasks[what] = self._bar.add_task(what, total=total, note=note)
+            self._bar.update(self._tasks[what], completed=done, total=total, note=note)
+        elif time.monotonic() - self._last_line >= _LINE_EVERY_S:
+            self._last_line = time.monotonic()
+            say(line)
 
     def _line(self, text: str) -> None:
         if self._bar:

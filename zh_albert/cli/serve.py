@@ -19,11 +19,12 @@ def serve(
     ] = 1_000_000,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for an answer.")] = 60.0,
 ) -> None:
-    """Serve models over HTTP; requests that arrive together are answered together.
+    """Serve models over HTTP.
 
-    POST /v1/models/NAME/predict with {"texts": [...]} gives {"answers": [...]}, each as
-    `zh-albert predict` prints it. GET /v1/models, /health, /metrics (Prometheus), /openapi.json.
-    SIGTERM or Ctrl-C finishes what was accepted.
+    Requests that arrive together are answered together. POST /v1/models/NAME/predict with
+    {"texts": [...]} gives {"answers": [...]}, each as `zh-albert predict` prints it. GET
+    /v1/models, /health, /metrics (Prometheus), /openapi.json. SIGTERM or Ctrl-C finishes what was
+    accepted.
 
     Example: zh-albert serve sentiment runs/ner --port 8000
     """

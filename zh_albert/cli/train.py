@@ -29,8 +29,9 @@ def finetune(
     out: Annotated[Path, typer.Option(help="Model folder to write.")],
     task: Annotated[TaskName, typer.Option(help="What to train for.")] = "classification",
     init: Annotated[
-        str | None, typer.Option(help="Encoder to start from: name, folder or hub id.")
-    ] = None,
+        str,
+        typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights."),
+    ] = "encoder",
     config: Annotated[Path | None, typer.Option(help="TOML file with settings.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting, e.g. train.epochs=5.")
@@ -39,24 +40,31 @@ def finetune(
         list[Path] | None,
         typer.Option(help="Drop training texts that also occur in this file; repeatable."),
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on where the run in --out stopped.")] = False,
+    unlabelled: Annotated[
+        list[Path] | None,
+        typer.Option(help="Texts without labels, for a teacher (teacher.model); repeatable."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the run in --out stopped.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Train a model for a task on files of its form, one JSON object a line.
+    """Train a model for a task.
 
-    classification: {"text", "label"}, the label a class or a list of classes; pair: {"text_a",
-    "text_b", "label"}; choice: {"context", "question", "choices", "label"};
-    embedding: {"text"} or pairs, the dev file pairs with labels; ner: {"text", "entities":
-    [{"start", "end", "type"}]}; reading: {"context", "question", "answers": [{"text", "start"}]},
-    the list empty where there is no answer.
+    The files have one JSON object a line. classification: {"text", "label"}, the label a class or
+    a list of classes; pair: {"text_a", "text_b", "label"}; choice: {"context", "question",
+    "choices", "label"}; embedding: {"text"} or pairs, the dev file pairs with labels; ner:
+    {"text", "entities": [{"start", "end", "type"}]}; reading: {"context", "question", "answers":
+    [{"text", "start"}]}, the list empty where there is no answer.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
     """
     from zh_albert import configio
-    from zh_albert.checkpoints.locate import locate
+    from zh_albert.checkpoints.locate import start_of
     from zh_albert.cli.memory import keep_freed_memory
     from zh_albert.cli.progress import TrainingDisplay, say
+    from zh_albert.errors import ConfigError
     from zh_albert.tasks.catalog import TASKS
     from zh_albert.tasks.texts import overlap, without
     from zh_albert.training.engine import is_first_process
@@ -66,24 +74,34 @@ def finetune(
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
     settings = configio.build(job.config, values, source=str(config or "--set"))
-    examples, dev_examples = _read(job, train), _read(job, dev)
-    kept = without(examples, _read(job, exclude or []))
+    examples, dev_examples, excluded = (_read(job, paths) for paths in (train, dev, exclude or []))
+    kept = without(examples, excluded)
     if len(kept) < len(examples):
         say(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
     if shared := overlap(dev_examples, kept):
         say(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
-    if init is None:
-        say(f"starting from random weights ({settings.model.preset}); --init names an encoder")
+    further = {}
+    if unlabelled:
+        if job.read_unlabelled is None:
+            raise ConfigError(f"--unlabelled is for classification, pair and ner, not for {task}")
+        texts = [text for path in unlabelled for text in job.read_unlabelled(path)]
+        further["unlabelled"] = without(texts, excluded)
+        if dropped := len(texts) - len(further["unlabelled"]):
+            say(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
+    start = start_of(init)
+    if start is None:
+        say(f"starting from random weights ({settings.model.preset})")
     try:
         with TrainingDisplay() as display:
             _, position = job.finetune(
                 kept,
                 dev_examples,
                 settings,
-                init=locate(init) if init else None,
+                init=start,
                 out=out,
                 resume=resume,
                 observers=[display],
+                **further,
             )
     except KeyboardInterrupt:
         say("the training state is saved; the same command with --resume goes on")
@@ -106,10 +124,10 @@ def pretrain(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on where the run stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Pretrain an encoder: masked LM with whole words, and sentence order.
+    """Pretrain an encoder: masked words, order of sentences.
 
     Example: zh-albert pretrain tiny.toml --resume
     """
@@ -125,7 +143,7 @@ def distil(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on where the run stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
     as_json: Json = False,
 ) -> None:
     """Distil a smaller encoder from a larger one, on a corpus.
@@ -210,12 +228,16 @@ def baseline(
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """
+    from zh_albert.cli.progress import say
     from zh_albert.tasks.catalog import TASKS
     from zh_albert.tasks.texts import without
 
     job = TASKS[task]
     examples = without(_read(job, train), _read(job, exclude or []))
-    _show({**job.score_baseline(examples, _read(job, dev)), "task": task}, as_json=as_json)
+    scores = job.score_baseline(examples, _read(job, dev))
+    if "pearson" in scores and task in ("classification", "pair"):
+        say('note: the labels are numbers, so values are learned; for classes write them as "0"')
+    _show({**scores, "task": task}, as_json=as_json)
 
 
 def _read(task: Task, paths: list[Path]) -> list[Any]:

@@ -132,8 +132,8 @@ def _unpack(archive: Path, target: Path) -> None:
                     continue  # "__MACOSX" and the like
                 with packed.open(member) as source, (staging / path.name).open("wb") as file:
                     shutil.copyfileobj(source, file)
-    # A full disk (OSError) is no damage: the archive stays. zipfile tells encryption, and what it
-    # cannot unpack, by RuntimeError and its child NotImplementedError: no official file has either.
+    # A full disk (OSError) is no damage: the archive stays. zipfile says RuntimeError of what is
+    # encrypted and NotImplementedError, its child, of what is packed in a way it does not know.
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         archive.unlink()
         shutil.rmtree(staging)

@@ -32,7 +32,13 @@ class Submission(NamedTuple):
 
 
 def predict(
-    task: ClueTask, model: str, data: Path, out: Path, *, version: str | None = None
+    task: ClueTask,
+    model: str,
+    data: Path,
+    out: Path,
+    *,
+    version: str | None = None,
+    follow: Callable[[Iterator[Any], int], Iterator[Any]] = lambda answers, _: answers,
 ) -> Submission:
     """Answer an official test file and write the answers in the official form.
 
@@ -40,8 +46,10 @@ def predict(
         task: What the file is a test of.
         model: A bundled name, a folder or a hub id.
         data: The official file, or the folder of the release that holds it.
-        out: The file to write, or a folder: the file then has its official name.
+        out: The file to write, or a folder (one that exists, or a name without an ending): the
+            file then has its official name.
         version: Of the test, where there are several, see ``official_tests``.
+        follow: Passes the answers on, so many as it is told; sees how far it is.
 
     Raises:
         ConfigError: If the test has no such version.
@@ -50,10 +58,10 @@ def predict(
     test = official_tests(task, data, version)[0]
     if data.is_dir():
         data = data / test.data
-    if out.is_dir():
+    if out.is_dir() or not out.suffix:
         out = out / test.submission
     rows = list(read_official(task, data))
-    answers = list(_ANSWERS[task.form](task, load(model), rows))
+    answers = list(follow(_ANSWERS[task.form](task, load(model), rows), len(rows)))
     guessed = [index for index, answer in enumerate(answers) if answer is None]
     for index in guessed:
         answers[index] = _guess(task, rows[index])

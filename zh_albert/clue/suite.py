@@ -74,8 +74,8 @@ def prepare(task: ClueTask, data: Path, folder: Path) -> Splits:
     if train and dev and (scored := dev if task.scored == task.dev else test):
         return Splits(train, dev, scored)
     splits = {"train": task.train, "dev": task.dev, "scored": task.scored}
-    missing = [name for names in splits.values() for name in names if not (data / name).is_file()]
-    if missing:
+    wanted = dict.fromkeys(itertools.chain.from_iterable(splits.values()))
+    if missing := [name for name in wanted if not (data / name).is_file()]:
         raise DataError(
             f"{data}: expected the official files of {task.name}, {', '.join(missing)} "
             f"not found; zh-albert clue fetch {task.name} gets them"

@@ -106,13 +106,20 @@ def _archive(name: str, sha256: str = "") -> tuple[Download]:
     return (Download(f"https://storage.googleapis.com/cluebenchmark/tasks/{name}.zip", sha256),)
 
 
-def _recipe(*, length: int, epochs: int, **model: Any) -> Mapping[str, Any]:
-    """Lengths and epochs are those published for ALBERT-tiny; the rate is this project's."""
-    settings = {
-        "window": {"max_length": length, "stride": min(length // 4, 128)},
-        "train": {"epochs": epochs, "peak_lr": 1e-4, "batch_tokens": 2048},
+def _recipe(
+    *,
+    length: int = 128,
+    stride: int = 32,
+    epochs: int,
+    batch_tokens: int = 1024,
+    **more: Mapping[str, Any] | float,
+) -> Mapping[str, Any]:
+    """Windows that the bundled encoder knows; rates and batches as of the bundled models."""
+    return {
+        "window": {"max_length": length, "stride": stride},
+        "train": {"epochs": epochs, "peak_lr": 3e-4, "batch_tokens": batch_tokens},
+        **more,
     }
-    return {**settings, "model": model} if model else settings
 
 
 def _one_test(submission: str) -> Mapping[str, OfficialTest]:
@@ -139,7 +146,7 @@ _CLUE = (
         downloads=_archive(
             "afqmc_public", "5a4cb1556b833010c329fa2ad2207d9e98fc94071b7e474015e9dd7c385db4dc"
         ),
-        recipe=_recipe(length=128, epochs=3),
+        recipe=_recipe(epochs=3),
     ),
     ClueTask(
         name="tnews",
@@ -152,7 +159,7 @@ _CLUE = (
         downloads=_archive(
             "tnews_public", "77c476e70cfe0b014a81b84c6e1db2142a8a2f52f4ae0a8216aa75e673933462"
         ),
-        recipe=_recipe(length=128, epochs=3),
+        recipe=_recipe(length=64, stride=16, epochs=3),
     ),
     ClueTask(
         name="iflytek",
@@ -164,7 +171,7 @@ _CLUE = (
         downloads=_archive(
             "iflytek_public", "c59b961b29f1d0bad0c5e01aa62e4a61a80e9cfb980ce89b06c000851fbb3b06"
         ),
-        recipe=_recipe(length=128, epochs=10),
+        recipe=_recipe(epochs=5),
     ),
     ClueTask(
         name="cmnli",
@@ -176,7 +183,7 @@ _CLUE = (
         downloads=_archive(
             "cmnli_public", "3a3f3b1d3d27134cf11e585156f07fa050bd0a0836821c02696af0dbaa14513b"
         ),
-        recipe=_recipe(length=128, epochs=2),
+        recipe=_recipe(epochs=2),
     ),
     ClueTask(
         name="ocnli",
@@ -190,7 +197,7 @@ _CLUE = (
             "30k": OfficialTest("test.json", "ocnli_30k_predict.json"),
         },
         downloads=_archive("ocnli_public"),
-        recipe=_recipe(length=128, epochs=5),
+        recipe=_recipe(epochs=3),
     ),
     ClueTask(
         name="cluewsc2020",
@@ -200,7 +207,7 @@ _CLUE = (
         labels=labels.COREFERENCE,
         tests=_two_tests("cluewsc", "test.json", "test1.0.json"),
         downloads=_archive("cluewsc2020_public"),
-        recipe=_recipe(length=128, epochs=50),
+        recipe=_recipe(epochs=10),
     ),
     ClueTask(
         name="csl",
@@ -212,7 +219,7 @@ _CLUE = (
         downloads=_archive(
             "csl_public", "795d1a2e475d59acad8236f6c5baba7a0b43d3e0508cb60f15ffbc76d5f437c4"
         ),
-        recipe=_recipe(length=256, epochs=5),
+        recipe=_recipe(epochs=3),
     ),
     ClueTask(
         name="cmrc2018",
@@ -223,7 +230,7 @@ _CLUE = (
         downloads=_archive(
             "cmrc2018_public", "6c63dc27e728ec5231aeb7d2861b4c90b6c116390582e0c44416cf3edf030b16"
         ),
-        recipe=_recipe(length=512, epochs=3),
+        recipe=_recipe(stride=48, epochs=2, empty_share=0.15),
     ),
     ClueTask(
         name="drcd",
@@ -234,7 +241,7 @@ _CLUE = (
         downloads=_archive(
             "drcd_public", "f03a38bded37572e224b69b822794eca6218f9584afc0918bf8aa2bc77cf968d"
         ),
-        recipe=_recipe(length=512, epochs=3, simplify=True),
+        recipe=_recipe(stride=48, epochs=2, empty_share=0.15, model={"simplify": True}),
     ),
     ClueTask(
         name="chid",
@@ -242,7 +249,7 @@ _CLUE = (
         form="idioms",
         tests=_two_tests("chid", "test1.1.json", "test1.0.json"),
         downloads=_archive("chid_public"),
-        recipe=_recipe(length=64, epochs=3),
+        recipe=_recipe(epochs=3),
     ),
     ClueTask(
         name="c3",
@@ -253,7 +260,7 @@ _CLUE = (
         scored=("d-dev.json", "m-dev.json"),
         tests=_two_tests("c3", "test1.1.json", "test1.0.json"),
         downloads=_archive("c3_public"),
-        recipe=_recipe(length=512, epochs=8),
+        recipe=_recipe(epochs=4),
     ),
     ClueTask(
         name="cluener",
@@ -264,7 +271,7 @@ _CLUE = (
         tests=_one_test("cluener"),
         metric="f1",
         downloads=_archive("cluener_public"),
-        recipe=_recipe(length=128, epochs=4),
+        recipe=_recipe(epochs=5),
     ),
 )
 
@@ -294,7 +301,7 @@ def _few_task(
             for which in _FEW_TESTS
         },
         downloads=tuple(Download(base + file) for file in _FEW_FILES),
-        recipe=_recipe(length=128, epochs=20),
+        recipe=_recipe(epochs=10, batch_tokens=512),
     )
 
 

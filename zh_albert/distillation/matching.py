@@ -61,7 +61,7 @@ class FrozenTeacher:
         """Read a batch.
 
         Args:
-            token_ids: With nothing masked. Shape: (batch, length).
+            token_ids: Vocabulary ids, some masked. Shape: (batch, length).
             mask: True where a token may be attended to. Shape: (batch, length).
         """
         self._encoder.to(token_ids.device)
@@ -106,14 +106,14 @@ class MatchingStudent(nn.Module):
         positions: Tensor,
         teacher: TeacherView,
     ) -> MatchingOutput:
-        """Read a batch, some of it masked, and compare with what the teacher made of all of it.
+        """Read a batch, some of it masked, and compare with what the teacher made of it.
 
         Args:
             token_ids: Vocabulary ids, some masked. Shape: (batch, length).
             type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
             mask: True where a token may be attended to. Shape: (batch, length).
             positions: Row and column of each masked token. Shape: (masked, 2).
-            teacher: Its view of the same texts.
+            teacher: Its view of the same masked texts.
         """
         encoder = self.student.encoder
         encoded = encoder(

@@ -1,6 +1,6 @@
 """The distillation job: a teacher and shards in, a smaller encoder's model folder out.
 
-The student reads masked text and the teacher all of it. So one forward pass of each serves all:
+Both read the same masked text. So one forward pass of each serves all:
 the student's states are compared with the teacher's, and its heads learn masked LM and sentence
 order from the same corpus.
 """
@@ -121,14 +121,6 @@ def open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
     teacher = AlbertEncoder(config)
     load_weights(teacher, folder, new=("encoder.pooler.",), left_over="heads")
     return teacher.eval()
-
-
-def originals(inputs: dict[str, Tensor]) -> Tensor:
-    """Return a masked batch's token ids as they were. Shape: (batch, length)."""
-    token_ids = inputs["token_ids"].clone()
-    rows, columns = inputs["positions"].unbind(1)
-    token_ids[rows, columns] = inputs["labels"]
-    return token_ids
 
 
 def distillation_loss(

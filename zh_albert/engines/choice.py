@@ -67,11 +67,15 @@ def choose_engines(
         precision: ``fp32`` for exact answers, ``bf16``; None: the fastest of both.
 
     Raises:
-        ConfigError: If the engine is unknown or cannot compute so.
+        ConfigError: If engine or precision are unknown, or the engine cannot compute so.
         MissingExtraError: If the engine that was asked for is not installed.
     """
     if engine not in get_args(EngineName):
         raise ConfigError(f"unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
+    if precision is not None and precision not in get_args(Precision):
+        raise ConfigError(
+            f"unknown precision {precision!r}; {nearest(precision, get_args(Precision))}"
+        )
     if precision == "int8":
         raise ConfigError(
             "int8 changes answers, so it is checked first: zh-albert export --precision int8 "
@@ -90,7 +94,7 @@ def choose_engines(
         engines.of(0)  # what is missing is said now
         return engines
     has_graph = head.dispatch(type(network)) is not head.dispatch(nn.Module)
-    found = [name for name in ("onnxruntime", "openvino") if has_graph and _installed(name)]
+    found = [name for name in ("onnxruntime", "openvino") if has_graph and is_installed(name)]
     if precision == "bf16":
         found = [name for name in found if name != "onnxruntime"]
     found = found or ["torch"]
@@ -114,5 +118,6 @@ def _openvino(network: nn.Module, precision: Precision) -> Engine:
     return OpenVinoEngine(onnx_model(network), precision)
 
 
-def _installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
+    """Say whether an engine's library is there, and onnx, which it gets its networks in."""
     return find_spec("onnx") is not None and find_spec(name) is not None

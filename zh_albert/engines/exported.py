@@ -1,7 +1,9 @@
 """Networks written to disk for an engine: what is beside them, and opening them again.
 
 An exported folder is a model folder with two or three files more: the network in the engine's own
-format, and ``export.json``, which says what it is and of which weights.
+format, and ``export.json``, which says what it is and of which weights. In the format "zh_albert"
+there is no file of the network: the folder's weights are in 8 bits, and the graph is made of them
+when it is opened.
 """
 
 from __future__ import annotations
@@ -9,32 +11,37 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
 
 from torch import nn
 
 from zh_albert.checkpoints.files import WEIGHTS
-from zh_albert.engines.choice import EngineName, Engines, choose_engines
-from zh_albert.engines.engine import Precision
+from zh_albert.engines.choice import EngineName, Engines, choose_engines, is_installed
+from zh_albert.engines.engine import Precision, has_native_int8
 from zh_albert.engines.onnx_graph import onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 
-Format = Literal["onnx", "openvino"]
+Format = Literal["onnx", "openvino", "zh_albert"]
 FACTS = "export.json"
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
+# So many tokens of a pool are worth a scale shared with other texts; the server's batches, which
+# hold about 4,000 characters, never reach it, so what it answers does not depend on who else asks.
+_MANY_TOKENS = 20_000
 _PRECISIONS: dict[Format, tuple[Precision, ...]] = {
     "onnx": ("fp32", "int8"),
     "openvino": ("fp32", "bf16"),
+    "zh_albert": ("int8",),
 }
 
 
 def network_files(network: nn.Module, form: Format, precision: Precision) -> dict[str, bytes]:
     """Return a network in an engine's format; file name to content.
 
-    OpenVINO's numbers are stored in 16 bits where it computes in bf16.
+    OpenVINO's numbers are stored in 16 bits where it computes in bf16. "zh_albert" has no file.
 
     Raises:
         ConfigError: If the format has no such precision.
@@ -45,6 +52,8 @@ def network_files(network: nn.Module, form: Format, precision: Precision) -> dic
         raise ConfigError(
             f"{form}: expected a precision of {' or '.join(_PRECISIONS[form])}, found {precision}"
         )
+    if form == "zh_albert":
+        return {}
     content = onnx_model(network, int8=precision == "int8")
     if form == "onnx":
         return {_ONNX: content}
@@ -65,10 +74,36 @@ def weights_digest(folder: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def exported_engines(folder: Path) -> Engines | None:
-    """Return what was exported into a model folder, for any work; None if nothing was.
+def exported_precision(folder: Path) -> Precision | None:
+    """Return what a model folder's export is computed in here.
 
-    It is opened when it is first used.
+    Returns:
+        None if nothing was exported, or in int8 and this machine cannot multiply it: then the
+        folder's own weights are computed as any other's.
+
+    Raises:
+        CheckpointError: If ``export.json`` is damaged.
+    """
+    facts = _read_facts(folder)
+    if facts is None:
+        return None
+    usable = multiplies_8_bits() if facts["format"] == "zh_albert" else has_native_int8()
+    precision: Precision = facts["precision"]
+    return precision if usable or precision != "int8" else None
+
+
+def exported_engines(folder: Path, network: nn.Module) -> Engines | None:
+    """Return what was exported into a model folder, for any work.
+
+    It is opened when it is first used. In int8 a few texts are run one by one, so that each is
+    answered as it is alone; many share batches, and what enters a matrix its scale.
+
+    Args:
+        folder: The model's.
+        network: With the folder's weights.
+
+    Returns:
+        None where ``exported_precision`` is.
 
     Raises:
         CheckpointError: If it is damaged, or of other weights than the folder's.
@@ -81,9 +116,32 @@ def exported_engines(folder: Path) -> Engines | None:
             f"{folder}: {FACTS} is of other weights than {WEIGHTS}; run zh-albert export again, "
             f"or delete {FACTS}"
         )
-    if facts["format"] == "onnx":
-        return Engines(partial(OnnxRuntimeEngine, folder / _ONNX, facts["precision"]))
-    return Engines(partial(OpenVinoEngine, folder / _OPENVINO, facts["precision"]))
+    precision = exported_precision(folder)
+    if precision is None:
+        return None
+    if facts["format"] == "openvino":
+        return Engines(partial(OpenVinoEngine, folder / _OPENVINO, precision))
+    if facts["format"] == "zh_albert":
+        return _int8_engines(lambda: onnx_model(network, int8=True))
+    if precision == "int8":
+        return _int8_engines(lambda: folder / _ONNX)
+    return Engines(partial(OnnxRuntimeEngine, folder / _ONNX, precision))
+
+
+def _int8_engines(model: Callable[[], bytes | Path]) -> Engines:
+    @cache
+    def opened() -> OnnxRuntimeEngine:
+        return OnnxRuntimeEngine(model(), "int8")
+
+    return Engines(lambda: opened().one_by_one(), opened, many_tokens=_MANY_TOKENS)
+
+
+def multiplies_8_bits() -> bool:
+    """Say whether weights in 8 bits can be computed with as they are: by ONNX Runtime, if at all.
+
+    CPUs without an instruction for it are slow, and their sums of products may overflow.
+    """
+    return has_native_int8() and is_installed("onnxruntime")
 
 
 class EngineSettings(TypedDict, total=False):
@@ -112,8 +170,8 @@ def with_engines(
 ) -> Model:
     """Give a model that was opened from a folder the engines that answer fastest.
 
-    An export is taken unless another engine or precision is asked for; else see
-    ``choose_engines``.
+    An export is taken where this machine can compute it, unless another engine or precision is
+    asked for; else see ``choose_engines``.
 
     Returns:
         The model itself.
@@ -123,11 +181,19 @@ def with_engines(
         ConfigError: If the engine is unknown or cannot compute so.
         MissingExtraError: If the engine is not installed.
     """
-    facts = _read_facts(folder)
-    if facts and engine == "auto" and precision in (None, facts["precision"]):
+    found = exported_precision(folder)
+    wanted = engine == "auto" and precision in (None, found)
+    if wanted and (exported := exported_engines(folder, model.module)):
+        model.engines = exported
         model.engines.of(0)  # what is missing is said now
-    else:
-        model.engines = choose_engines(model.module, engine=engine, precision=precision)
+        return model
+    facts = _read_facts(folder)
+    if precision == "int8" and facts and facts["precision"] == "int8" and found is None:
+        raise ConfigError(
+            f"{folder}: expected zh-albert[onnx] and a CPU with VNNI instructions for int8, found "
+            "none; leave the precision out to compute in floating point"
+        )
+    model.engines = choose_engines(model.module, engine=engine, precision=precision)
     return model
 
 

@@ -153,12 +153,11 @@ class Graph:
             outputs = [f"{states}_{part}" for part in ("uint8", "scale", "zero")]
             self._quantized[states] = self._add("DynamicQuantizeLinear", [states], outputs, {})
         numbers, scale, zero = self._quantized[states]
-        stored, scales = _eight_bits(matrix, axis=0)
-        stored_name = self.store(f"{name}.int8", stored)
-        product = self.node(
-            "MatMulInteger", numbers, stored_name, zero, self.constant(0, dtype=np.int8)
-        )
-        both = self.node("Mul", scale, self.store(f"{name}.scale", scales))
+        stored, scales = f"{name}.int8", f"{name}.scale"
+        if stored not in self.tensors:  # another layer has the same block
+            self.tensors[stored], self.tensors[scales] = _eight_bits(matrix, axis=0)
+        product = self.node("MatMulInteger", numbers, stored, zero, self.constant(0, dtype=np.int8))
+        both = self.node("Mul", scale, scales)
         return self.node("Mul", self.node("Cast", product, to=_FLOAT), both)
 
     def store(self, name: str, array: NDArray[Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ class OnnxRuntimeEngine:
         CheckpointError: If it cannot read the file.
     """
 
-    batch_tokens = 512  # the widest layer's numbers then stay in the cache
     multiple_of = 1
 
     def __init__(self, model: bytes | Path, precision: Precision = "fp32") -> None:
@@ -39,6 +39,7 @@ class OnnxRuntimeEngine:
         except ImportError:
             raise MissingExtraError.of("onnxruntime", "onnx") from None
         self.name = f"onnxruntime {precision}"
+        self.batch_tokens = 512  # the widest layer's numbers then stay in the cache
         self.workers = torch.get_num_threads()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
@@ -57,6 +58,15 @@ class OnnxRuntimeEngine:
         """Run one batch."""
         outputs: NDArray[np.float32] = self._session.run(None, feeds(batch))[0]
         return outputs
+
+    def one_by_one(self) -> OnnxRuntimeEngine:
+        """Return the same engine for batches of one row: in int8 rows that share one share a scale.
+
+        Nothing is opened twice.
+        """
+        engine = copy.copy(self)
+        engine.batch_tokens = 1
+        return engine
 
 
 class OpenVinoEngine:

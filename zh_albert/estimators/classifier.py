@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
@@ -24,6 +23,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.classification.heads import LabelSet
+from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event
 
 
@@ -31,15 +31,14 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     """A Chinese text classifier with scikit-learn's interface.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights of
-            size ``preset``.
-        preset: ``tiny``, ``small``, ``base``, …; only without ``init``.
+        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
         pooling: ``first``: the first token's state; ``mean``: the mean of all.
         max_length: Tokens of one window; longer texts are read in overlapping windows.
         stride: Tokens that neighbouring windows share.
         epochs: Passes over the training texts.
         peak_lr: The highest learning rate.
-        batch_tokens: Tokens of one forward pass in training.
+        batch_tokens: Tokens of one forward pass in training; None: about 20 texts.
         random_state: Seed of weights, order and dropout; None: another one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
@@ -50,7 +49,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         config_: The settings it was trained with.
 
     >>> texts, labels = ["很好", "不错", "太差", "糟糕"], ["good", "good", "bad", "bad"]
-    >>> model = AlbertClassifier(preset="tiny", epochs=1).fit(texts, labels)
+    >>> model = AlbertClassifier(init=None, preset="tiny", epochs=1).fit(texts, labels)
     >>> model.predict_proba(["真好"]).shape
     (1, 2)
     """
@@ -60,15 +59,15 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
 
     def __init__(
         self,
-        init: str | None = None,
+        init: str | None = "encoder",
         *,
-        preset: str = "tiny",
+        preset: str | None = None,
         pooling: Literal["first", "mean"] = "mean",
         max_length: int = 128,
         stride: int = 32,
         epochs: int = 4,
-        peak_lr: float = 3e-4,
-        batch_tokens: int = 2048,
+        peak_lr: float = 2e-4,
+        batch_tokens: int | None = None,
         random_state: int | np.random.RandomState | None = 1,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -97,6 +96,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             DataError: If a text is no string or empty, the lengths differ, or there is one class.
         """
         texts = as_contents(X)
+        if not texts:
+            raise DataError("expected texts to learn from, found none")
         labels = np.asarray(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:
@@ -117,12 +118,13 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             for text, label, weight in zip(texts, labels.tolist(), weights, strict=True)
             if weight > 0
         ]
-        config = self._config()
+        batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
+        config = self._config(batch_tokens)
         self.classifier_, _ = finetune(
             examples,
             [],
             config,
-            init=locate(self.init) if self.init else None,
+            init=self._start(),
             observers=self._observers(),
         )
         self.config_ = config
@@ -160,11 +162,11 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         card = classifier_card(self._model(), write_toml(self.config_))
         self.classifier_.save(Path(folder), card=card)
 
-    def _config(self) -> FinetuneConfig:
+    def _config(self, batch_tokens: int) -> FinetuneConfig:
         return FinetuneConfig(
-            model=ModelConfig(preset=self.preset, pooling=self.pooling),
+            model=ModelConfig(preset=self._size(), pooling=self.pooling),
             window=self._window(),
-            train=self._training(),
+            train=self._training(batch_tokens),
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -172,6 +174,16 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def twenty_texts(texts: Sequence[Content]) -> int:
+    """Return about how many tokens 20 texts have, from 256 to 2,048.
+
+    With fewer texts a batch the loss of long ones does not fall; with more, updates are few.
+    """
+    parts = [part for text in texts for part in (text if isinstance(text, tuple) else [text])]
+    characters = sum(len(part) for part in parts if isinstance(part, str))
+    return min(max(20 * characters // len(texts), 256), 2048)
 
 
 def _names(label: Any) -> str | tuple[str, ...]:

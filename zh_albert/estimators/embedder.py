@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
@@ -32,9 +31,8 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
     With ``init`` it can encode at once, with that encoder's means; ``fit`` makes them better.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights of
-            size ``preset``.
-        preset: ``tiny``, ``small``, ``base``, …; only without ``init``.
+        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
         max_length: Tokens of one window; longer texts are read in overlapping windows.
         stride: Tokens that neighbouring windows share.
         epochs: Passes over the training texts.
@@ -49,7 +47,7 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         config_: The settings it was trained with.
 
     >>> texts = ["房间很干净", "屋子不脏", "今天下雨"]
-    >>> AlbertEmbedder(preset="tiny", epochs=1).fit(texts).encode(texts).shape
+    >>> AlbertEmbedder(init=None, preset="tiny", epochs=1).fit(texts).encode(texts).shape
     (3, 312)
     """
 
@@ -58,9 +56,9 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
 
     def __init__(
         self,
-        init: str | None = None,
+        init: str | None = "encoder",
         *,
-        preset: str = "tiny",
+        preset: str | None = None,
         max_length: int = 128,
         stride: int = 32,
         epochs: int = 1,
@@ -94,7 +92,7 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
             [EmbeddingExample(content) for content in as_contents(X)],
             [],
             config,
-            init=locate(self.init) if self.init else None,
+            init=self._start(),
             observers=self._observers(),
         )
         self.config_ = config
@@ -128,12 +126,12 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         if not hasattr(self, "embedder_"):
             if self.init is None:
                 raise NotFittedError("this AlbertEmbedder is not fitted yet; fit it, or name init")
-            self.embedder_ = new_embedder(self._config(), init=locate(self.init))
+            self.embedder_ = new_embedder(self._config(), init=self._start())
         return self.embedder_
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
-            model=NetworkConfig(preset=self.preset, dropout=0.1),  # see FinetuneConfig
+            model=NetworkConfig(preset=self._size(), dropout=0.1),  # see FinetuneConfig
             window=self._window(),
-            train=self._training(),
+            train=self._training(self.batch_tokens),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from operator import index
 from pathlib import Path
@@ -16,7 +17,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
-from zh_albert.errors import DataError
+from zh_albert.checkpoints.locate import locate
+from zh_albert.engines.engine import has_native_bf16
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.texts import Content
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
@@ -71,22 +74,25 @@ def pass_on_warnings(event: Event) -> None:
         warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
-class AlbertEstimator(BaseEstimator):
+class AlbertEstimator(BaseEstimator, ABC):
     """An estimator of texts that keeps its trained model in one attribute.
 
     It pickles through a model folder, so weights travel as safetensors.
 
     Attributes:
+        init: What to start from; see ``locate``. None: random weights.
+        preset: The size of random weights.
         max_length: See ``WindowConfig``; so is ``stride``.
-        epochs: See ``TrainConfig``; so are ``peak_lr`` and ``batch_tokens``.
+        epochs: See ``TrainConfig``; so is ``peak_lr``.
         random_state: See ``seed_of``.
     """
 
+    init: str | None
+    preset: str | None
     max_length: int
     stride: int
     epochs: int
     peak_lr: float
-    batch_tokens: int
     random_state: int | np.random.RandomState | None
     on_event: Callable[[Event], None] | None
 
@@ -94,9 +100,9 @@ class AlbertEstimator(BaseEstimator):
     """The attribute's name."""
 
     @staticmethod
+    @abstractmethod
     def _open(folder: Path) -> Savable:
         """Open the folder that the model's ``save`` wrote."""
-        raise NotImplementedError
 
     def _model(self) -> Any:
         """Return the trained model.
@@ -109,16 +115,36 @@ class AlbertEstimator(BaseEstimator):
             raise NotFittedError(f"this {name} is not fitted yet; call fit first")
         return getattr(self, self._kept_in)
 
+    def _start(self) -> Path | None:
+        """Return the folder of the encoder to start from; None: random weights.
+
+        Raises:
+            CheckpointError: If there is none of that name.
+            ConfigError: If there is a size for random weights, too.
+        """
+        if self.init is None:
+            return None
+        if self.preset is not None:
+            raise ConfigError(
+                f"preset={self.preset!r} is a size for random weights, but init={self.init!r} is "
+                "to be started from; give init=None, or no preset"
+            )
+        return locate(self.init)
+
+    def _size(self) -> str:
+        return self.preset or "tiny"
+
     def _window(self) -> WindowConfig:
         return WindowConfig(max_length=self.max_length, stride=self.stride)
 
-    def _training(self) -> TrainConfig:
+    def _training(self, batch_tokens: int) -> TrainConfig:
         return TrainConfig(
             # A search over np.arange or np.logspace hands in NumPy's numbers.
             epochs=index(self.epochs),
             peak_lr=float(self.peak_lr),
-            batch_tokens=index(self.batch_tokens),
+            batch_tokens=index(batch_tokens),
             seed=seed_of(self.random_state),
+            precision="bf16" if has_native_bf16() else "fp32",
         )
 
     def _observers(self) -> list[Observer]:

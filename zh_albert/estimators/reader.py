@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import AlbertEstimator
@@ -30,9 +29,8 @@ class AlbertReader(AlbertEstimator):
     """A Chinese reader that answers questions by a passage of a text, as a scikit-learn estimator.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights of
-            size ``preset``.
-        preset: ``tiny``, ``small``, ``base``, …; only without ``init``.
+        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
         simplify: Read traditional characters as simplified ones (extra ``corpora``).
         max_length: Tokens of one window, the question among them; longer texts are read in
             overlapping windows.
@@ -48,7 +46,7 @@ class AlbertReader(AlbertEstimator):
         config_: The settings it was trained with.
 
     >>> pairs = [("谁去了杭州?", "李华昨天去了杭州。"), ("谁在北京?", "王小明在北京很高兴。")]
-    >>> model = AlbertReader(preset="tiny", epochs=1).fit(pairs, ["李华", "王小明"])
+    >>> model = AlbertReader(init=None, preset="tiny", epochs=1).fit(pairs, ["李华", "王小明"])
     >>> [answer] = model.predict([("谁去了北京?", "李华昨天去了北京。")])
     >>> answer.text == "李华昨天去了北京。"[answer.start : answer.end]
     True
@@ -59,15 +57,15 @@ class AlbertReader(AlbertEstimator):
 
     def __init__(
         self,
-        init: str | None = None,
+        init: str | None = "encoder",
         *,
-        preset: str = "tiny",
+        preset: str | None = None,
         simplify: bool = False,
         max_length: int = 128,
         stride: int = 48,
         epochs: int = 3,
         peak_lr: float = 3e-4,
-        batch_tokens: int = 2048,
+        batch_tokens: int = 1024,
         random_state: int | np.random.RandomState | None = 1,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -96,7 +94,7 @@ class AlbertReader(AlbertEstimator):
             _examples(X, y),
             [],
             config,
-            init=locate(self.init) if self.init else None,
+            init=self._start(),
             observers=self._observers(),
         )
         self.config_ = config
@@ -122,9 +120,9 @@ class AlbertReader(AlbertEstimator):
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
-            model=ModelConfig(preset=self.preset, simplify=self.simplify),
+            model=ModelConfig(preset=self._size(), simplify=self.simplify),
             window=self._window(),
-            train=self._training(),
+            train=self._training(self.batch_tokens),
         )
 
 

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zh_albert.checkpoints.locate import locate
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
@@ -34,9 +33,8 @@ class AlbertTagger(AlbertEstimator):
     """A Chinese entity tagger with scikit-learn's interface.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights of
-            size ``preset``.
-        preset: ``tiny``, ``small``, ``base``, …; only without ``init``.
+        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
         head: ``softmax`` or ``crf``: no entities overlap; ``span``: those of different types may;
             ``global_pointer``: any may.
         max_length: Tokens of one window; longer texts are read in overlapping windows.
@@ -54,7 +52,7 @@ class AlbertTagger(AlbertEstimator):
 
     >>> texts = ["浙江大学在杭州", "他住在北京"]
     >>> entities = [[(0, 4, "ORG"), (5, 7, "LOC")], [(3, 5, "LOC")]]
-    >>> model = AlbertTagger(preset="tiny", epochs=1).fit(texts, entities)
+    >>> model = AlbertTagger(init=None, preset="tiny", epochs=1).fit(texts, entities)
     >>> model.types_
     ['LOC', 'ORG']
     """
@@ -64,15 +62,15 @@ class AlbertTagger(AlbertEstimator):
 
     def __init__(
         self,
-        init: str | None = None,
+        init: str | None = "encoder",
         *,
-        preset: str = "tiny",
+        preset: str | None = None,
         head: Head = "crf",
         max_length: int = 128,
         stride: int = 32,
         epochs: int = 8,
         peak_lr: float = 3e-4,
-        batch_tokens: int = 2048,
+        batch_tokens: int = 1024,
         random_state: int | np.random.RandomState | None = 1,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -99,7 +97,7 @@ class AlbertTagger(AlbertEstimator):
             _examples(X, y),
             [],
             config,
-            init=locate(self.init) if self.init else None,
+            init=self._start(),
             observers=self._observers(),
         )
         self.config_ = config
@@ -127,9 +125,9 @@ class AlbertTagger(AlbertEstimator):
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
-            model=ModelConfig(preset=self.preset, head=self.head),
+            model=ModelConfig(preset=self._size(), head=self.head),
             window=self._window(),
-            train=self._training(),
+            train=self._training(self.batch_tokens),
         )
 
 

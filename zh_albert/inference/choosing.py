@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
+from zh_albert.inference.pools import as_list
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.chooser import NO_CONTENT, TextChooser
 from zh_albert.tasks.choice.examples import Question, question_of
@@ -61,14 +62,14 @@ class Chooser:
         """
         return cls(with_engines(TextChooser.load(folder), folder, **how))
 
-    def __call__(self, questions: Sequence[Question | Sequence[Any]]) -> list[Choice]:
+    def __call__(self, questions: Iterable[Question | Sequence[Any]]) -> list[Choice]:
         """Answer questions: ``(context, question, choices)``, or also ``group``; see ``Question``.
 
         Raises:
             DataError: If a question has another form, fewer than two choices or an empty context
                 (its index is named).
         """
-        asked = [_checked(question, index) for index, question in enumerate(questions)]
+        asked = [_checked(question, index) for index, question in enumerate(as_list(questions))]
         return self._answers(asked, self._chooser.probabilities(asked))
 
     def stream(self, questions: Iterable[Question]) -> Iterator[Choice | DataError]:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar, Unpack
 from zh_albert.engines.ahead import map_ahead
 from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
-from zh_albert.inference.pools import pools
+from zh_albert.inference.pools import as_list, pools
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import pair_of, text_of
 from zh_albert.tasks.classification.heads import LabelSet, Value
@@ -34,6 +34,23 @@ class Classification:
     label: str
     score: float
     scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What a classifier and its two parts say of one text.
+
+    Multiplied class by class and made to sum to 1, the parts' probabilities are the classifier's.
+
+    Attributes:
+        together: The classifier's answer.
+        network: The network alone.
+        ngrams: The linear model over n-grams alone; None: the classifier has none.
+    """
+
+    together: Classification
+    network: Classification
+    ngrams: Classification | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +102,7 @@ class TextPredictor(ABC, Generic[A]):
     def _answer(self, scores: Sequence[float]) -> A:
         """Make the answer of the scores of one text, which are in the order of the labels."""
 
-    def __call__(self, texts: str | Sequence[Content]) -> list[A]:
+    def __call__(self, texts: str | Iterable[Content]) -> list[A]:
         """Classify texts (pairs of texts, if the model reads these), in order.
 
         A single string counts as a list of one.
@@ -94,9 +111,8 @@ class TextPredictor(ABC, Generic[A]):
             DataError: If a text is not a string (a pair of strings), or empty (its index is
                 named).
         """
-        if isinstance(texts, str):
-            texts = [texts]
-        return [self._answer(row) for row in self._classifier.scores(texts).tolist()]
+        scores = self._classifier.scores(as_list(texts))
+        return [self._answer(row) for row in scores.tolist()]
 
     def stream(self, texts: Iterable[Content]) -> Iterator[A | DataError]:
         """Classify any number of texts in constant memory, in order.
@@ -122,6 +138,20 @@ class TextPredictor(ABC, Generic[A]):
 class Classifier(TextPredictor[Classification]):
     """What ``zh_albert.load`` returns for a model that tells classes apart."""
 
+    def opinions(self, text: Content) -> Opinions:
+        """Return the answer for one text, and what the network and the n-grams each say.
+
+        Raises:
+            DataError: If it is not a string (a pair of strings), or empty.
+        """
+        encoded = self._classifier.encode([text])
+        together, network, ngrams = self._classifier.scores_apart(encoded)
+        return Opinions(
+            together=self._answer(together[0].tolist()),
+            network=self._answer(network[0].tolist()),
+            ngrams=None if ngrams is None else self._answer(ngrams[0].tolist()),
+        )
+
     def _answer(self, scores: Sequence[float]) -> Classification:
         ranked = self._ranked(scores)
         label, score = next(iter(ranked.items()))
@@ -141,7 +171,16 @@ class MultiLabelClassifier(TextPredictor[Labelling]):
 
 
 class Regressor(TextPredictor[Estimate]):
-    """What ``zh_albert.load`` returns for a regression model."""
+    """What ``zh_albert.load`` returns for a regression model.
+
+    Attributes:
+        lowest: Of the values it was trained on; None: not told.
+        highest: Of the values it was trained on; None: not told.
+    """
+
+    def __init__(self, classifier: TextClassifier, head: Value) -> None:
+        super().__init__(classifier)
+        self.lowest, self.highest = head.lowest, head.highest
 
     def _answer(self, scores: Sequence[float]) -> Estimate:
         return Estimate(value=round(scores[0], 6))
@@ -159,7 +198,7 @@ def open_classifier(
     match classifier.head:
         case LabelSet(threshold=threshold):
             return MultiLabelClassifier(classifier, threshold)
-        case Value():
-            return Regressor(classifier)
+        case Value() as head:
+            return Regressor(classifier, head)
         case _:
             return Classifier(classifier)

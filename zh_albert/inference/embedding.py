@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Unpack
 
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 
 from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
+from zh_albert.inference.pools import as_list, pools
 from zh_albert.tasks.embedding.embedder import NO_CONTENT, TextEmbedder
-
-_POOL = 2048  # texts sorted together by length: bounds memory and the wait for the first result
 
 
 class Embedder:
@@ -37,7 +35,7 @@ class Embedder:
         """
         return cls(with_engines(TextEmbedder.load(folder), folder, **how))
 
-    def encode(self, texts: str | Sequence[str], *, normalize: bool = False) -> NDArray[np.float32]:
+    def encode(self, texts: str | Iterable[str], *, normalize: bool = False) -> NDArray[np.float32]:
         """Return a vector for each text, in order; a single string counts as a list of one.
 
         Args:
@@ -50,11 +48,9 @@ class Embedder:
         Raises:
             DataError: If a text is not a string, or empty (its index is named).
         """
-        return self._embedder.vectors(
-            [texts] if isinstance(texts, str) else texts, normalize=normalize
-        )
+        return self._embedder.vectors(as_list(texts), normalize=normalize)
 
-    def __call__(self, texts: str | Sequence[str]) -> NDArray[np.float32]:
+    def __call__(self, texts: str | Iterable[str]) -> NDArray[np.float32]:
         """Return ``encode(texts)``."""
         return self.encode(texts)
 
@@ -65,8 +61,7 @@ class Embedder:
 
         An empty text yields its error in its place.
         """
-        iterator = iter(texts)
-        while pool := list(itertools.islice(iterator, _POOL)):
+        for pool in pools(texts):
             encoded = self._embedder.encode_or_none(pool)
             there = [one for one in encoded if one is not None]
             vectors = iter(self._embedder.vectors_of(there, normalize=normalize))

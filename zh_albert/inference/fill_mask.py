@@ -19,6 +19,7 @@ from zh_albert.checkpoints.key_maps import from_huggingface
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, ConfigError, DataError
+from zh_albert.inference.pools import as_list, pools
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.batches import TokenSets
 from zh_albert.tasks.batching import Size, sorted_batches
@@ -142,7 +143,7 @@ class FillMask:
         self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
 
     def __call__(
-        self, texts: str | Sequence[str], *, top_k: int = 5, beams: int | None = None
+        self, texts: str | Iterable[str], *, top_k: int = 5, beams: int | None = None
     ) -> list[list[Spot]]:
         """Fill the masks of each text; a single string counts as a list of one.
 
@@ -158,10 +159,8 @@ class FillMask:
         """
         if top_k < 1 or (beams is not None and beams < 1):
             raise ConfigError(f"top_k ({top_k}) and beams ({beams}) must be at least 1")
-        if isinstance(texts, str):
-            texts = [texts]
         blanks = []
-        for index, text in enumerate(texts):
+        for index, text in enumerate(as_list(texts)):
             try:
                 blanks.append(self._blanks(text))
             except DataError as error:
@@ -174,8 +173,7 @@ class FillMask:
         A text without a mask yields its error in its place, so that one bad line does not stop a
         long file.
         """
-        iterator = iter(texts)
-        while pool := list(itertools.islice(iterator, _POOL)):
+        for pool in pools(texts, _POOL):
             read: list[list[_Blank] | DataError] = []
             for text in pool:
                 try:

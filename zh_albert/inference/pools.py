@@ -1,18 +1,50 @@
-"""A stream of texts in pools."""
+"""What a caller hands in: a list of texts, or a stream of them in pools."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TypeVar
+
+from zh_albert.errors import DataError
 
 Text = TypeVar("Text")
 
-_POOL = 2048  # texts sorted together by length: bounds memory and the wait for the first result
+_POOL = 2048
 
 
-def pools(texts: Iterable[Text]) -> Iterator[list[Text]]:
-    """Yield the texts in lists that are answered together, in order."""
-    iterator = iter(texts)
-    while pool := list(itertools.islice(iterator, _POOL)):
+def as_list(texts: str | Iterable[Text], name: str = "texts") -> list[Text]:
+    """Return texts in a list; a single string counts as a list of one.
+
+    Args:
+        texts: A list, a tuple, an array, a column of a table, a generator.
+        name: What the error calls them.
+
+    Raises:
+        DataError: If they have no order, are a table, or nothing that can be gone through.
+    """
+    return list(_series(texts, name))
+
+
+def pools(texts: str | Iterable[Text], size: int = _POOL) -> Iterator[list[Text]]:
+    """Yield a stream's texts in lists that are answered together, in order; see ``as_list``.
+
+    Args:
+        texts: Any number of them.
+        size: How many are sorted together by length: bounds memory and the wait for the first
+            result.
+    """
+    iterator = iter(_series(texts, "texts"))
+    while pool := list(itertools.islice(iterator, size)):
         yield pool
+
+
+def _series(texts: str | Iterable[Text], name: str) -> Iterable[Text]:
+    if isinstance(texts, str):
+        return [texts]  # type: ignore[list-item]
+    # Going through a table gives the names of its columns, through bytes numbers.
+    unordered = isinstance(texts, Mapping | Set | bytes | bytearray)
+    if unordered or not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
+        found = f"{type(texts).__name__}: {texts!r:.50}"
+        raise DataError(f"{name}: expected a string or a list of them, found {found}")
+    return texts

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import Unpack, overload
 
 from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
+from zh_albert.inference.pools import as_list, pools
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
 
@@ -44,6 +44,7 @@ class Reader:
         content_of: A row of a task file → the question and the context.
         blank: What a blank line is read as.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
+        declines: Whether it was taught that a text may have no answer.
     """
 
     blank = ("", "")
@@ -51,7 +52,7 @@ class Reader:
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader
-        self.facts = reader.facts
+        self.facts, self.declines = reader.facts, reader.threshold is not None
 
     @classmethod
     def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Reader:
@@ -99,7 +100,7 @@ class Reader:
         if top_k is not None and top_k < 1:
             raise DataError(f"top_k must be at least 1, got {top_k}")
         alone = isinstance(question, str)
-        questions, contexts = _several(question, "question"), _several(context, "context")
+        questions, contexts = as_list(question, "question"), as_list(context, "context")
         if isinstance(context, str):
             contexts *= len(questions)
         if len(questions) != len(contexts) or (alone and not isinstance(context, str)):
@@ -124,8 +125,7 @@ class Reader:
         A question that is empty yields its error in its place, so that one bad line does not stop
         a long file.
         """
-        iterator = iter(pairs)
-        while pool := list(itertools.islice(iterator, _POOL)):
+        for pool in pools(pairs, _POOL):
             asked = [pair for pair in pool if self._reader.has_tokens(pair[0])]
             answers = iter(self._reader.predict(asked))
             for question, context in pool:
@@ -140,11 +140,3 @@ def as_answers(context: str, spans: Iterable[tuple[AnswerSpan, float]]) -> list[
     return [
         Answer(start, end, context[start:end], round(score, 6)) for (start, end), score in spans
     ]
-
-
-def _several(texts: Any, name: str) -> list[str]:
-    """Return a list of texts; one alone counts as a list of one."""
-    if not isinstance(texts, str | list | tuple):
-        found = f"{type(texts).__name__}: {texts!r:.50}"
-        raise DataError(f"{name}: expected a string or a list, found {found}")
-    return [texts] if isinstance(texts, str) else list(texts)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
 from zh_albert.engines.ahead import map_ahead
 from zh_albert.engines.exported import EngineSettings, with_engines
-from zh_albert.inference.pools import pools
+from zh_albert.inference.pools import as_list, pools
 from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.tagger import EncodedPassage, TextTagger
 
@@ -50,7 +50,7 @@ class Tagger:
         """
         return cls(with_engines(TextTagger.load(folder), folder, **how))
 
-    def __call__(self, texts: str | Sequence[str]) -> list[list[Entity]]:
+    def __call__(self, texts: str | Iterable[str]) -> list[list[Entity]]:
         """Find the entities of each text, in order; a single string counts as a list of one.
 
         A text without any, also an empty one, has an empty list.
@@ -58,8 +58,7 @@ class Tagger:
         Raises:
             DataError: If a text is not a string (its index is named).
         """
-        if isinstance(texts, str):
-            texts = [texts]
+        texts = as_list(texts)
         found = self._tagger.predict(texts)
         return [as_entities(text, spans) for text, spans in zip(texts, found, strict=True)]
 

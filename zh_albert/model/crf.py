@@ -90,9 +90,9 @@ def forward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
         Shape: (batch, length, tags); logs.
     """
     rows = [moves.start + emissions[:, 0]]
+    sums = _Sums(moves.between)
     for token in range(1, emissions.shape[1]):
-        reached = torch.logsumexp(rows[-1][:, :, None] + moves.between, dim=1)
-        row = reached + emissions[:, token]
+        row = sums(rows[-1]) + emissions[:, token]
         rows.append(torch.where(mask[:, token, None], row, rows[-1]))
     return torch.stack(rows, dim=1)
 
@@ -109,11 +109,30 @@ def backward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
     """
     end = moves.end.expand(emissions.shape[0], -1)
     rows = [end]
+    sums = _Sums(moves.between.T)
     for token in range(emissions.shape[1] - 1, 0, -1):
-        following = (rows[-1] + emissions[:, token])[:, None, :]
-        row = torch.logsumexp(moves.between + following, dim=2)
+        row = sums(rows[-1] + emissions[:, token])
         rows.append(torch.where(mask[:, token, None], row, end))
     return torch.stack(rows[::-1], dim=1)
+
+
+class _Sums:
+    """Log-sum-exp over all moves, as a matrix product: many times as fast as sum by sum.
+
+    What is more than 80 nats (in double precision 700) below the best of its row counts as
+    nothing; ``FORBIDDEN`` always does.
+    """
+
+    def __init__(self, moves: Tensor) -> None:
+        self._top = moves.detach().max()
+        self._shares = (moves - self._top).exp()
+
+    def __call__(self, logs: Tensor) -> Tensor:
+        """Return the log of the sum of exp(log + move) into each tag. Shape: (batch, tags)."""
+        best = logs.detach().amax(-1, keepdim=True)
+        summed = (logs - best).exp() @ self._shares
+        # The log of 0 has no gradient that could be computed with.
+        return summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + best + self._top
 
 
 def viterbi(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:

@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from zh_albert.checkpoints.locate import locate
-from zh_albert.engines.exported import FACTS
+from zh_albert.engines.exported import exported_precision
 from zh_albert.errors import ConfigError, ZhAlbertError
 from zh_albert.inference.loading import Predictor, load
 from zh_albert.serving.app import create_app
@@ -38,7 +38,7 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
     """
     names = served_names(models)
     with _bound(host, port) as listening:  # the first thing to go wrong, and the cheapest
-        predictors = {name: _opened(model) for name, model in zip(names, models, strict=True)}
+        predictors = {name: open_model(model) for name, model in zip(names, models, strict=True)}
         config = uvicorn.Config(
             create_app(predictors, limits),
             ws="none",
@@ -56,14 +56,13 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
         server.run(sockets=[listening])
 
 
-def _opened(model: str) -> Predictor:
-    """Open a model and ask it once, so that the first client does not wait for its engine.
+def open_model(model: str) -> Predictor:
+    """Open a model as it is served, and ask it once, so that no client waits for its engine.
 
     In fp32, unless it was exported for something else: in bf16 what a text is answered would
     depend on the texts beside it.
     """
-    exported = (locate(model) / FACTS).is_file()
-    predictor = load(model) if exported else load(model, precision="fp32")
+    predictor = load(model, precision=exported_precision(locate(model)) or "fp32")
     list(predictor.stream([example_of(predictor)]))
     return predictor
 

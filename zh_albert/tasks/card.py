@@ -63,7 +63,9 @@ def model_card(
         else "Not evaluated."
     )
     data = facts.get("trained_on") or "texts of the user's own"
-    licence, note = facts.get("licence"), facts.get("note")
+    licence, note, teacher = (facts.get(name) for name in ("licence", "note", "teacher"))
+    unlabelled = facts.get("unlabelled", 0)
+    further = f", also on {unlabelled:,} texts without labels" if unlabelled else ""
     return f"""---
 language: zh
 library_name: zh-albert
@@ -76,6 +78,7 @@ pipeline_tag: {text.pipeline}
 - Encoder: ALBERT, {described(config)}; {parameters:,} parameters with the head; \
 started from {facts["init"]}.
 - Trained on: {data} ({facts["train_examples"]:,} examples).
+{f"- Taught by: {teacher}{further}." + chr(10) if teacher else ""}\
 {f"- Data licence: {licence}" + chr(10) if licence else ""}\
 - {text.windows}
 {f"- {note}" + chr(10) if note else ""}

@@ -44,6 +44,8 @@ class Task(NamedTuple):
     """The score that counts, one of those of ``evaluate_file``."""
     best_score: float = 1.0
     """Its highest value."""
+    read_unlabelled: Callable[[Path], list[Any]] | None = None
+    """A file of texts for a teacher → what ``finetune`` takes as ``unlabelled``; None: nothing."""
 
 
 TASKS: Mapping[str, Task] = MappingProxyType(
@@ -54,6 +56,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=classification.finetune,
             evaluate_file=classification.evaluate_file,
             score_baseline=classification_baseline.score_baseline,
+            read_unlabelled=classification_examples.read_unlabelled_texts,
         ),
         "pair": Task(
             config=classification.FinetuneConfig,
@@ -61,6 +64,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             finetune=classification.finetune,
             evaluate_file=classification.evaluate_file,
             score_baseline=classification_baseline.score_baseline,
+            read_unlabelled=classification_examples.read_unlabelled_pairs,
         ),
         "choice": Task(
             config=choice.FinetuneConfig,
@@ -84,6 +88,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             evaluate_file=ner.evaluate_file,
             score_baseline=ner_baseline.score_baseline,
             metric="f1",
+            read_unlabelled=ner_examples.read_unlabelled_texts,
         ),
         "reading": Task(
             config=reading.FinetuneConfig,

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -18,6 +19,8 @@ from torch import nn
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import write_toml
+from zh_albert.engines.choice import Engines
+from zh_albert.engines.engine import TorchEngine, has_native_bf16
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.tasks.windows import WindowConfig
@@ -56,7 +59,10 @@ class JobConfig:
 
     model: NetworkConfig = field(default_factory=NetworkConfig)
     window: WindowConfig = field(default_factory=WindowConfig)
-    train: TrainConfig = field(default_factory=TrainConfig)
+    # Small batches: a few thousand texts make a few hundred updates.
+    train: TrainConfig = field(
+        default_factory=lambda: TrainConfig(epochs=4, peak_lr=2e-4, batch_tokens=1024)
+    )
     card: CardConfig = field(default_factory=CardConfig)
     tensorboard: bool = False  # also write training/tensorboard (extra "track")
 
@@ -65,6 +71,7 @@ class TaskModel(Protocol):
     """Tokenizer, network and what its outputs stand for, as one thing that has a folder."""
 
     facts: dict[str, Any]
+    engines: Engines
 
     @property
     def module(self) -> nn.Module:
@@ -102,6 +109,8 @@ class Trainee(Generic[M]):
         metric: The score that chooses the best weights.
         card: Settings → the model card.
         reopen: Opens the folder that ``model.save`` wrote.
+        facts: What the model card and ``zh-albert models`` tell besides.
+        settings: What else a resumed run must not change; lines of TOML.
     """
 
     model: M
@@ -111,6 +120,8 @@ class Trainee(Generic[M]):
     metric: str
     card: Callable[[str], str]
     reopen: Callable[[Path], M]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    settings: str = ""
 
 
 def starting_point(network: NetworkConfig, init: Path | None) -> tuple[AlbertConfig, Tokenizer]:
@@ -168,9 +179,11 @@ def finetune_model(
         "init": init.name if init else "random weights",
         "train_examples": len(examples),
         "dev_examples": len(dev),
+        **trainee.facts,
     }
     # Data and encoder belong to what a resumed run must not change.
     settings = f"{write_toml(config)}\n# init {init}\n# examples {_digest(examples)}\n"
+    settings += trainee.settings
     listeners = list(observers)
     if out:
         position = open_run(out, settings, resume=resume)
@@ -193,7 +206,14 @@ def finetune_model(
 
     def assess() -> dict[str, float]:
         assert trainee.evaluate is not None
-        scores.update(trainee.evaluate())
+        exact = model.engines
+        if config.train.precision == "bf16" and has_native_bf16():
+            # What chooses weights need not be more exact than what makes them.
+            model.engines = Engines(partial(TorchEngine, model.module, "bf16"))
+        try:
+            scores.update(trainee.evaluate())
+        finally:
+            model.engines = exact
         return {name: score for name, score in scores.items() if isinstance(score, int | float)}
 
     def keep(_: Mapping[str, float]) -> None:

@@ -56,6 +56,18 @@ def without(examples: Sequence[E], others: Iterable[HasText]) -> list[E]:
     return [example for example in examples if text_key(example.text) not in known]
 
 
+def fresh(texts: Sequence[E], others: Iterable[HasText]) -> list[E]:
+    """Return the texts that do not occur in ``others``, each once, in order."""
+    if not texts:
+        return []
+    known, found = {text_key(other.text) for other in others}, []
+    for text in texts:
+        if (key := text_key(text.text)) not in known:
+            known.add(key)
+            found.append(text)
+    return found
+
+
 def refuse_non_strings(texts: Sequence[Any]) -> None:
     """Check what a caller hands in as texts.
 
@@ -80,7 +92,7 @@ def refuse_non_pairs(pairs: Sequence[Any]) -> None:
         if not (two and all(isinstance(text, str) for text in pair)):
             raise DataError(
                 f"texts[{index}]: expected a pair of strings, found {type(pair).__name__}: "
-                f"{pair!r:.50}"
+                f"{pair!r:.50}; write pairs as [(text_a, text_b), …]"
             )
 
 

@@ -51,7 +51,19 @@ class Warned:
     text: str
 
 
-Event = Progress | Evaluation | Warned
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """While something is made that training needs, before the first update."""
+
+    update: int = 0
+    what: str  # what is being done, to be shown
+    done: int
+    total: int
+    per_second: float
+    seconds_left: float
+
+
+Event = Preparation | Progress | Evaluation | Warned
 Observer = Callable[[Event], None]
 
 

@@ -12,7 +12,7 @@ from zh_albert.training.engine import is_first_process, refuse_changed
 from zh_albert.training.events import MetricsFile, Observer, TensorBoard
 from zh_albert.training.resume import Position, read_position
 
-_HELD: dict[Path, FileLock] = {}  # by this process, until it ends
+_HELD: dict[Path, FileLock] = {}  # by this process, until it ends or lets go
 _MODEL_FILES = ("config.json", "model.safetensors", "README.md", "vocab.txt", "spiece.model")
 
 
@@ -50,7 +50,7 @@ def open_run(out: Path, settings: str, *, resume: bool) -> Position:
         raise ConfigError(
             f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
         )
-    if saved and saved[0].finished:  # of an unfinished one the engine asks the same
+    if saved:  # asked before hours go into what others would need; the engine asks it again
         refuse_changed(saved[1].partition("# processes")[0], settings)
     if is_first_process():
         _keep_others_off(out)
@@ -58,6 +58,13 @@ def open_run(out: Path, settings: str, *, resume: bool) -> Position:
         with atomic_write(folder / "config.toml") as file:
             file.write(settings.encode())
     return saved[0] if saved else Position()
+
+
+def release(out: Path) -> None:
+    """Let go of a job's folder before the process ends: of one that runs many, one by one."""
+    lock = _HELD.pop(state_folder(out).resolve(), None)
+    if lock is not None:
+        lock.release()
 
 
 def run_observers(out: Path, position: Position, *, tensorboard: bool) -> list[Observer]:

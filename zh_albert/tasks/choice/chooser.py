@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
@@ -106,15 +107,21 @@ class TextChooser:
         self, encoded: Sequence[Sequence[EncodedText]], *, batch_tokens: int | None = None
     ) -> list[NDArray[np.float32]]:
         """Return the probabilities of encoded questions; see ``probabilities``."""
-        logits = predicted_outputs(
+        logits = self.logits_of(encoded, batch_tokens=batch_tokens)
+        parts = torch.split(logits[:, 0], [len(choices) for choices in encoded])
+        return [np.asarray(part.softmax(0)) for part in parts]
+
+    def logits_of(
+        self, encoded: Sequence[Sequence[EncodedText]], *, batch_tokens: int | None = None
+    ) -> Tensor:
+        """Return the logit of every choice of every question. Shape: (choices of all, 1)."""
+        return predicted_outputs(
             self.engines,
             [choice for choices in encoded for choice in choices],
             width=1,
             config=self.config,
             batch_tokens=batch_tokens,
         )
-        parts = torch.split(logits[:, 0], [len(choices) for choices in encoded])
-        return [np.asarray(part.softmax(0)) for part in parts]
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
         """Write the model folder; see ``checkpoints.store.save_model``."""
@@ -147,5 +154,5 @@ class TextChooser:
         chooser = cls(config, tokenizer, window=window, pooling=pooling, facts=task)
         load_weights(chooser.module, folder)
         chooser.module.eval()
-        chooser.engines = exported_engines(folder) or chooser.engines
+        chooser.engines = exported_engines(folder, chooser.module) or chooser.engines
         return chooser

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from zh_albert.engines.exported import with_engines
 from zh_albert.errors import DataError
 from zh_albert.tasks.batching import ShuffledSource, Size
 from zh_albert.tasks.choice.assignment import choose
@@ -29,17 +30,28 @@ from zh_albert.tasks.job import (
     load_encoder,
     starting_point,
 )
+from zh_albert.tasks.teaching import (
+    Answers,
+    TeacherConfig,
+    ask_once,
+    divergence,
+    find_teacher,
+    fingerprint,
+)
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.run_folder import state_folder
+
+_NEVER = -1e4  # a logit so low that its probability is 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
-    pooling: Literal["first", "mean"] = "first"  # "first" opens in transformers
+    pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +59,7 @@ class FinetuneConfig(JobConfig):
     """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
+    teacher: TeacherConfig | None = None
 
 
 def new_chooser(config: FinetuneConfig, *, init: Path | None) -> TextChooser:
@@ -65,9 +78,22 @@ def new_chooser(config: FinetuneConfig, *, init: Path | None) -> TextChooser:
 
 
 def choice_data(
-    chooser: TextChooser, examples: Sequence[ChoiceExample], *, batch_tokens: int, seed: int
+    chooser: TextChooser,
+    examples: Sequence[ChoiceExample],
+    *,
+    batch_tokens: int,
+    seed: int,
+    answers: Answers | None = None,
 ) -> TrainingData:
-    """Return batches of questions, all choices of each together, for ``choice_loss``."""
+    """Return batches of questions, all choices of each together, for ``choice_loss``.
+
+    Args:
+        chooser: Encodes them.
+        examples: To learn from.
+        batch_tokens: Padded tokens of a batch.
+        seed: Decides the order.
+        answers: A teacher's, one for each choice.
+    """
     questions = chooser.encode([example.asked for example in examples])
     labels = torch.tensor([example.label for example in examples])
     counts = torch.tensor([len(choices) for choices in questions])
@@ -76,6 +102,8 @@ def choice_data(
         texts = [choice for index in item for choice in questions[index]]
         inputs = collate_windows(texts, chooser.config.pad_token_id)
         inputs |= {"labels": labels[item], "counts": counts[item]}
+        if answers:
+            inputs["taught"] = answers.of(item)[:, 0]
         return Batch(inputs, weight=len(item), tokens=sum(text.tokens for text in texts))
 
     sizes = []
@@ -83,17 +111,58 @@ def choice_data(
         parts = [choice.size for choice in choices]
         sizes.append(Size(sum(part.rows for part in parts), max(part.length for part in parts)))
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
-    return TrainingData(source, sum(math.log(len(choices)) for choices in questions) / len(sizes))
+    guessing = sum(math.log(len(choices)) for choices in questions) / len(sizes)
+    return TrainingData(source, None if answers else guessing)
 
 
-def choice_loss(module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
-    """Cross-entropy of each question's choices, summed over the questions."""
+def choice_loss(
+    teacher: TeacherConfig | None, module: nn.Module, inputs: dict[str, Tensor]
+) -> Outcome:
+    """Cross-entropy of each question's choices, summed over the questions.
+
+    With a teacher its weight goes to the divergence from what it said.
+    """
     counts = inputs["counts"]
-    logits = merged_outputs(module, inputs, int(counts.sum()))[:, 0]
     # A row a question; where it has fewer choices than others, nothing can be chosen.
     there = torch.arange(int(counts.max()), device=counts.device) < counts[:, None]
-    table = logits.new_full(there.shape, -math.inf).masked_scatter(there, logits)
-    return Outcome(F.cross_entropy(table, inputs["labels"], reduction="sum"))
+
+    def table(logits: Tensor) -> Tensor:
+        return logits.new_full(there.shape, _NEVER).masked_scatter(there, logits)
+
+    logits = table(merged_outputs(module, inputs, int(counts.sum()))[:, 0])
+    losses = F.cross_entropy(logits, inputs["labels"], reduction="none")
+    if teacher:
+        taught = divergence(logits, table(inputs["taught"]), teacher.temperature)
+        losses = losses.lerp(taught, teacher.weight)
+    return Outcome(losses.sum())
+
+
+def teacher_answers(
+    teacher: Path,
+    examples: Sequence[ChoiceExample],
+    *,
+    known_as: str,
+    folder: Path | None,
+    say: Observer,
+) -> Answers:
+    """Return what a teacher says of every choice; see ``teaching.ask_once``."""
+    opened: list[TextChooser] = []  # not before there is something left to ask
+
+    def ask(questions: list[int]) -> Tensor:
+        if not opened:
+            opened.append(with_engines(TextChooser.load(teacher), teacher))
+        return opened[0].logits_of(opened[0].encode([examples[q].asked for q in questions]))
+
+    asked = [example.asked for example in examples]
+    return ask_once(
+        ask,
+        [len(one.choices) * len(one.context) for one in asked],
+        1,
+        counts=[len(one.choices) for one in asked],
+        folder=folder,
+        known_as=known_as,
+        say=say,
+    )
 
 
 def finetune(
@@ -113,24 +182,35 @@ def finetune(
 
     Raises:
         ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+        CheckpointError: If the teacher is none for this task.
         DataError: If there is no question, or one has no content.
     """
     if not examples:
         raise DataError("expected questions to learn from, found none")
     chooser = new_chooser(config, init=init)
+    teacher, known_as = None, ""
+    if config.teacher:
+        teacher, _ = find_teacher(config.teacher, "choice")
+        known_as = fingerprint(teacher, [example.asked for example in examples])
 
-    def data(_: Observer) -> TrainingData:
+    def data(say: Observer) -> TrainingData:
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
-        return choice_data(chooser, examples, batch_tokens=batch_tokens, seed=seed)
+        answers = None
+        if teacher:
+            folder = state_folder(out) if out else None
+            answers = teacher_answers(teacher, examples, known_as=known_as, folder=folder, say=say)
+        return choice_data(chooser, examples, batch_tokens=batch_tokens, seed=seed, answers=answers)
 
     trainee = Trainee(
         model=chooser,
         data=data,
-        objective=choice_loss,
+        objective=partial(choice_loss, config.teacher),
         evaluate=partial(evaluate, chooser, dev) if dev else None,
         metric="accuracy",
         card=partial(chooser_card, chooser),
         reopen=TextChooser.load,
+        facts={"teacher": teacher.name} if teacher else {},
+        settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(
         trainee,

@@ -132,7 +132,34 @@ class TextClassifier:
         self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
     ) -> NDArray[np.float32]:
         """Return class probabilities, or values, of encoded texts; see ``scores``."""
-        return self._scores(*self._opinions(encoded, batch_tokens))
+        return self.head.scores(self.logits_of(encoded, batch_tokens=batch_tokens))
+
+    def logits_of(
+        self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
+    ) -> Tensor:
+        """Return what ``scores_of`` are made of. Shape: (texts, labels)."""
+        return self._logits(*self._opinions(encoded, batch_tokens))
+
+    def scores_apart(
+        self, encoded: Sequence[EncodedText]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32] | None]:
+        """Return ``scores_of`` encoded texts, and what either part alone makes of them.
+
+        For a choice of one class the product of the parts' probabilities, made to sum to 1, is
+        that of both.
+
+        Returns:
+            Of both, of the network, and of the n-grams or None. Shape of each: (texts, labels).
+        """
+        logits, margins = self._opinions(encoded, None)
+        together = self.head.scores(self._logits(logits, margins))
+        if margins is None:
+            return together, together, None
+        return (
+            together,
+            self.head.scores(self.voter_scale * logits),
+            self.head.scores(self.voter_scale * self.voter_weight * margins),
+        )
 
     def tuned_scores(
         self, encoded: Sequence[EncodedText], gold: Sequence[Label]
@@ -156,7 +183,7 @@ class TextClassifier:
 
             self.voter_weight = max(_WEIGHTS, key=score)
             self.voter_scale = min(_SCALES, key=loss)
-        found = self._scores(logits, margins)
+        found = self.head.scores(self._logits(logits, margins))
         self.head.tune(gold, found)
         return found
 
@@ -174,10 +201,11 @@ class TextClassifier:
         margins = torch.from_numpy(self.voter.margins(encoded)) if self.voter else None
         return logits, margins
 
-    def _scores(self, logits: Tensor, margins: Tensor | None) -> NDArray[np.float32]:
-        if margins is not None:
-            logits = self.voter_scale * (logits + self.voter_weight * margins)
-        return self.head.scores(logits)
+    def _logits(self, logits: Tensor, margins: Tensor | None) -> Tensor:
+        """Add both opinions up, if there are two."""
+        if margins is None:
+            return logits
+        return self.voter_scale * (logits + self.voter_weight * margins)
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
         """Write the model folder; see ``checkpoints.store.save_model``."""
@@ -193,7 +221,7 @@ class TextClassifier:
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
         if self.voter:
             task["ngrams"] = {"weight": self.voter_weight, "scale": self.voter_scale}
-            files[NGRAMS] = self.voter.to_bytes()
+            files[NGRAMS] = self.voter.to_bytes(exact=dtype == torch.float32)
         save_model(
             folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
         )
@@ -229,7 +257,7 @@ class TextClassifier:
         )
         load_weights(classifier.module, folder)
         classifier.module.eval()
-        classifier.engines = exported_engines(folder) or classifier.engines
+        classifier.engines = exported_engines(folder, classifier.module) or classifier.engines
         if ngrams:
             classifier.voter = NgramVoter.load(folder / NGRAMS, len(head.labels))
             classifier.voter_weight = float(ngrams["weight"])

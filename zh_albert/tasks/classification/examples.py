@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,17 @@ class TextExample:
     text: Content
     label: Label
     weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class UnlabelledText:
+    """One text, or one pair of texts, of which only a teacher knows what it is.
+
+    Attributes:
+        text: See ``TextExample``.
+    """
+
+    text: Content
 
 
 def text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
@@ -85,6 +96,21 @@ def read_pair_examples(path: Path) -> list[TextExample]:
     return _read(path, pair_of)
 
 
+def read_unlabelled_texts(path: Path) -> list[UnlabelledText]:
+    """Read a file of texts, ``{"text"}`` a line; labels, if there are any, are passed over.
+
+    Raises:
+        DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an
+            empty file.
+    """
+    return [UnlabelledText(content) for _, _, content in _contents(path, text_of)]
+
+
+def read_unlabelled_pairs(path: Path) -> list[UnlabelledText]:
+    """Read a file of pairs, ``{"text_a", "text_b"}`` a line; see ``read_unlabelled_texts``."""
+    return [UnlabelledText(content) for _, _, content in _contents(path, pair_of)]
+
+
 def kind_of(label: Label) -> str:
     """Return a word for the kind of a label.
 
@@ -100,24 +126,32 @@ def kind_of(label: Label) -> str:
             return "number"
 
 
-def _read(
-    path: Path, content_of: Callable[[dict[str, Any], Path, int], Content]
-) -> list[TextExample]:
+_ContentOf = Callable[[dict[str, Any], Path, int], Content]
+
+
+def _read(path: Path, content_of: _ContentOf) -> list[TextExample]:
     examples: list[TextExample] = []
-    for number, row in read_objects(path):
-        content = content_of(row, path, number)
-        if not all(map(has_content, content if isinstance(content, tuple) else (content,))):
-            names = '"text_a" or "text_b"' if isinstance(content, tuple) else '"text"'
-            raise DataError.at(path, number, f"{names} is empty", hint="Remove the line")
+    for number, row, content in _contents(path, content_of):
         refuse_missing_fields(row, ("label",), path, number, form='{…, "label": …}')
         label = _checked_label(row["label"], path, number)
         if examples and kind_of(label) != (first := kind_of(examples[0].label)):
             problem = f'"label" is a {kind_of(label)}, {row["label"]!r:.80}, the first a {first}'
             raise DataError.at(path, number, problem, hint="Write all labels of a file alike")
         examples.append(TextExample(content, label))
-    if not examples:
-        raise DataError(f"{path}: no examples, the file is empty")
     return examples
+
+
+def _contents(path: Path, content_of: _ContentOf) -> Iterator[tuple[int, dict[str, Any], Content]]:
+    """Yield the number, the fields and the text (or pair) of each line; at least one."""
+    number = 0
+    for number, row in read_objects(path):
+        content = content_of(row, path, number)
+        if not all(map(has_content, content if isinstance(content, tuple) else (content,))):
+            names = '"text_a" or "text_b"' if isinstance(content, tuple) else '"text"'
+            raise DataError.at(path, number, f"{names} is empty", hint="Remove the line")
+        yield number, row, content
+    if not number:
+        raise DataError(f"{path}: no examples, the file is empty")
 
 
 def _checked_label(label: Any, path: Path, line: int) -> Label:

@@ -18,11 +18,13 @@ from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import (
     TextExample,
+    UnlabelledText,
     read_pair_examples,
     read_text_examples,
 )
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
 from zh_albert.tasks.classification.ngrams import NgramVoter
+from zh_albert.tasks.classification.teacher import Lessons, Teacher
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -32,19 +34,24 @@ from zh_albert.tasks.job import (
     load_encoder,
     starting_point,
 )
+from zh_albert.tasks.teaching import TeacherConfig, fingerprint, refuse_untaught
+from zh_albert.tasks.texts import Content, fresh
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.run_folder import state_folder
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
-    pooling: Literal["first", "mean"] = "first"  # "first" opens as a classifier in transformers
+    pooling: Literal["first", "mean"] = "mean"  # "first" opens as a classifier in transformers
     head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
-    ngrams: bool = False  # a linear SVM over n-grams beside the network; with pooling = "mean"
+    # A linear SVM over n-grams votes beside the network. None: wherever it can, that is for one
+    # class each and with pooling = "mean".
+    ngrams: bool | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -60,6 +67,7 @@ class FinetuneConfig(JobConfig):
     """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
+    teacher: TeacherConfig | None = None
 
 
 def new_classifier(
@@ -91,8 +99,10 @@ def classification_data(
     batch_tokens: int,
     seed: int,
     ngrams: bool = False,
+    unlabelled: Sequence[Content] = (),
+    lessons: Lessons | None = None,
 ) -> TrainingData:
-    """Return batches of labelled texts for ``classification_loss``.
+    """Return batches of texts for ``classification_loss``.
 
     Args:
         classifier: Encodes them.
@@ -100,29 +110,44 @@ def classification_data(
         batch_tokens: Padded tokens of a batch.
         seed: Decides the order.
         ngrams: First give the classifier n-grams of these texts, too.
+        unlabelled: Further texts or pairs, for which there are lessons only.
+        lessons: What a teacher says of all of them; None: there is none.
     """
     texts = classifier.encode([example.text for example in examples])
     targets = classifier.head.targets([example.label for example in examples])
     weights = torch.tensor([example.weight for example in examples])
     if ngrams:
         classifier.voter = NgramVoter.fit(texts, targets.numpy(), weights.numpy())
+    chance_loss = classifier.head.chance_loss(targets, weights)
+    if lessons:
+        chance_loss = lessons.chance_loss(chance_loss)
+        texts += classifier.encode(unlabelled)
+        none = targets.new_zeros(len(unlabelled), *targets.shape[1:])  # of which nothing is learned
+        targets = torch.cat([targets, none])
+        weights = torch.cat([weights, torch.ones(len(unlabelled))])
 
     def load(item: list[int]) -> Batch:
         chosen = [texts[index] for index in item]
         inputs = collate_windows(chosen, classifier.config.pad_token_id)
         inputs |= {"targets": targets[item], "weights": weights[item]}
+        inputs |= lessons.inputs(item) if lessons else {}
         tokens = sum(text.tokens for text in chosen)
         return Batch(inputs, weight=float(weights[item].sum()), tokens=tokens)
 
     sizes = [text.size for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
-    return TrainingData(source, classifier.head.chance_loss(targets, weights))
+    return TrainingData(source, chance_loss)
 
 
-def classification_loss(head: LabelHead, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def classification_loss(
+    head: LabelHead, teacher: Teacher | None, module: nn.Module, inputs: dict[str, Tensor]
+) -> Outcome:
     """Weighted loss of the merged logits, summed over the texts."""
     logits = merged_outputs(module, inputs, len(inputs["targets"]))
-    return Outcome((head.losses(logits, inputs["targets"]) * inputs["weights"]).sum())
+    losses = head.losses(logits, inputs["targets"])
+    if teacher:
+        losses = losses.lerp(teacher.losses(logits, inputs["taught"]), inputs["taught_share"])
+    return Outcome((losses * inputs["weights"]).sum())
 
 
 def finetune(
@@ -130,6 +155,7 @@ def finetune(
     dev: Sequence[TextExample],
     config: FinetuneConfig,
     *,
+    unlabelled: Sequence[UnlabelledText] = (),
     init: Path | None = None,
     out: Path | None = None,
     resume: bool = False,
@@ -142,6 +168,8 @@ def finetune(
         dev: To choose the best weights by the head's metric (and the threshold of a multi-label
             model); empty: the last weights are taken.
         config: See there.
+        unlabelled: Further texts to learn from, with a teacher; those that also occur in
+            ``examples`` or ``dev`` are left out.
         init: A folder with an encoder to start from; None: random weights.
         out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
             is written.
@@ -152,34 +180,57 @@ def finetune(
         The classifier with its best weights, and where the run ended (best dev metrics, seconds).
 
     Raises:
-        ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+        ConfigError: If ``out`` holds a run already and ``resume`` is not given, or there are
+            unlabelled texts but no teacher.
+        CheckpointError: If the teacher cannot teach this; see ``Teacher.find``.
         DataError: If an example holds no text, dev has labels that training lacks, or the labels
             do not fit the head; see ``head_for``.
     """
     head = head_for([example.label for example in examples], config.model.head)
     refuse_unknown(head, (example.label for example in dev), "the dev examples")
     pairs = isinstance(examples[0].text, tuple)
-    if config.model.ngrams and (pairs or head.name != "classes"):
-        raise ConfigError("ngrams = true is for single texts with one class each")
+    one_class = head.name == "classes"
+    if config.model.ngrams and not one_class:
+        raise ConfigError("ngrams = true is for one class each, not for several or for values")
+    ngrams = config.model.ngrams
+    if ngrams is None:
+        ngrams = one_class and config.model.pooling == "mean"
+    refuse_untaught(unlabelled, config.teacher)
     classifier = new_classifier(head, config, pairs=pairs, init=init)
+    labelled = [example.text for example in examples]
+    further = [text.text for text in fresh(unlabelled, [*examples, *dev])]
+    teacher, known_as = None, ""
+    if config.teacher:
+        teacher = Teacher.find(config.teacher, head, pairs=pairs)
+        known_as = fingerprint(teacher.folder, [*labelled, *further])
 
-    def data(_: Observer) -> TrainingData:
+    def data(say: Observer) -> TrainingData:
+        lessons = None
+        if teacher:
+            folder = state_folder(out) if out else None
+            lessons = Lessons.ask(
+                teacher, labelled, further, known_as=known_as, folder=folder, say=say
+            )
         return classification_data(
             classifier,
             examples,
             batch_tokens=config.train.batch_tokens,
             seed=config.train.seed,
-            ngrams=config.model.ngrams,
+            ngrams=ngrams,
+            unlabelled=further,
+            lessons=lessons,
         )
 
     trainee = Trainee(
         model=classifier,
         data=data,
-        objective=partial(classification_loss, head),
+        objective=partial(classification_loss, head, teacher),
         evaluate=partial(evaluate, classifier, dev, tune=True) if dev else None,
         metric=head.metric,
         card=partial(classifier_card, classifier),
         reopen=TextClassifier.load,
+        facts={"teacher": teacher.folder.name, "unlabelled": len(further)} if teacher else {},
+        settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(
         trainee,

@@ -193,11 +193,15 @@ class Value:
         labels: One name, for the one logit.
         mean: Of the training labels; what a logit of 0 means.
         spread: Their standard deviation; what a logit of 1 is above that.
+        lowest: Of the training labels; None: not told.
+        highest: Of the training labels; None: not told.
     """
 
     mean: float
     spread: float
     labels: list[str]
+    lowest: float | None = None
+    highest: float | None = None
     name: ClassVar[HeadName] = "regression"
     metric: ClassVar[str] = "spearman"
 
@@ -207,7 +211,9 @@ class Value:
         values = [_value(label) for label in labels]
         if not values or min(values) == max(values):
             raise DataError("expected at least two different labels, found one value")
-        return cls(float(np.mean(values)), float(np.std(values)), ["value"])
+        return cls(
+            float(np.mean(values)), float(np.std(values)), ["value"], min(values), max(values)
+        )
 
     def names(self, labels: Iterable[Label]) -> set[str]:
         """Return nothing: any value will do."""
@@ -242,7 +248,8 @@ class Value:
 
     def settings(self) -> dict[str, Any]:
         """Return the scale."""
-        return {"mean": self.mean, "spread": self.spread}
+        scale = {"mean": self.mean, "spread": self.spread}
+        return {**scale, "lowest": self.lowest, "highest": self.highest}
 
 
 _HEADS: Mapping[str, type[LabelHead]] = {head.name: head for head in (OneClass, LabelSet, Value)}
@@ -291,7 +298,8 @@ def head_from(settings: Mapping[str, Any]) -> LabelHead:
         case "multi_label":
             return LabelSet(labels, threshold=settings.get("threshold", 0.5))
         case "regression":
-            return Value(settings.get("mean", 0.0), settings.get("spread", 1.0), labels)
+            ends = settings.get("lowest"), settings.get("highest")
+            return Value(settings.get("mean", 0.0), settings.get("spread", 1.0), labels, *ends)
         case _:
             return OneClass(labels)
 

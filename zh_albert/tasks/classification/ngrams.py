@@ -25,14 +25,17 @@ from zh_albert.tasks.windows import EncodedText
 NGRAMS = "ngrams.safetensors"  # in a model folder
 WEIGHT = 5.0  # of a margin, in logits, where no dev examples say
 _ORDERS = 3  # single tokens, pairs and triples
-_SEEN_IN = 3  # texts at least; rarer n-grams are left out
+_SEEN_IN = 3  # texts at least, or as many as any is; rarer n-grams are left out
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
+_LEVELS = np.float32(127)  # of a weight's size in 8 bits
 _C = 0.2  # the SVM's; n-grams are many and single ones weak
+_NEW = np.uint32(0x5BD1E995)  # marks an n-gram that only the second text of a pair has
+_STEPS = 10  # in which the share of n-grams in common is told
 
 
 @dataclass(frozen=True)
 class NgramVoter:
-    """Scores of classes from the n-grams of a text.
+    """Scores of classes from the n-grams of a text, or of a pair; see ``features_of``.
 
     Attributes:
         names: The n-grams known, as sorted hashes. Shape: (n-grams,).
@@ -64,9 +67,10 @@ class NgramVoter:
         from scipy.sparse import csr_matrix  # noqa: PLC0415
         from sklearn.svm import LinearSVC  # noqa: PLC0415
 
-        found = [np.unique(hashed_ngrams(tokens_of(text))) for text in texts]
+        found = [np.unique(features_of(text)) for text in texts]
         names, seen = np.unique(np.concatenate(found), return_counts=True)
-        names, seen = names[seen >= _SEEN_IN], seen[seen >= _SEEN_IN]
+        kept = seen >= min(_SEEN_IN, seen.max())
+        names, seen = names[kept], seen[kept]
         rarity = (np.log((1 + len(texts)) / (1 + seen)) + 1).astype(np.float32)
         svm = LinearSVC(C=_C, random_state=0)
         bags = weighted_ngrams(texts, names, rarity)
@@ -92,11 +96,29 @@ class NgramVoter:
         )
         return np.asarray(found.numpy() + self.offsets)
 
-    def to_bytes(self) -> bytes:
-        """Return what ``ngrams.safetensors`` holds; numbers in half precision."""
-        numbers = {"rarity": self.rarity, "weights": self.weights, "offsets": self.offsets}
-        halves = {name: array.astype(np.float16) for name, array in numbers.items()}
-        content: bytes = safetensors.numpy.save({"names": self.names, **halves})
+    def to_bytes(self, *, exact: bool = False) -> bytes:
+        """Return what ``ngrams.safetensors`` holds: weights in 8 bits, others in half precision.
+
+        Stored are the weights' square roots, as shares of the largest of a class: most weights are
+        small, and it is of these that a text has many.
+
+        Args:
+            exact: Store all numbers as they are, in four times the space.
+        """
+        if exact:
+            numbers = {"rarity": self.rarity, "weights": self.weights, "offsets": self.offsets}
+            whole: bytes = safetensors.numpy.save({"names": self.names, **numbers})
+            return whole
+        largest = np.abs(self.weights).max(0)
+        roots = np.sqrt(np.abs(self.weights) / np.where(largest > 0, largest, 1))
+        stored = {
+            "names": self.names,
+            "rarity": self.rarity.astype(np.float16),
+            "weights": (np.sign(self.weights) * np.rint(_LEVELS * roots)).astype(np.int8),
+            "scales": largest,
+            "offsets": self.offsets.astype(np.float16),
+        }
+        content: bytes = safetensors.numpy.save(stored)
         return content
 
     @classmethod
@@ -116,11 +138,15 @@ class NgramVoter:
         except (OSError, SafetensorError, KeyError) as error:
             raise CheckpointError(f"{path}: missing or damaged ({error}); get it again") from None
         rarity, weights, offsets = (np.asarray(array, np.float32) for array in numbers)
-        if weights.shape != (len(names), classes):
+        scales = found.get("scales", np.ones(classes, np.float32))
+        if weights.shape != (len(names), classes) or scales.shape != (classes,):
             raise CheckpointError(
                 f"{path}: expected weights of {len(names)} n-grams for {classes} classes, found "
                 f"the shape {weights.shape}; get the folder again"
             )
+        if "scales" in found:
+            roots = weights / _LEVELS
+            weights = scales * roots * np.abs(roots)
         return cls(names, rarity, weights, offsets)
 
 
@@ -142,7 +168,7 @@ def weighted_ngrams(
     columns: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     counts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for text in texts:
-        hashes, count = np.unique(hashed_ngrams(tokens_of(text)), return_counts=True)
+        hashes, count = np.unique(features_of(text), return_counts=True)
         places = np.searchsorted(names, hashes)
         known = places < len(names)
         known[known] = names[places[known]] == hashes[known]
@@ -154,6 +180,30 @@ def weighted_ngrams(
     rows = np.repeat(np.arange(len(texts)), np.diff(ends))
     lengths = np.sqrt(np.bincount(rows, weights=values**2, minlength=len(texts)))
     return Bags(column, (values / lengths[rows]).astype(np.float32), ends)
+
+
+def features_of(text: EncodedText) -> NDArray[np.uint32]:
+    """Return hashes of what a text has. Shape: (features,).
+
+    Of a single text: its n-grams, as often as they occur. Of a pair: the n-grams of the second
+    text (in inference the hypothesis, which gives much away), those that only the second has,
+    and what share of each text's n-grams the other has, too.
+    """
+    if not text.windows[0].second:
+        return hashed_ngrams(tokens_of(text))
+    first = _ngrams_of([w.token_ids[w.first.start : w.first.stop] for w in text.windows])
+    second = _ngrams_of([w.token_ids[w.second.start : w.second.stop] for w in text.windows])
+    shared = np.intersect1d(first, second, assume_unique=True)
+    new = np.setdiff1d(second, shared, assume_unique=True)
+    reached = [round(_STEPS * len(shared) / len(side)) + 1 for side in (first, second)]
+    steps = [np.arange(count) + (_STEPS + 1) * side for side, count in enumerate(reached)]
+    hashes = (np.concatenate(steps).astype(np.uint64) + np.uint64(1)) * _MIX >> np.uint64(32)
+    return np.concatenate([second, new ^ _NEW, hashes.astype(np.uint32)])
+
+
+def _ngrams_of(parts: list[list[int]]) -> NDArray[np.uint32]:
+    """Return each n-gram of a text that windows show parts of, once. Shape: (n-grams,)."""
+    return np.unique(np.concatenate([hashed_ngrams(np.array(ids, np.uint64)) for ids in parts]))
 
 
 def hashed_ngrams(ids: NDArray[np.uint64]) -> NDArray[np.uint32]:

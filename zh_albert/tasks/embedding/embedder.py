@@ -144,7 +144,7 @@ class TextEmbedder:
         tokenizer = matching_tokenizer(folder, config)
         embedder = cls(config, tokenizer, window=window, facts=task)
         load_weights(embedder.module, folder)
-        embedder.engines = exported_engines(folder) or embedder.engines
+        embedder.engines = exported_engines(folder, embedder.module) or embedder.engines
         return embedder
 
 

@@ -34,6 +34,7 @@ from zh_albert.tasks.job import (
     starting_point,
 )
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
+from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
@@ -58,6 +59,10 @@ class FinetuneConfig(JobConfig):
     # Published encoders have no dropout, but it is all that tells a single text from itself.
     model: NetworkConfig = field(default_factory=lambda: NetworkConfig(dropout=0.1))
     contrast: ContrastConfig = field(default_factory=ContrastConfig)
+    # The other texts of a batch are what one is told apart from, so batches are large.
+    train: TrainConfig = field(
+        default_factory=lambda: TrainConfig(epochs=1, peak_lr=3e-5, batch_tokens=4096)
+    )
 
 
 def new_embedder(config: FinetuneConfig, *, init: Path | None) -> TextEmbedder:

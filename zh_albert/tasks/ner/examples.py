@@ -56,6 +56,22 @@ def read_entity_examples(path: Path) -> list[EntityExample]:
     return examples
 
 
+def read_unlabelled_texts(path: Path) -> list[EntityExample]:
+    """Read a file of texts, ``{"text"}`` a line; entities, if there are any, are passed over.
+
+    Returns:
+        Examples without entities.
+
+    Raises:
+        DataError: With file and line: broken JSON, a missing or wrong field, an empty text.
+    """
+    examples = []
+    for number, row in read_objects(path):
+        refuse_missing_fields(row, ("text",), path, number, form='{"text": …}')
+        examples.append(EntityExample(checked_text(row, "text", path, number), ()))
+    return examples
+
+
 def problem_with(entity: EntitySpan, text: str) -> str:
     """Return what is wrong with an entity's place in a text; empty if nothing is."""
     start, end, _ = entity
@@ -105,11 +121,12 @@ def _read_entity(entity: Any, text: str, path: Path, line: int) -> EntitySpan:
     return span
 
 
-def as_spans(entities: Sequence[Any], text: str, where: str) -> tuple[EntitySpan, ...]:
+def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[EntitySpan, ...]:
     """Return the entities a caller hands in for one text, sorted, each one once.
 
     Args:
         entities: Each a mapping or an object with ``start``, ``end`` and ``type``, or a triple.
+            None: there are none.
         text: Where they stand.
         where: Named in errors.
 
@@ -117,7 +134,7 @@ def as_spans(entities: Sequence[Any], text: str, where: str) -> tuple[EntitySpan
         DataError: If one is none of these, or does not lie in the text.
     """
     spans = []
-    for entity in entities:
+    for entity in () if entities is None else entities:
         try:
             match entity:
                 case {"start": start, "end": end, "type": name} | (start, end, name):

@@ -32,12 +32,16 @@ from zh_albert.tasks.ner.examples import (
 from zh_albert.tasks.ner.heads import EntityHead, Passage
 from zh_albert.tasks.ner.metrics import entity_metrics
 from zh_albert.tasks.ner.passages import training_passages
+from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.texts import refuse_unseen
+from zh_albert.tasks.ner.teacher import TagLessons, asked, find_tagger
+from zh_albert.tasks.teaching import TeacherConfig, fingerprint, refuse_untaught
+from zh_albert.tasks.texts import fresh, refuse_unseen
 from zh_albert.tasks.windows import INPUT_NAMES, pad_windows
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.run_folder import state_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +56,7 @@ class FinetuneConfig(JobConfig):
     """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
+    teacher: TeacherConfig | None = None  # for the heads that have tags
 
 
 def new_tagger(types: Sequence[str], config: FinetuneConfig, *, init: Path | None) -> TextTagger:
@@ -71,15 +76,21 @@ def new_tagger(types: Sequence[str], config: FinetuneConfig, *, init: Path | Non
 
 
 def entity_source(
-    tagger: TextTagger, passages: Sequence[Passage], *, batch_tokens: int, seed: int
+    tagger: TextTagger,
+    passages: Sequence[Passage],
+    *,
+    batch_tokens: int,
+    seed: int,
+    lessons: TagLessons | None = None,
 ) -> ShuffledSource:
-    """Return batches of passages for ``entity_loss``."""
+    """Return batches of passages for ``entity_loss``, with what a teacher says if there is one."""
 
     def load(item: list[int]) -> Batch:
         chosen = [passages[index] for index in item]
         windows = [window for passage in chosen for window in passage.text.windows]
         inputs = pad_windows(windows, tagger.config.pad_token_id)
         targets = tagger.head.targets(chosen, inputs["mask"].shape[1])
+        targets |= lessons.inputs(item) if lessons else {}
         tokens = sum(passage.text.tokens for passage in chosen)
         return Batch({**inputs, **targets}, weight=tagger.head.weight(chosen), tokens=tokens)
 
@@ -87,9 +98,14 @@ def entity_source(
     return ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
 
 
-def entity_loss(head: EntityHead, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def entity_loss(
+    head: EntityHead, teacher: TeacherConfig | None, module: nn.Module, inputs: dict[str, Tensor]
+) -> Outcome:
     """Return the head's loss of the network's scores."""
-    return Outcome(head.loss(module(*(inputs[name] for name in INPUT_NAMES)), inputs))
+    scores = module(*(inputs[name] for name in INPUT_NAMES))
+    if teacher and isinstance(head, TagHead):
+        return Outcome(head.taught_loss(scores, inputs, teacher.temperature))
+    return Outcome(head.loss(scores, inputs))
 
 
 def finetune(
@@ -97,6 +113,7 @@ def finetune(
     dev: Sequence[EntityExample],
     config: FinetuneConfig,
     *,
+    unlabelled: Sequence[EntityExample] = (),
     init: Path | None = None,
     out: Path | None = None,
     resume: bool = False,
@@ -111,6 +128,8 @@ def finetune(
         examples: To learn from.
         dev: To choose the best weights by F1; empty: the last weights are taken.
         config: See there.
+        unlabelled: Further texts to learn from, with a teacher; those that also occur in
+            ``examples`` or ``dev`` are left out, and so are their entities.
         init: A folder with an encoder to start from; None: random weights.
         out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
             is written.
@@ -121,29 +140,58 @@ def finetune(
         The tagger with its best weights, and where the run ended (best dev metrics, seconds).
 
     Raises:
-        ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+        ConfigError: If ``out`` holds a run already and ``resume`` is not given, there are
+            unlabelled texts but no teacher, or the head cannot be taught by one.
+        CheckpointError: If the teacher cannot teach this; see ``find_tagger``.
         DataError: If there is no entity at all, or dev has types that training lacks.
     """
     types = type_names(examples)
     refuse_unseen(types_in(dev), types, "the dev examples", "types")
+    refuse_untaught(unlabelled, config.teacher)
     tagger = new_tagger(types, config, init=init)
+    batch_tokens, seed = config.train.batch_tokens, config.train.seed
+    further = [EntityExample(e.text, ()) for e in fresh(unlabelled, [*examples, *dev])]
+    teacher, known_as = None, ""
+    if config.teacher:
+        teacher = find_tagger(config.teacher, tagger)
+        texts = [example.text for example in [*examples, *further]]
+        known_as = fingerprint(teacher, asked(texts, tagger, batch_tokens))
 
     def data(say: Observer) -> TrainingData:
-        batch_tokens, seed = config.train.batch_tokens, config.train.seed
         passages, losses = training_passages(tagger, examples, batch_tokens=batch_tokens)
         if told := str(losses):
             say(Warned(update=0, text=told))
-        source = entity_source(tagger, passages, batch_tokens=batch_tokens, seed=seed)
-        return TrainingData(source, tagger.head.chance_loss(passages))
+        chance_loss = tagger.head.chance_loss(passages)
+        lessons = None
+        if config.teacher and teacher:
+            others, _ = training_passages(tagger, further, batch_tokens=batch_tokens)
+            shares = [config.teacher.weight] * len(passages) + [1.0] * len(others)
+            passages += others
+            lessons = TagLessons.ask(
+                teacher,
+                tagger,
+                passages,
+                shares=shares,
+                known_as=known_as,
+                folder=state_folder(out) if out else None,
+                say=say,
+            )
+            chance_loss = None  # that of the labels says nothing of a mixture
+        source = entity_source(
+            tagger, passages, batch_tokens=batch_tokens, seed=seed, lessons=lessons
+        )
+        return TrainingData(source, chance_loss)
 
     trainee = Trainee(
         model=tagger,
         data=data,
-        objective=partial(entity_loss, tagger.head),
+        objective=partial(entity_loss, tagger.head, config.teacher),
         evaluate=partial(evaluate, tagger, dev) if dev else None,
         metric="f1",
         card=partial(tagger_card, tagger),
         reopen=TextTagger.load,
+        facts={"teacher": teacher.name, "unlabelled": len(further)} if teacher else {},
+        settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(
         trainee,

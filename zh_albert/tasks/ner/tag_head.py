@@ -26,6 +26,7 @@ from zh_albert.tasks.ner.alignment import Losses, ScoredSpan, TokenSpan, without
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.merging import deciding, merged, positions
 from zh_albert.tasks.ner.tags import spans_of, tags_of
+from zh_albert.tasks.teaching import divergence
 
 _DECODED_TOKENS = 8192  # tokens searched for the best tags at a time
 
@@ -54,10 +55,31 @@ class TagHead:
 
     def loss(self, scores: Tensor, inputs: dict[str, Tensor]) -> Tensor:
         """Return the negative log-probability of the tags, in nats, summed over the tokens."""
+        return self._losses(*merged(scores, inputs), inputs["tags"]).sum()
+
+    def taught_loss(self, scores: Tensor, inputs: dict[str, Tensor], temperature: float) -> Tensor:
+        """Return ``loss`` with a teacher's share in it.
+
+        Its emissions are compared at each token as if each tag were chosen for itself; how tags
+        follow each other is learned from those that are given.
+
+        Args:
+            scores: See ``loss``.
+            inputs: The batch; ``taught``: the teacher's emissions, Shape: (texts, tokens, tags);
+                ``taught_share``: what they count in each text's loss, Shape: (texts,).
+            temperature: See ``divergence``.
+        """
         emissions, mask = merged(scores, inputs)
+        losses = self._losses(emissions, mask, inputs["tags"])
+        taught = (divergence(emissions, inputs["taught"], temperature) * mask).sum(1)
+        return losses.lerp(taught, inputs["taught_share"]).sum()
+
+    def _losses(self, emissions: Tensor, mask: Tensor, tags: Tensor) -> Tensor:
+        """Return the negative log-probability of each text's tags. Shape: (texts,)."""
         if self._network.transitions is None:
-            return F.cross_entropy(emissions[mask], inputs["tags"][mask], reduction="sum")
-        return -log_likelihood(emissions, mask, self._network.transitions(), inputs["tags"]).sum()
+            each = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none")
+            return (each * mask).sum(1)
+        return -log_likelihood(emissions, mask, self._network.transitions(), tags)
 
     def weight(self, passages: Sequence[Passage]) -> float:
         """Count tokens."""
@@ -85,9 +107,8 @@ class TagHead:
             mask = torch.arange(batch.shape[1]) < lengths[:, None]
             tags = viterbi(batch, mask, moves)
             found = (tags != OUTSIDE).any(1)
-            spans = [list(spans_of(row)) for row in tags[found].tolist()]
             rows = [index for index, has in zip(chosen, found.tolist(), strict=True) if has]
-            scored = _with_probabilities(batch[found], mask[found], moves, spans)
+            scored = _scored_spans(batch[found], mask[found], moves, tags[found])
             for index, entities in zip(rows, scored, strict=True):
                 result[index] = entities
         return result
@@ -98,29 +119,30 @@ class TagHead:
         return moves
 
 
-def _with_probabilities(
-    emissions: Tensor, mask: Tensor, moves: Moves, texts: Sequence[Sequence[TokenSpan]]
+def _scored_spans(
+    emissions: Tensor, mask: Tensor, moves: Moves, tags: Tensor
 ) -> list[list[ScoredSpan]]:
-    """Give each entity its probability; see ``TagHead``."""
-    if not texts:
-        return []
+    """Return the entities that tags mark, each with its probability; see ``TagHead``.
+
+    Args:
+        emissions: Of one text or more. Shape: (texts, length, tags).
+        mask: True for tokens, then padding. Shape: (texts, length).
+        moves: Scores of the moves.
+        tags: The best of each text, whose moves are legal. Shape: (texts, length).
+    """
+    texts = [list(spans_of(row)) for row in tags.tolist()]
+    found = [(row, *span[:2]) for row, spans in enumerate(texts) for span in spans]
+    if not found:
+        return [[] for _ in texts]
+    rows, firsts, lasts = torch.tensor(found).T
     before = forward_scores(emissions, mask, moves)
-    after = backward_scores(emissions, mask, moves).numpy()
-    totals = torch.logsumexp(before[:, -1] + moves.end, dim=-1).tolist()
-    reached, emitted, between = before.numpy(), emissions.numpy(), moves.between.numpy()
-
-    def probability(row: int, span: TokenSpan) -> float:
-        tags = tags_of([TokenSpan(0, span.last - span.first, span.type_id)], _length(span))
-        path = reached[row, span.first, tags[0]] + after[row, span.last, tags[-1]]
-        path += between[tags[:-1], tags[1:]].sum()
-        path += emitted[row, range(span.first + 1, span.last + 1), tags[1:]].sum()
-        return min(1.0, math.exp(path - totals[row]))
-
-    return [
-        [ScoredSpan(*span, probability(row, span)) for span in spans]
-        for row, spans in enumerate(texts)
-    ]
-
-
-def _length(span: TokenSpan) -> int:
-    return span.last - span.first + 1
+    after = backward_scores(emissions, mask, moves)
+    totals = torch.logsumexp(before[:, -1] + moves.end, dim=-1)
+    # What each token adds to its text's path; the tags of an entity are a part of that path.
+    steps = emissions.gather(2, tags[..., None]).squeeze(2)
+    steps[:, 1:] += moves.between[tags[:, :-1], tags[:, 1:]]
+    path = steps.cumsum(1)
+    logs = before[rows, firsts, tags[rows, firsts]] + after[rows, lasts, tags[rows, lasts]]
+    logs += path[rows, lasts] - path[rows, firsts] - totals[rows]
+    probabilities = iter(logs.exp().clamp(max=1).tolist())
+    return [[ScoredSpan(*span, next(probabilities)) for span in spans] for spans in texts]

@@ -17,7 +17,7 @@ from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.taggers import Head, TokenTagger, build_tagger
-from zh_albert.tasks.ner.alignment import ScoredSpan, flat, to_characters
+from zh_albert.tasks.ner.alignment import flat, to_characters
 from zh_albert.tasks.ner.border_head import BorderHead
 from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.heads import EntityHead
@@ -115,15 +115,18 @@ class TextTagger:
         """Return the entities of encoded texts; see ``predict``."""
         result: list[list[tuple[EntitySpan, float]]] = [[] for _ in passages]
         readable = [index for index, passage in enumerate(passages) if passage.encoding.ids]
-        encoded = [passages[index].text for index in readable]
-        for index, spans in zip(readable, self._spans(encoded, batch_tokens), strict=True):
+        pieces = self.pieces_of([passages[i].text for i in readable], batch_tokens=batch_tokens)
+        with torch.inference_mode():
+            entities = self.head.entities(pieces)
+        for index, spans in zip(readable, entities, strict=True):
             found = to_characters(spans, passages[index].encoding.offsets, self.labels)
             result[index] = flat(found) if self.head.flat else found
         return result
 
-    def _spans(
-        self, encoded: Sequence[EncodedText], batch_tokens: int | None
-    ) -> list[list[ScoredSpan]]:
+    def pieces_of(
+        self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
+    ) -> list[list[Any]]:
+        """Return what the head keeps of each window of each text; see ``EntityHead.piece``."""
         decided = [decided_by(text.parts) for text in encoded]
         pieces: list[list[Any]] = [[None] * len(text.windows) for text in encoded]
         outputs = window_outputs(encoded, self.engines, self.config, batch_tokens=batch_tokens)
@@ -131,7 +134,7 @@ class TextTagger:
             for places, scores in outputs:
                 for row, (t, w) in zip(torch.from_numpy(scores), places, strict=True):
                     pieces[t][w] = self.head.piece(row, encoded[t].parts[w], decided[t][w])
-            return self.head.entities(pieces)
+        return pieces
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
         """Write the model folder; see ``checkpoints.store.save_model``."""
@@ -172,7 +175,7 @@ class TextTagger:
         tagger = cls(config, tokenizer, labels, window=window, head=head, facts=task)
         load_weights(tagger.module, folder)
         tagger.module.eval()
-        tagger.engines = exported_engines(folder) or tagger.engines
+        tagger.engines = exported_engines(folder, tagger.module) or tagger.engines
         return tagger
 
 

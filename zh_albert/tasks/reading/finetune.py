@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
+from zh_albert.errors import ConfigError
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -23,15 +24,31 @@ from zh_albert.tasks.job import (
 )
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample, read_reading_examples
-from zh_albert.tasks.reading.lessons import chance_loss, lesson_source, make_lessons
+from zh_albert.tasks.reading.lessons import (
+    chance_loss,
+    lesson_source,
+    make_lessons,
+    with_fewer_empty,
+)
 from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.spans import Reading
+from zh_albert.tasks.reading.teacher import ask_reader, taught
 from zh_albert.tasks.reading.threshold import best_threshold
+from zh_albert.tasks.teaching import (
+    TeacherConfig,
+    divergence,
+    find_teacher,
+    fingerprint,
+    refuse_other_vocabulary,
+)
 from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
 from zh_albert.training.engine import Outcome
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.run_folder import state_folder
+
+_NEVER = -1e4  # a logit so low that its probability is 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +66,12 @@ class FinetuneConfig(JobConfig):
     window: WindowConfig = field(
         default_factory=lambda: WindowConfig(max_length=128, stride=48)
     )  # stride is also the longest answer
+    teacher: TeacherConfig | None = None
+    empty_share: float = 1.0  # of the windows without an answer that are learned from
+
+    def __post_init__(self) -> None:
+        if not 0 < self.empty_share <= 1:
+            raise ConfigError(f"empty_share must be above 0 and at most 1, got {self.empty_share}")
 
 
 def new_reader(config: FinetuneConfig, *, init: Path | None, declines: bool) -> TextReader:
@@ -74,17 +97,27 @@ def new_reader(config: FinetuneConfig, *, init: Path | None, declines: bool) -> 
     return reader
 
 
-def reading_loss(module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def reading_loss(
+    teacher: TeacherConfig | None, module: nn.Module, inputs: dict[str, Tensor]
+) -> Outcome:
     """Negative log-probability of any of the answers, in nats, summed over the windows.
 
-    Start and end are drawn from ``[CLS]`` and the text's tokens, each for itself.
+    Start and end are drawn from ``[CLS]`` and the text's tokens, each for itself. With a teacher
+    its weight goes to the divergence of both from what it said.
     """
     logits = module(*(inputs[name] for name in INPUT_NAMES)).float()
-    scores = logits.masked_fill(~inputs["places"][..., None], -math.inf).log_softmax(1)
+    elsewhere = ~inputs["places"][..., None]
+    scores = logits.masked_fill(elsewhere, -math.inf).log_softmax(1)
     answers = inputs["answers"]
     both = scores.gather(1, answers.clamp(min=0)).sum(-1)  # of each answer's start and end
     right = both.masked_fill(answers[..., 0] < 0, -math.inf).logsumexp(-1)
-    return Outcome(-right.sum())
+    losses = -right
+    if teacher:
+        ours, theirs = (
+            x.masked_fill(elsewhere, _NEVER).transpose(1, 2) for x in (logits, inputs["taught"])
+        )
+        losses = losses.lerp(divergence(ours, theirs, teacher.temperature).sum(1), teacher.weight)
+    return Outcome(losses.sum())
 
 
 def finetune(
@@ -118,27 +151,47 @@ def finetune(
 
     Raises:
         ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+        CheckpointError: If the teacher is none for this task, or has another vocabulary.
         DataError: If a question holds nothing to read.
     """
     declines = not all(example.references for example in examples)
     reader = new_reader(config, init=init, declines=declines)
+    teacher, known_as = None, ""
+    if config.teacher:
+        teacher, _ = find_teacher(config.teacher, "reading")
+        refuse_other_vocabulary(teacher, reader.tokenizer)
+        # All that decides which windows it is asked.
+        decisive = [asdict(config.window), config.empty_share, config.train.seed]
+        known_as = fingerprint(teacher, [decisive, *map(astuple, examples)])
 
     def data(say: Observer) -> TrainingData:
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
         lessons, losses = make_lessons(reader, examples)
+        lessons = with_fewer_empty(lessons, config.empty_share, seed)
         if told := str(losses):
             say(Warned(update=0, text=told))
-        source = lesson_source(reader, lessons, batch_tokens=batch_tokens, seed=seed)
-        return TrainingData(source, chance_loss(lessons) if lessons else None)
+        says = None
+        if teacher:
+            folder = state_folder(out) if out else None
+            special = reader.tokenizer.special
+            answers = ask_reader(
+                teacher, lessons, special, known_as=known_as, folder=folder, say=say
+            )
+            says = partial(taught, answers, lessons)
+        source = lesson_source(reader, lessons, batch_tokens=batch_tokens, seed=seed, taught=says)
+        watched = lessons and not teacher  # guessing is worse than any teacher's answer
+        return TrainingData(source, chance_loss(lessons) if watched else None)
 
     trainee = Trainee(
         model=reader,
         data=data,
-        objective=reading_loss,
+        objective=partial(reading_loss, config.teacher),
         evaluate=partial(evaluate, reader, dev, tune=True) if dev else None,
         metric="f1",
         card=partial(reader_card, reader),
         reopen=TextReader.load,
+        facts={"teacher": teacher.name} if teacher else {},
+        settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(
         trainee,

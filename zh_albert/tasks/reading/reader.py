@@ -139,11 +139,10 @@ class TextReader:
             batch_tokens=batch_tokens,
         )
         longest = self.window.stride
-        with torch.inference_mode():
-            for places, logits in outputs:
-                for row, (q, w) in zip(torch.from_numpy(logits), places, strict=True):
-                    found = read_window(row, questions[q], w, longest=longest, keep=keep)
-                    readings[q].add(*found, keep=keep)
+        for places, logits in outputs:
+            for row, (q, w) in zip(logits, places, strict=True):
+                found = read_window(row, questions[q], w, longest=longest, keep=keep)
+                readings[q].add(*found, keep=keep)
         return readings
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
@@ -187,5 +186,5 @@ class TextReader:
         )
         load_weights(reader.module, folder)
         reader.module.eval()
-        reader.engines = exported_engines(folder) or reader.engines
+        reader.engines = exported_engines(folder, reader.module) or reader.engines
         return reader

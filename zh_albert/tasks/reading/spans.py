@@ -6,10 +6,12 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from zh_albert.tasks.reading.examples import AnswerSpan
 from zh_albert.tasks.reading.questions import EncodedQuestion
@@ -66,7 +68,7 @@ class Reading:
 
 
 def read_window(
-    logits: Tensor, question: EncodedQuestion, number: int, *, longest: int, keep: int
+    logits: NDArray[np.float32], question: EncodedQuestion, number: int, *, longest: int, keep: int
 ) -> tuple[list[RankedSpan], float]:
     """Return the best answers that one window decides, and the log of the summed odds of all.
 
@@ -80,36 +82,41 @@ def read_window(
     part, decided = question.parts[number], question.decided[number]
     if not part:
         return [], -math.inf
-    nothing = logits[0].sum()
-    offset = question.text_starts_at
-    starts, ends = logits[offset : offset + len(part)].unbind(-1)
-    first, last = _character_edges(question.context.offsets, part)
-    starts = starts.masked_fill(~first, -math.inf)
-    ends = ends.masked_fill(~last, -math.inf)
+    first = question.text_starts_at
+    starts, ends = logits[first : first + len(part)].T
+    begins, stops = _character_edges(question.context.offsets, part)
+    starts = np.where(begins, starts - logits[0].sum(), -np.inf)
     longest = min(longest, len(part))
-    beyond = ends.new_full((longest - 1,), -math.inf)
+    beyond = np.full(longest - 1, -np.inf, dtype=np.float32)
+    ends = np.concatenate([np.where(stops, ends, -np.inf), beyond])
     # Row: the first token; column: how many more the answer has.
-    odds = starts[:, None] + torch.cat([ends, beyond]).unfold(0, longest, 1) - nothing
-    doubled = 2 * (part.start + torch.arange(len(part)))[:, None] + torch.arange(longest)
-    odds = odds.masked_fill((doubled < decided.start) | (doubled >= decided.stop), -math.inf)
-    scores, places = odds.flatten().topk(min(keep, odds.numel()))
+    odds = starts[:, None] + sliding_window_view(ends, longest)
+    doubled = 2 * (part.start + np.arange(len(part)))[:, None] + np.arange(longest)
+    odds = np.where((doubled < decided.start) | (doubled >= decided.stop), -np.inf, odds).ravel()
+    highest = odds.max()
+    if highest == -np.inf:
+        return [], -math.inf
+    kept = min(keep, odds.size)
     ranked = []
-    for log_odds, place in zip(scores.tolist(), places.tolist(), strict=True):
-        if log_odds > -math.inf:
+    for place in odds.argpartition(-kept)[-kept:].tolist():
+        if odds[place] > -np.inf:
             token, more = divmod(place, longest)
             start = question.context.offsets[part[token]][0]
             end = question.context.offsets[part[token + more]][1]
-            ranked.append(RankedSpan(log_odds, AnswerSpan(start, end)))
-    return ranked, odds.flatten().logsumexp(0).item()
+            ranked.append(RankedSpan(float(odds[place]), AnswerSpan(start, end)))
+    return sorted(ranked, reverse=True), float(highest + np.log(np.exp(odds - highest).sum()))
 
 
-def _character_edges(offsets: Sequence[tuple[int, int]], part: range) -> tuple[Tensor, Tensor]:
+def _character_edges(
+    offsets: Sequence[tuple[int, int]], part: range
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Say which tokens begin, and which end, a character. Shape of each: (tokens,).
 
     Tokens can share one that normalises to several; an answer has it whole or not at all, and so
     no two answers have the same place.
     """
-    borders = range(part.start, part.stop + 1)
-    outer = (0, len(offsets))
-    edges = torch.tensor([i in outer or offsets[i - 1] != offsets[i] for i in borders])
+    before = offsets[part.start - 1] if part.start else None
+    behind = offsets[part.stop] if part.stop < len(offsets) else None
+    around = [before, *offsets[part.start : part.stop], behind]
+    edges = np.array([one != other for one, other in pairwise(around)])
     return edges[:-1], edges[1:]

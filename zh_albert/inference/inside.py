@@ -1,0 +1,150 @@
+"""What goes on in an encoder: where it attends, and how far each layer moves its input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from zh_albert.checkpoints.store import load_config, load_weights
+from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.errors import DataError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.sharing import LayerBlocks
+from zh_albert.tokenization.encoding import build_input
+from zh_albert.tokenization.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Where each token of a text attends to.
+
+    Attributes:
+        tokens: As the vocabulary writes them, ``[CLS]`` and ``[SEP]`` among them.
+        offsets: The characters of the text that each stands for; None for these two.
+        probabilities: Rows sum to 1: a row for each token that attends, a column for each that is
+            attended to. Shape: (layers, heads, tokens, tokens).
+    """
+
+    tokens: list[str]
+    offsets: list[tuple[int, int] | None]
+    probabilities: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """How far each layer moves its input, mean over a text's tokens, special ones among them.
+
+    Attributes:
+        distances: L2 distance of output from input. Shape: (layers,).
+        cosines: Cosine of the angle between the two. Shape: (layers,).
+        degrees: That angle, its own mean. Shape: (layers,).
+    """
+
+    distances: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+
+
+class EncoderView:
+    """The encoder of any model folder, to be looked into.
+
+    Attributes:
+        config: Its sizes.
+        tokenizer: Text → token ids.
+    """
+
+    def __init__(self, encoder: AlbertEncoder, tokenizer: Tokenizer) -> None:
+        self.config, self.tokenizer = encoder.config, tokenizer
+        self._encoder = encoder.eval()
+
+    @classmethod
+    def load(cls, folder: Path) -> EncoderView:
+        """Open a model folder of any task; its head is passed over.
+
+        Raises:
+            CheckpointError: If it is none, or damaged.
+        """
+        config, _ = load_config(folder)
+        encoder = AlbertEncoder(config)
+        # Nothing here looks at the pooler, and a masked-LM folder of transformers has none.
+        load_weights(encoder, folder, new=("encoder.pooler.",), left_over="heads")
+        return cls(encoder, matching_tokenizer(folder, config))
+
+    @classmethod
+    def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:
+        """Return random weights in the sizes of another encoder, with nothing shared."""
+        config: AlbertConfig = replace(like.config, sharing="none")
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return cls(AlbertEncoder(config), like.tokenizer)
+
+    @property
+    def plan(self) -> tuple[LayerBlocks, ...]:
+        """Which parameters each layer runs."""
+        return self._encoder.plan
+
+    def count(self, text: str) -> int:
+        """Return how many tokens the encoder reads of a text, special ones counted."""
+        return len(self.tokenizer.encode(text)) + 2
+
+    def attention(self, text: str) -> Attention:
+        """Return where the tokens of a text attend to.
+
+        Raises:
+            DataError: If the text is empty, or longer than the encoder reads at once.
+        """
+        ids, offsets = self._read(text)
+        with torch.inference_mode():
+            found = self._encoder(*_batch(ids), return_attention=True).attention
+        assert found is not None
+        return Attention(
+            tokens=self.tokenizer.tokens(ids),
+            offsets=[None, *offsets, None],
+            probabilities=torch.cat(found).numpy(),
+        )
+
+    def movement(self, text: str) -> Movement:
+        """Return how far each layer moves the tokens of a text.
+
+        Source: Lan et al. 2020 (arXiv:1909.11942), figure 1.
+
+        Raises:
+            DataError: If the text is empty, or longer than the encoder reads at once.
+        """
+        ids, _ = self._read(text)
+        with torch.inference_mode():
+            found = self._encoder(*_batch(ids), return_states=True).states
+        assert found is not None
+        states = torch.cat(found).double()  # (layers + 1, tokens, hidden)
+        before, after = states[:-1], states[1:]
+        cosines = torch.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
+        return Movement(
+            distances=(after - before).norm(dim=-1).mean(-1).numpy(),
+            cosines=cosines.mean(-1).numpy(),
+            degrees=cosines.acos().rad2deg().mean(-1).numpy(),
+        )
+
+    def _read(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return the ids with special tokens, and the offsets without them."""
+        encoding = self.tokenizer.encode(text)
+        longest = self.config.max_position_embeddings
+        if not encoding.ids:
+            raise DataError("the text is empty (or only spaces and control characters)")
+        if len(encoding) + 2 > longest:
+            raise DataError(
+                f"expected at most {longest - 2} tokens, found {len(encoding)}; take a part of it"
+            )
+        return build_input(self.tokenizer.special, encoding.ids).token_ids, encoding.offsets
+
+
+def _batch(ids: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the token ids, type ids and mask of one text. Shape of each: (1, tokens)."""
+    token_ids = torch.tensor([ids])
+    return token_ids, torch.zeros_like(token_ids), torch.ones_like(token_ids, dtype=torch.bool)
