@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from apps import texts
-from apps.line_figure import LineFigure, chinese_count, spread
-from apps.markup import bilingual, notice, page
+from apps.line_figure import LineFigure, spread
+from apps.markup import element, notice, page
+from apps.texts.languages import Language
 from zh_albert.errors import DataError
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.textio import read_objects
@@ -50,30 +50,30 @@ def read_curve(folder: Path) -> list[CurvePoint]:
     return sorted(points, key=lambda point: point.tokens)
 
 
-def curves_panel(encoder: FillMask | None) -> str:
+def curves_panel(say: Language, encoder: FillMask | None) -> str:
     """Show how an encoder's training went; in one line why that cannot be shown."""
     if encoder is None:
-        return notice(texts.NO_ENCODER, alarm=False)
+        return notice(say.fill_mask.no_encoder, alarm=False)
     try:
         points = read_curve(encoder.folder)
     except DataError as error:
-        return notice(texts.BROKEN_CURVE.filled(reason=" ".join(str(error).split())[:200]))
+        return notice(say.training.broken_curve.filled(reason=" ".join(str(error).split())[:200]))
     if not points:
-        return notice(texts.NO_CURVE, alarm=False)
-    figures = "".join(map(_section, _figures(points, encoder.tokenizer.vocab_size)))
+        return notice(say.training.no_curve, alarm=False)
+    figures = "".join(map(_section, _figures(say, points, encoder.tokenizer.vocab_size)))
     source = encoder.facts.get("trained_on")
-    about = texts.TRAINED_ON.filled(source=str(source)) if source else None
+    about = say.training.trained_on.format(source=str(source)) if source else None
     return page(
-        bilingual(texts.TRAINING_TITLE, "h3")
-        + bilingual(texts.TRAINING_HINT, "p", "za-caption")
-        + _tiles(points[-1])
+        element(say.training.title, "h3")
+        + element(say.training.hint, "p", "za-caption")
+        + _tiles(say, points[-1])
         + f'<div class="za-figures">{figures}</div>'
-        + (bilingual(about, "p", "za-caption za-note") if about else "")
-        + _table(points)
+        + (element(about, "p", "za-caption za-note") if about else "")
+        + _table(say, points)
     )
 
 
-def _figures(points: Sequence[CurvePoint], rows: int) -> list[LineFigure]:
+def _figures(say: Language, points: Sequence[CurvePoint], rows: int) -> list[LineFigure]:
     tokens = [point.tokens for point in points]
     accuracy = [point.masked_accuracy for point in points]
     loss = [point.masked_loss for point in points]
@@ -81,27 +81,33 @@ def _figures(points: Sequence[CurvePoint], rows: int) -> list[LineFigure]:
     choices = f"{math.exp(min(loss[-1], 99)):,.0f}"
     return [
         LineFigure(
-            title=texts.MASKED_ACCURACY,
-            hint=texts.MASKED_ACCURACY_HINT.filled(rows=f"{rows:,}"),
-            tokens=tokens,
+            say=say,
+            title=say.training.masked_accuracy,
+            hint=say.training.masked_accuracy_hint.format(rows=f"{rows:,}"),
+            across=say.training.tokens_read,
+            places=tokens,
             values=accuracy,
             low=0,
             high=min(1, max(0.1, math.ceil(11 * max(accuracy)) / 10)),
             is_share=True,
         ),
         LineFigure(
-            title=texts.MASKED_LOSS,
-            hint=texts.MASKED_LOSS_HINT.filled(choices=choices),
-            tokens=tokens,
+            say=say,
+            title=say.training.masked_loss,
+            hint=say.training.masked_loss_hint.format(choices=choices),
+            across=say.training.tokens_read,
+            places=tokens,
             values=loss,
             low=math.floor(min(loss)),
             high=math.floor(max(loss)) + 1,
             is_share=False,
         ),
         LineFigure(
-            title=texts.ORDER_ACCURACY,
-            hint=texts.ORDER_ACCURACY_HINT,
-            tokens=tokens,
+            say=say,
+            title=say.training.order_accuracy,
+            hint=say.training.order_accuracy_hint,
+            across=say.training.tokens_read,
+            places=tokens,
             values=order,
             low=min(0.4, math.floor(10 * min(order)) / 10),
             high=1,
@@ -113,46 +119,46 @@ def _figures(points: Sequence[CurvePoint], rows: int) -> list[LineFigure]:
 
 def _section(figure: LineFigure) -> str:
     return (
-        f'<section class="za-section">{bilingual(figure.title, "h3")}{figure.draw()}'
-        f"{bilingual(figure.hint, 'p', 'za-caption')}</section>"
+        f'<section class="za-section">{element(figure.title, "h3")}{figure.draw()}'
+        f"{element(figure.hint, 'p', 'za-caption')}</section>"
     )
 
 
-def _tiles(last: CurvePoint) -> str:
+def _tiles(say: Language, last: CurvePoint) -> str:
     tiles = [
-        (chinese_count(last.tokens), texts.TOKENS_READ),
-        (f"{last.update:,.0f}", texts.UPDATES),
-        (f"{100 * last.masked_accuracy:.1f}%", texts.MASKED_ACCURACY),
-        (f"{100 * last.order_accuracy:.1f}%", texts.ORDER_ACCURACY),
+        (say.count(last.tokens), say.training.tokens_read),
+        (f"{last.update:,.0f}", say.training.updates),
+        (f"{100 * last.masked_accuracy:.1f}%", say.training.masked_accuracy),
+        (f"{100 * last.order_accuracy:.1f}%", say.training.order_accuracy),
     ]
     items = "".join(
-        f'<li><strong class="za-count">{value}</strong>{bilingual(name)}</li>'
+        f'<li><strong class="za-count">{value}</strong>{element(name)}</li>'
         for value, name in tiles
     )
     return f'<ul class="za-counts">{items}</ul>'
 
 
-def _table(points: Sequence[CurvePoint]) -> str:
+def _table(say: Language, points: Sequence[CurvePoint]) -> str:
     names = (
-        texts.UPDATES,
-        texts.TOKENS_READ,
-        texts.MASKED_LOSS,
-        texts.MASKED_ACCURACY,
-        texts.ORDER_ACCURACY,
+        say.training.updates,
+        say.training.tokens_read,
+        say.training.masked_loss,
+        say.training.masked_accuracy,
+        say.training.order_accuracy,
     )
-    heads = "".join(f"<th>{bilingual(name, 'span')}</th>" for name in names)
-    rows = "".join(_row(points[index]) for index in spread(len(points), _MAX_ROWS))
+    heads = "".join(f"<th>{element(name, 'span')}</th>" for name in names)
+    rows = "".join(_row(say, points[index]) for index in spread(len(points), _MAX_ROWS))
     return (
-        f'<details class="za-numbers"><summary>{bilingual(texts.NUMBERS, "span")}</summary>'
+        f'<details class="za-numbers"><summary>{element(say.training.numbers, "span")}</summary>'
         f'<div class="za-scroll"><table><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div></details>"
     )
 
 
-def _row(point: CurvePoint) -> str:
+def _row(say: Language, point: CurvePoint) -> str:
     cells = (
         f"{point.update:,.0f}",
-        chinese_count(point.tokens),
+        say.count(point.tokens),
         f"{point.masked_loss:.3f}",
         f"{100 * point.masked_accuracy:.1f}%",
         f"{100 * point.order_accuracy:.1f}%",

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import time
 
-from apps import texts
 from apps.answers import LIVE_CHARACTERS, MAX_CHARACTERS, in_one_line
 from apps.entity_panels import entity_panel
 from apps.markup import notice
+from apps.texts.languages import Language
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.tagging import Tagger
 
 
-def find_entities(tagger: Tagger, text: str | None) -> str:
+def find_entities(say: Language, tagger: Tagger, text: str | None) -> str:
     """Return the panel with the entities of what stands in the box."""
     if not text or not text.strip():
-        return notice(texts.EMPTY_ENTITIES)
+        return notice(say.entities.empty)
     if len(text) > MAX_CHARACTERS:
-        return notice(texts.TOO_LONG.filled(count=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
+        return notice(say.page.too_long.filled(count=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
     start = time.perf_counter()
     try:
         (entities,) = tagger(text)
     except (ZhAlbertError, RuntimeError, MemoryError) as error:
-        return notice(texts.FAILED.filled(reason=in_one_line(error)))
-    return entity_panel(text, entities, tagger.labels, time.perf_counter() - start)
+        return notice(say.page.failed.filled(reason=in_one_line(error)))
+    return entity_panel(say, text, entities, tagger.labels, time.perf_counter() - start)
 
 
-def announce_entities(text: str | None) -> str:
+def announce_entities(say: Language, text: str | None) -> str:
     """Return what is shown while a long text is read; nothing for a short one."""
     if text and LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
-        return notice(texts.WORKING.filled(count=f"{len(text):,}"), alarm=False)
+        return notice(say.page.working.filled(count=f"{len(text):,}"), alarm=False)
     return ""
 
 
-def find_entities_typed(tagger: Tagger, text: str | None) -> str:
+def find_entities_typed(say: Language, tagger: Tagger, text: str | None) -> str:
     """Return the panel while the user types: a long text waits for the button."""
     if not text or not text.strip():
-        return notice(texts.ENTITIES_WAITING, alarm=False)
+        return notice(say.entities.waiting, alarm=False)
     if LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
-        return notice(texts.ENTITIES_LONG.filled(count=f"{len(text):,}"), alarm=False)
-    return find_entities(tagger, text)
+        return notice(say.entities.long.filled(count=f"{len(text):,}"), alarm=False)
+    return find_entities(say, tagger, text)

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from apps import texts
-from apps.markup import bilingual, escape, page, shown
+from apps.markup import element, escape, page, shown
 from apps.panels import duration
+from apps.texts.languages import Language
 from zh_albert.inference.tagging import Entity
 
 COLOURS = 10  # tints in the style sheet; more types than that share them
@@ -17,11 +17,12 @@ MAX_ROWS = 200  # of the list and the JSON; the marks in the text are all there
 
 
 def entity_panel(
-    text: str, entities: Sequence[Entity], types: Sequence[str], seconds: float
+    say: Language, text: str, entities: Sequence[Entity], types: Sequence[str], seconds: float
 ) -> str:
     """Show what a tagger found.
 
     Args:
+        say: The page's language.
         text: What was read.
         entities: In order; those that cross another one stand in the list only.
         types: All types of the model: the order decides the colours.
@@ -30,28 +31,29 @@ def entity_panel(
     colours = {name: index % COLOURS for index, name in enumerate(types)}
     counts = Counter(entity.type for entity in entities)
     legend = "".join(
-        f'<li><span class="za-entity za-e{colours[name]}">{escape(type_name(name))}</span>'
+        f'<li><span class="za-entity za-e{colours[name]}">{escape(type_name(say, name))}</span>'
         f'<span class="za-raw">{count}</span></li>'
         for name, count in counts.most_common()
     )
-    took = texts.LATENCY.filled(time=duration(seconds))
-    found = texts.ENTITIES_FOUND.filled(count=len(entities))
-    none = "" if entities else bilingual(texts.NO_ENTITIES, "p", "za-caption")
+    took = say.page.latency.format(time=duration(seconds))
+    found = say.entities.found.format(count=len(entities))
+    none = "" if entities else element(say.entities.none, "p", "za-caption")
     return page(
-        f'<section class="za-section"><header>{bilingual(found, "h3")}'
-        f'<span class="za-chip" title="{escape(took.en)}">{escape(took.zh)}</span></header>'
-        f'<p class="za-flow za-marked">{_marked(text, entities, colours)}</p>'
-        f'<ul class="za-legend">{legend}</ul>{none}</section>{_lists(entities)}'
+        f'<section class="za-section"><header>{element(found, "h3")}'
+        f"{element(took, 'span', 'za-chip')}</header>"
+        f'<p class="za-flow za-marked">{_marked(say, text, entities, colours)}</p>'
+        f'<ul class="za-legend">{legend}</ul>{none}</section>{_lists(say, entities)}'
     )
 
 
-def type_name(name: str) -> str:
-    """Return a type's Chinese name; one that has none is its own.
+def type_name(say: Language, name: str) -> str:
+    """Return a type's name in a language; one that has none is its own.
 
-    >>> type_name("company"), type_name("药品")
+    >>> from apps.texts.languages import CHINESE
+    >>> type_name(CHINESE, "company"), type_name(CHINESE, "药品")
     ('公司', '药品')
     """
-    return texts.ENTITY_TYPES.get(name, name)
+    return say.labels.entities.get(name, name)
 
 
 def nesting(entities: Iterable[Entity]) -> list[Entity]:
@@ -70,7 +72,7 @@ def nesting(entities: Iterable[Entity]) -> list[Entity]:
     return kept
 
 
-def _marked(text: str, entities: Iterable[Entity], colours: dict[str, int]) -> str:
+def _marked(say: Language, text: str, entities: Iterable[Entity], colours: dict[str, int]) -> str:
     """Return the text as HTML with a mark around each entity."""
     parts: list[str] = []
     position, open_ends = 0, list[int]()
@@ -83,7 +85,7 @@ def _marked(text: str, entities: Iterable[Entity], colours: dict[str, int]) -> s
 
     for entity in nesting(entities):
         close_until(entity.start)
-        name = escape(type_name(entity.type))
+        name = escape(type_name(say, entity.type))
         hint = f"{name} · {entity.start}–{entity.end} · {entity.score:.1%}"
         parts.append(shown(text[position : entity.start]))
         parts.append(
@@ -96,12 +98,12 @@ def _marked(text: str, entities: Iterable[Entity], colours: dict[str, int]) -> s
     return "".join(parts)
 
 
-def _lists(entities: Sequence[Entity]) -> str:
+def _lists(say: Language, entities: Sequence[Entity]) -> str:
     if not entities:
         return ""
-    heads = "".join(f"<th>{bilingual(head)}</th>" for head in texts.ENTITY_COLUMNS)
+    heads = "".join(f"<th>{element(head)}</th>" for head in say.entities.columns)
     rows = "".join(
-        f"<tr><td>{shown(entity.text)}</td><td>{escape(type_name(entity.type))}</td>"
+        f"<tr><td>{shown(entity.text)}</td><td>{escape(type_name(say, entity.type))}</td>"
         f"<td>{entity.start}–{entity.end}</td><td>{entity.score:.1%}</td></tr>"
         for entity in entities[:MAX_ROWS]
     )
@@ -111,12 +113,12 @@ def _lists(entities: Sequence[Entity]) -> str:
     rest = len(entities) - MAX_ROWS
     more = ""
     if rest > 0:
-        left_out = texts.ENTITIES_LEFT_OUT.filled(shown=MAX_ROWS, rest=rest)
-        more = bilingual(left_out, "p", "za-caption")
+        left_out = say.entities.left_out.format(shown=MAX_ROWS, rest=rest)
+        more = element(left_out, "p", "za-caption")
     return (
-        f'<details class="za-section za-numbers" open><summary>{bilingual(texts.ENTITY_LIST)}'
+        f'<details class="za-section za-numbers" open><summary>{element(say.entities.listed)}'
         f'</summary><div class="za-scroll"><table><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{more}</details>"
-        f'<details class="za-section za-numbers"><summary>{bilingual(texts.ENTITY_JSON)}</summary>'
+        f'<details class="za-section za-numbers"><summary>{element(say.entities.as_json)}</summary>'
         f'<pre class="za-json">{escape(f"[{lines}]")}</pre></details>'
     )

@@ -7,9 +7,9 @@ import time
 from collections.abc import Collection
 from typing import NamedTuple
 
-from apps import texts
 from apps.fill_panels import Gap, Word, fill_panel, words_panel
 from apps.markup import notice
+from apps.texts.languages import Language
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.tokenization.characters import is_chinese, is_letter
@@ -24,12 +24,12 @@ class FillState(NamedTuple):
 
     Attributes:
         words: The sentence as buttons.
-        hidden: Words of it that are hidden.
+        hidden: Words of it that are hidden; plain tuples, which JSON can hold.
         result: The panel beside it.
     """
 
     words: str
-    hidden: list[Word]
+    hidden: list[tuple[int, int, str]]
     result: str
 
 
@@ -40,22 +40,23 @@ class FillAnswers:
     still stand where they stood.
 
     Args:
+        say: The page's language.
         encoder: Fills the masks.
         cut: A word segmenter.
     """
 
-    def __init__(self, encoder: FillMask, cut: Cut) -> None:
-        self._encoder, self._cut = encoder, cut
+    def __init__(self, say: Language, encoder: FillMask, cut: Cut) -> None:
+        self._say, self._encoder, self._cut = say, encoder, cut
 
-    def typed(self, text: str | None, hidden: Collection[Word]) -> FillState:
+    def typed(self, text: str | None, hidden: object) -> FillState:
         """Answer while the person types."""
         return self._state(text or "", hidden, asked=False)
 
-    def asked(self, text: str | None, hidden: Collection[Word]) -> FillState:
+    def asked(self, text: str | None, hidden: object) -> FillState:
         """Answer the button: now having nothing to do is an error."""
         return self._state(text or "", hidden, asked=True)
 
-    def toggled(self, text: str | None, hidden: Collection[Word], place: object) -> FillState:
+    def toggled(self, text: str | None, hidden: object, place: object) -> FillState:
         """Hide a word, or put it back.
 
         Args:
@@ -63,8 +64,9 @@ class FillAnswers:
             hidden: What is hidden so far.
             place: The first character of the word; anything else changes nothing.
         """
-        clicked = {word for word in self.words(text or "") if str(word.start) == place}
-        return self._state(text or "", clicked ^ {*hidden}, asked=False)
+        words = self.words(text or "")
+        clicked = {word for word in words if str(word.start) == place}
+        return self._state(text or "", [*clicked ^ {*_standing(words, hidden)}], asked=False)
 
     def example(self, marked: str) -> tuple[str, FillState]:
         """Return an example's text, and show it with the words in 【】 hidden."""
@@ -94,34 +96,39 @@ class FillAnswers:
             shift += len(part)
         return found
 
-    def _state(self, text: str, hidden: Collection[Word], *, asked: bool) -> FillState:
+    def _state(self, text: str, hidden: object, *, asked: bool) -> FillState:
         words = self.words(text)
-        kept = [word for word in words if word in hidden]
-        return FillState(words_panel(text, words, kept), kept, self._result(text, kept, asked))
+        kept = _standing(words, hidden)
+        return FillState(
+            words_panel(self._say, text, words, kept),
+            [(word.start, word.end, word.text) for word in kept],
+            self._result(text, kept, asked),
+        )
 
     def _result(self, text: str, hidden: Collection[Word], asked: bool) -> str:
+        say = self._say
         if not text.strip():
-            return notice(texts.FILL_EMPTY if asked else texts.FILL_WAITING, alarm=asked)
+            return notice(say.fill_mask.empty if asked else say.fill_mask.waiting, alarm=asked)
         if len(text) > MAX_CHARACTERS:
             limits = {"count": f"{len(text):,}", "limit": f"{MAX_CHARACTERS:,}"}
-            return notice(texts.FILL_TOO_LONG.filled(**limits))
+            return notice(say.fill_mask.too_long.filled(**limits))
         start = time.perf_counter()
         try:
             masked, grown = self._masked(text, hidden)
             if MASK not in masked:
-                return notice(texts.FILL_NOTHING_HIDDEN, alarm=asked)
+                return notice(say.fill_mask.nothing_hidden, alarm=asked)
             count = len(re.findall(f"(?:{re.escape(MASK)})+", masked))
             if count > MAX_GAPS:
-                return notice(texts.FILL_TOO_MANY.filled(count=count, limit=MAX_GAPS))
+                return notice(say.fill_mask.too_many.filled(count=count, limit=MAX_GAPS))
             [spots] = self._encoder(masked)
         except (ZhAlbertError, RuntimeError, MemoryError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            return notice(texts.FAILED.filled(reason=reason))
+            return notice(say.page.failed.filled(reason=reason))
         gaps = []
         for spot in spots:
             first, last = (_before(place, grown) for place in (spot.start, spot.end))
             gaps.append(Gap(first, last, text[first:last], spot.candidates))
-        return fill_panel(text, gaps, time.perf_counter() - start)
+        return fill_panel(say, text, gaps, time.perf_counter() - start)
 
     def _masked(self, text: str, hidden: Collection[Word]) -> tuple[str, list[tuple[int, int]]]:
         """Hide words; also return where each one's masks end, and how much longer they are."""
@@ -133,6 +140,18 @@ class FillAnswers:
             grown.append((word.end + shift, len(longer) - len(text)))
             text = longer
         return text, grown
+
+
+def _standing(words: Collection[Word], hidden: object) -> list[Word]:
+    """Return the words that are hidden, if they still stand where they stood.
+
+    Args:
+        words: Those of the text.
+        hidden: From the browser, which makes lists of words; or from a link, so perhaps nonsense.
+    """
+    told = hidden if isinstance(hidden, list) else []
+    places = [tuple(one) for one in told if isinstance(one, list | tuple)]
+    return [word for word in words if word in places]
 
 
 def _before(place: int, grown: Collection[tuple[int, int]]) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from apps import texts
-from apps.markup import bilingual, escape, page, plain, shown
+from apps.markup import element, escape, page, plain, shown
 from apps.panels import bar, duration
+from apps.texts.languages import Language
 from zh_albert.inference.fill_mask import MASK, Candidate
 
 
@@ -51,33 +51,34 @@ class Gap:
         return candidate.text == self.original.lower()
 
 
-def words_panel(text: str, words: Sequence[Word], hidden: Collection[Word]) -> str:
+def words_panel(say: Language, text: str, words: Sequence[Word], hidden: Collection[Word]) -> str:
     """Show a sentence whose words are buttons; ``data-word`` says where a word begins.
 
     Args:
+        say: The page's language.
         text: The sentence.
         words: Those that can be hidden, in order.
         hidden: Those that are.
     """
-    body = bilingual(texts.FILL_NO_WORDS, "p", "za-caption")
+    body = element(say.fill_mask.no_words, "p", "za-caption")
     if words:
         body = f'<div class="za-flow za-words">{"".join(_words(text, words, hidden))}</div>'
     return page(
         f'<div role="group" aria-labelledby="fill-words-title">'
-        f'<div id="fill-words-title">{bilingual(texts.FILL_WORDS, "h4")}</div>{body}</div>'
+        f'<div id="fill-words-title">{element(say.fill_mask.words, "h4")}</div>{body}</div>'
     )
 
 
-def fill_panel(text: str, gaps: Sequence[Gap], seconds: float) -> str:
+def fill_panel(say: Language, text: str, gaps: Sequence[Gap], seconds: float) -> str:
     """Show the sentence as the model fills it, and each place's candidates with their bars."""
-    took = texts.LATENCY.filled(time=duration(seconds))
-    cards = "".join(_card(number, gap) for number, gap in enumerate(gaps, start=1))
+    took = say.page.latency.format(time=duration(seconds))
+    cards = "".join(_card(say, number, gap) for number, gap in enumerate(gaps, start=1))
     return page(
         '<section class="za-section za-filled"><header>'
-        f'{bilingual(texts.FILLED, "h3")}<span class="za-chip" title="{escape(took.en)}">'
-        f'{escape(took.zh)}</span></header><p class="za-sentence">{_filled(text, gaps)}</p>'
+        f"{element(say.fill_mask.filled, 'h3')}{element(took, 'span', 'za-chip')}</header>"
+        f'<p class="za-sentence">{_filled(text, gaps)}</p>'
         f'</section><div class="za-cards">{cards}</div>'
-        f"{bilingual(texts.FILL_HINT, 'p', 'za-caption za-note')}"
+        f"{element(say.fill_mask.hint, 'p', 'za-caption za-note')}"
     )
 
 
@@ -110,17 +111,17 @@ def _filled(text: str, gaps: Sequence[Gap]) -> str:
     return "".join(parts)
 
 
-def _card(number: int, gap: Gap) -> str:
+def _card(say: Language, number: int, gap: Gap) -> str:
     if gap.is_known:
-        wording = texts.GUESSED if gap.is_guessed else texts.ORIGINAL
-        about = wording.filled(word=gap.original)
+        wording = say.fill_mask.guessed if gap.is_guessed else say.fill_mask.original
+        about = wording.format(word=gap.original)
     else:
-        about = texts.MASKS.filled(count=gap.original.count(MASK))
+        about = say.fill_mask.masks.format(count=gap.original.count(MASK))
     kind = "za-chip za-right" if gap.is_guessed else "za-chip"
     rows = "".join(
         bar(
             candidate.text,
-            texts.ORIGINAL_HERE.zh if gap.is_known and gap.is_original(candidate) else "",
+            say.fill_mask.original_here if gap.is_known and gap.is_original(candidate) else "",
             100 * candidate.score,
             winner=rank == 0,
         )
@@ -128,7 +129,7 @@ def _card(number: int, gap: Gap) -> str:
     )
     return (
         f'<section class="za-card" data-gap="{number}"><header>'
-        f"{bilingual(texts.GAP.filled(number=number), 'h3')}"
-        f'<span class="{kind}" title="{plain(about.en)}">{plain(about.zh)}</span></header>'
+        f"{element(say.fill_mask.gap.format(number=number), 'h3')}"
+        f'<span class="{kind}">{plain(about)}</span></header>'
         f'<ol class="za-bars">{rows}</ol></section>'
     )

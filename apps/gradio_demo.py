@@ -2,197 +2,132 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import socket
-import sys
 import threading
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-from apps import texts
-from apps.markup import bilingual, escape, page
-from zh_albert.checkpoints.locate import bundled_names, locate
-from zh_albert.checkpoints.store import load_config
-from zh_albert.errors import MissingExtraError, ZhAlbertError
-from zh_albert.inference.classification import Classifier
-from zh_albert.inference.fill_mask import FillMask
-from zh_albert.inference.loading import load
-from zh_albert.inference.tagging import Tagger
+from apps.batch_job import BulkModel
+from apps.jobs import Jobs
+from apps.markup import element, escape, page
+from apps.models import Models, bundled_models, open_models, warm_up
+from apps.page_server import LANGUAGES, bound, import_gradio, serve_pages, temporary_files
+from apps.texts.languages import CHINESE, ENGLISH, Language
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.tokenization.words import segmenter
 
 if TYPE_CHECKING:
     import gradio as gr
 
-HOST = "127.0.0.1"
-_STYLE = Path(__file__).with_name("page.css")
-_CHINESE_FONTS = (
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Microsoft YaHei",
-    "Noto Sans CJK SC",
-    "Source Han Sans SC",
-    "WenQuanYi Micro Hei",
-)
-_HEAD = '<script>document.documentElement.lang = "zh-CN";</script>'
-
 
 def build_demo(
-    models: Mapping[str, Classifier],
+    say: Language,
+    models: Models,
     *,
-    tagger: Tagger | None = None,
-    encoder: FillMask | None = None,
     tokenizer: Tokenizer | None = None,
+    jobs: Jobs | None = None,
 ) -> gr.Blocks:
-    """Build the page. A tab whose model is missing says how to get one.
+    """Build the page in one language.
+
+    A tab whose model is missing says how to get one, or is left out.
 
     Args:
-        models: Classifiers by name; those that ``apps.texts`` knows get a Chinese name.
-        tagger: What finds entities.
-        encoder: What fills masks, and whose training is shown.
+        say: The language.
+        models: What answers.
         tokenizer: Whose tokens are shown; default: the one of this project's own vocabulary.
+        jobs: Where long work is done; default: queues of this page's own.
 
     Raises:
         MissingExtraError: If gradio or a word segmenter is not installed.
     """
-    gr = _gradio()
+    gr = import_gradio()
+    from apps.tabs.batch import batch_tab
     from apps.tabs.classification import classification_tab
     from apps.tabs.entities import entities_tab
     from apps.tabs.fill_mask import fill_mask_tab
+    from apps.tabs.finetuning import finetuning_tab
+    from apps.tabs.inside import inside_tab
+    from apps.tabs.pairs import pairs_tab
+    from apps.tabs.reading import reading_tab
+    from apps.tabs.sharing import Shared, copy_button, share
     from apps.tabs.tokens import tokens_tab
     from apps.tabs.training import training_tab
 
     cut = segmenter().cut
-    with gr.Blocks(title=texts.TITLE.zh, analytics_enabled=False) as demo:
-        gr.HTML(_header(), elem_classes="za-head")
-        with gr.Tabs(overflow_behavior="wrap"):  # on a phone no tab hides in a menu
-            with gr.Tab(texts.CLASSIFY_TAB.label()):
-                classification_tab(models)
-            with gr.Tab(texts.ENTITIES_TAB.label()):
-                entities_tab(tagger)
-            with gr.Tab(texts.FILL_TAB.label()):
-                fill_mask_tab(encoder, cut)
-            with gr.Tab(texts.TOKENS_TAB.label()):
-                tokens_tab(tokenizer or default_tokenizer(), cut)
-            with gr.Tab(texts.TRAINING_TAB.label()):
-                training_tab(encoder)
+    jobs = jobs or Jobs()
+    in_bulk: dict[str, BulkModel] = {**models.classifiers}
+    if models.tagger:
+        in_bulk["ner"] = models.tagger
+    if models.reader:
+        in_bulk["reader"] = models.reader
+    in_bulk |= models.pairs
+    folder = models.encoder.folder if models.encoder else None
+    tokens_of = tokenizer or default_tokenizer()
+    layouts: list[tuple[str, str, Callable[[], Shared]]] = [
+        (
+            "classification",
+            say.classification.tab,
+            partial(classification_tab, say, models.classifiers),
+        ),
+        ("entities", say.entities.tab, partial(entities_tab, say, models.tagger)),
+    ]
+    if models.reader:
+        layouts.append(("reading", say.reading.tab, partial(reading_tab, say, models.reader)))
+    if models.pairs:
+        layouts.append(("pairs", say.pairs.tab, partial(pairs_tab, say, models.pairs)))
+    layouts += [
+        ("fill", say.fill_mask.tab, partial(fill_mask_tab, say, models.encoder, cut)),
+        ("tokens", say.tokens.tab, partial(tokens_tab, say, tokens_of, cut)),
+    ]
+    if models.encoders.names:
+        layouts.append(("inside", say.inside.tab, partial(inside_tab, say, models.encoders)))
+    layouts += [
+        ("training", say.training.tab, partial(training_tab, say, models.encoder)),
+        ("batch", say.batch.tab, partial(batch_tab, say, in_bulk, jobs.bulk)),
+        ("finetuning", say.finetuning.tab, partial(finetuning_tab, say, folder, jobs.training)),
+    ]
+    with gr.Blocks(title=say.page.title, analytics_enabled=False, delete_cache=(600, 7200)) as demo:
+        gr.HTML(_header(say, copy_button(say)), elem_classes="za-head")
+        with gr.Tabs(overflow_behavior="wrap") as tabs:  # on a phone no tab hides in a menu
+            shared = {}
+            for name, title, lay_out in layouts:
+                with gr.Tab(title, id=name) as tab:
+                    shared[name] = (tab, lay_out())
+        share(demo, tabs, shared)
     return demo
 
 
-def serve(*, port: int, models: Sequence[str] | None = None) -> None:
+def serve(*, port: int, models: Sequence[str] | None = None, more: Sequence[str] = ()) -> None:
     """Serve the page on 127.0.0.1 until Ctrl-C; its address is printed on standard error.
 
     Args:
         port: 0 takes a free one.
-        models: Names, folders or hub ids of classifiers, a tagger and an encoder; default: the
-            bundled ones.
+        models: Names, folders or hub ids; default: the bundled ones.
+        more: Models beside these.
 
     Raises:
         MissingExtraError: If gradio or a word segmenter is not installed.
         CheckpointError: If a model cannot be opened.
         ZhAlbertError: If the port cannot be used.
     """
-    port = _usable_port(port)  # the first thing to go wrong, and the cheapest to find out
-    _keep_to_this_computer()
-    gr = _gradio()
-    classifiers: dict[str, Classifier] = {}
-    encoder, tagger = None, None
-    for name in _bundled_models() if models is None else models:
-        opened, short = load(name), Path(name).name
-        if isinstance(opened, FillMask):
-            encoder = opened
-        elif isinstance(opened, Tagger):
-            tagger = opened
-        elif isinstance(opened, Classifier) and not opened.pairs:  # the page shows no others yet
-            classifiers[name if short in classifiers else short] = opened
-    demo = build_demo(classifiers, tagger=tagger, encoder=encoder)
-    try:
-        _, url, _ = demo.launch(
-            server_name=HOST,
-            server_port=port,
-            share=False,
-            quiet=True,
-            prevent_thread_lock=True,
-            theme=_theme(gr),
-            css=_STYLE.read_text(encoding="utf-8"),
-            head=_HEAD,
-            footer_links=[],
-            run_history=False,
-            enable_monitoring=False,
-            ssr_mode=False,
-            mcp_server=False,
-        )
-    except OSError as error:  # taken by somebody in the meantime
-        raise _port_error(port, error) from None
-    sys.stderr.write(f"演示已打开 The demo is at {url}  (Ctrl-C 结束 ends it)\n")
-    sys.stderr.flush()
-    try:
-        threading.Event().wait()
-    finally:
-        demo.close(verbose=False)
+    with bound(port) as listening:  # the first thing to go wrong, and the cheapest to find out
+        import_gradio()
+        opened = open_models([*(bundled_models() if models is None else models), *more])
+        with temporary_files() as folder:
+            jobs = Jobs(folder)
+            try:
+                pages = {say: build_demo(say, opened, jobs=jobs) for say in LANGUAGES}
+                threading.Thread(target=warm_up, args=[opened], daemon=True).start()
+                serve_pages(pages, listening)
+            finally:
+                jobs.close()
 
 
-def _header() -> str:
+def _header(say: Language, copy_link: str) -> str:
+    other = ENGLISH if say is CHINESE else CHINESE
     return page(
-        f'<h1><span class="za-zh">{escape(texts.TITLE.zh)}</span>'
-        f'<span class="za-en" lang="en">{escape(texts.TITLE.en)}</span></h1>'
-        f"{bilingual(texts.PROMISE, 'p')}"
-    )
-
-
-def _theme(gr: Any) -> Any:
-    """Return calm colours and the system's own fonts: a named Google font would be fetched."""
-    fonts = [*_CHINESE_FONTS, "system-ui", "sans-serif"]
-    mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
-    return gr.themes.Base(primary_hue="teal", neutral_hue="stone", font=fonts, font_mono=mono)
-
-
-def _gradio() -> Any:
-    _keep_to_this_computer()
-    try:
-        import gradio
-    except ImportError:
-        raise MissingExtraError.of("gradio", "demo") from None
-    return gradio
-
-
-def _keep_to_this_computer() -> None:
-    """Switch off whatever would call another one: telemetry, hubs, a proxy for our own address."""
-    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    for name in ("NO_PROXY", "no_proxy"):
-        known = os.environ.get(name, "")
-        if HOST not in known.split(","):
-            os.environ[name] = f"{known},{HOST}".lstrip(",")
-
-
-def _bundled_models() -> list[str]:
-    """Return the bundled models the page has a tab for, in the order of ``apps.texts``."""
-    tasks = {name: load_config(locate(name))[1].get("name") for name in bundled_names()}
-    found = [name for name, task in tasks.items() if task in ("classification", "ner", "encoder")]
-    known = list(texts.MODELS)
-    return sorted(found, key=lambda name: (known.index(name) if name in known else 99, name))
-
-
-def _usable_port(port: int) -> int:
-    """Return the port, or a free one for 0.
-
-    Raises:
-        ZhAlbertError: If it cannot be used.
-    """
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise _port_error(port, error) from None
-        return int(probe.getsockname()[1])
-
-
-def _port_error(port: int, error: OSError) -> ZhAlbertError:
-    taken = error.errno in (errno.EADDRINUSE, None)
-    problem = "is in use" if taken else f"cannot be opened ({error.strerror})"
-    return ZhAlbertError(
-        f"{HOST}: port {port} {problem}; choose another one, or a free one: zh-albert demo --port 0"
+        f'<div class="za-title">{element(say.page.title, "h1")}<div class="za-switches">{copy_link}'
+        f'<a id="language" class="za-switch" lang="{other.code}" href="?lang={other.query}">'
+        f"{escape(say.page.switch)}</a></div></div>{element(say.page.promise, 'p')}"
+        '<p id="link-said" role="status"></p>'
     )

@@ -1,4 +1,4 @@
-"""A line over the number of tokens read, as inline SVG: no script, no library, no request."""
+"""A line over a count that grows, as inline SVG: no script, no library, no request."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps import texts
 from apps.markup import escape
-from apps.texts import Wording
+from apps.texts.languages import Language
 
 _WIDTH, _HEIGHT = 360, 220  # in its own units; about as many pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 16, 14, 40  # room around the drawing
@@ -20,24 +19,30 @@ class LineFigure:
     """One line, and the range it is drawn in.
 
     Attributes:
+        say: The page's language.
         title: What the line is.
         hint: How to read it.
-        tokens: Where its points stand, ascending.
+        across: What its points are counted in.
+        places: Where they stand, ascending.
         values: How high; as many.
         low: The value at the bottom.
         high: The value at the top.
         is_share: Whether values are shares from 0 to 1, written in percent.
         chance: Where a dashed line shows what guessing gives; None without one.
+        until: Where the drawing ends, if its line has not come there yet.
     """
 
-    title: Wording
-    hint: Wording
-    tokens: Sequence[float]
+    say: Language
+    title: str
+    hint: str
+    across: str
+    places: Sequence[float]
     values: Sequence[float]
     low: float
     high: float
     is_share: bool
     chance: float | None = None
+    until: float = 0
 
     def draw(self) -> str:
         """Return the figure; its colours come from the style sheet."""
@@ -47,9 +52,7 @@ class LineFigure:
         if self.low == 0:  # above another line the area would mean nothing
             (first, _), (last, _), bottom = places[0], places[-1], self._y(0)
             area = f'<polygon class="za-area" points="{first},{bottom} {line} {last},{bottom}"/>'
-        about = (
-            f"{self.title.zh}：{self._written(self.values[0])} → {self._written(self.values[-1])}"
-        )
+        about = f"{self.title}: {self._written(self.values[0])} → {self._written(self.values[-1])}"
         return (
             f'<svg class="za-figure" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
             f'aria-label="{escape(about)}">{self._scales()}'
@@ -57,11 +60,15 @@ class LineFigure:
         )
 
     def _points(self) -> list[tuple[float, float]]:
-        return list(zip(self.tokens, self.values, strict=True))
+        return list(zip(self.places, self.values, strict=True))
+
+    @property
+    def _end(self) -> float:
+        return max(self.places[-1], self.until, 1)
 
     def _x(self, count: float) -> float:
         room = _WIDTH - _LEFT - _RIGHT
-        return round(_LEFT + room * count / max(self.tokens[-1], 1), 1)
+        return round(_LEFT + room * count / self._end, 1)
 
     def _y(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low)
@@ -77,11 +84,11 @@ class LineFigure:
             y, written = self._y(value), f"{100 * value:g}%" if self.is_share else f"{value:g}"
             parts.append(f'<line class="za-grid" x1="{_LEFT}" x2="{right}" y1="{y}" y2="{y}"/>')
             parts.append(f'<text x="{_LEFT - 7}" y="{y + 4}" text-anchor="end">{written}</text>')
-        for count in ticks(0, max(self.tokens[-1], 1), 4):
-            x, written = self._x(count), chinese_count(count)
+        for count in ticks(0, self._end, 4):
+            x, written = self._x(count), self.say.count(count)
             anchor = "end" if x > right - 20 else "middle"
             parts.append(f'<text x="{x}" y="{bottom + 17}" text-anchor="{anchor}">{written}</text>')
-        name = escape(f"{texts.TOKENS_READ.zh} {texts.TOKENS_READ.en}")
+        name = escape(self.across)
         middle = (_LEFT + right) // 2
         parts.append(f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{name}</text>')
         if self.chance is not None:
@@ -93,24 +100,9 @@ class LineFigure:
         points = self._points()
         return "".join(
             f'<circle class="za-dot" cx="{self._x(count)}" cy="{self._y(value)}" r="3">'
-            f"<title>{chinese_count(count)}: {self._written(value)}</title></circle>"
+            f"<title>{self.say.count(count)}: {self._written(value)}</title></circle>"
             for count, value in (points[index] for index in spread(len(points), _MAX_DOTS))
         )
-
-
-def chinese_count(count: float) -> str:
-    """Write a count as Chinese does, in ten thousands and hundred millions.
-
-    >>> chinese_count(620), chinese_count(620_000), chinese_count(45_678_901)
-    ('620', '62 万', '4,568 万')
-    >>> chinese_count(134_000_000)
-    '1.34 亿'
-    """
-    for size, name in ((1e8, "亿"), (1e4, "万")):
-        if count >= size:
-            share = count / size
-            return f"{share:.3g} {name}" if share < 999.5 else f"{share:,.0f} {name}"
-    return f"{count:,.0f}"
 
 
 def spread(count: int, most: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import unicodedata
 
-from apps.texts import Notice, Wording
+from apps.texts.notice import Notice
 
 _SYMBOLS = {" ": "␣", "\u3000": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\x7f": "␡"}
 # Letters, marks and symbols by category, but with nothing to see.
@@ -72,31 +72,33 @@ def plain(text: str) -> str:
     return escape("".join(c if c in " \u3000" else symbol(c) or c for c in text))
 
 
-def bilingual(wording: Wording, tag: str = "div", kind: str = "") -> str:
-    """Return both languages, Chinese first, English beneath."""
-    return (
-        f'<{tag} class="za-both {kind}"><span class="za-zh" lang="zh-CN">{escape(wording.zh)}'
-        f'</span><span class="za-en" lang="en">{escape(wording.en)}</span></{tag}>'
-    )
+def element(text: str, tag: str = "div", kind: str = "") -> str:
+    """Return an element that shows the text.
+
+    >>> element("1 < 2", "p", "za-caption")
+    '<p class="za-caption">1 &lt; 2</p>'
+    """
+    style = f' class="{kind}"' if kind else ""
+    return f"<{tag}{style}>{escape(text)}</{tag}>"
 
 
 def notice(what: Notice, *, alarm: bool = True) -> str:
     """Say why there is no result, and what to do.
 
     Args:
-        what: The wording.
+        what: The two sentences.
         alarm: Whether something is wrong; screen readers then say it at once.
     """
     kind, role = ("za-alarm", "alert") if alarm else ("za-calm", "status")
     return page(
         f'<section class="za-notice {kind}" role="{role}">'
-        f"{bilingual(what.problem, kind='za-problem')}{bilingual(what.remedy)}</section>"
+        f"{element(what.problem, kind='za-problem')}{element(what.remedy)}</section>"
     )
 
 
 def page(body: str) -> str:
-    """Wrap a panel, so that the style sheet and readers know it and its language."""
-    return f'<div class="za" lang="zh-CN">{body}</div>'
+    """Wrap a panel, so that the style sheet knows it."""
+    return f'<div class="za">{body}</div>'
 
 
 def _unfit(character: str) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps import texts
-from apps.markup import bilingual, escape, page, plain
-from apps.texts import Wording
-from zh_albert.inference.classification import Classification
+from apps.markup import element, escape, page, plain
+from apps.opinion_panels import agreement, opinions_table
+from apps.texts.languages import Language
+from zh_albert.inference.classification import Classification, Opinions
 
 MAX_BARS = 20  # of one model; the other classes share a bar
 _SNIPPET = 40  # characters of the text repeated above its results
@@ -22,20 +22,23 @@ class Answer:
         model: The model's name.
         result: Its answer.
         seconds: How long it took.
+        opinions: What its parts say; None: they were not asked.
     """
 
     model: str
     result: Classification
     seconds: float
+    opinions: Opinions | None = None
 
 
-def class_name(label: str) -> str:
-    """Return a label's Chinese name; a label that has none is its own.
+def class_name(say: Language, label: str) -> str:
+    """Return a label's name in a language; a label that has none is its own.
 
-    >>> class_name("news_finance"), class_name("退款")
+    >>> from apps.texts.languages import CHINESE
+    >>> class_name(CHINESE, "news_finance"), class_name(CHINESE, "退款")
     ('财经', '退款')
     """
-    return texts.LABELS.get(label, label)
+    return say.labels.classes.get(label, label)
 
 
 def percentages(scores: Sequence[float]) -> list[float]:
@@ -68,47 +71,60 @@ def duration(seconds: float) -> str:
     return f"{1000 * seconds:.1f} ms" if seconds < 0.01 else f"{1000 * seconds:.0f} ms"
 
 
-def classification_panel(text: str, answers: Sequence[Answer]) -> str:
+def classification_panel(say: Language, text: str, answers: Sequence[Answer]) -> str:
     """Show the answers of one or more models, side by side where there is room.
 
     Args:
+        say: The page's language.
         text: What was classified; its beginning is repeated, so that it is clear what the bars
             are of.
         answers: One of each model.
     """
     snippet = plain(text[:_SNIPPET]) + ("…" if len(text) > _SNIPPET else "")
-    read = texts.CHARACTERS_READ.filled(count=f"{len(text):,}")
-    cards = "".join(map(_card, answers))
+    read = say.classification.characters_read.format(count=f"{len(text):,}")
+    cards = "".join(answer_card(say, answer) for answer in answers)
+    hint = ""
+    if any(answer.opinions and answer.opinions.ngrams for answer in answers):
+        hint = element(say.opinions.hint, "p", "za-caption za-note")
     return page(
-        f'<p class="za-quote"><q>{snippet}</q><span class="za-read">{escape(read.zh)}'
-        f' <span class="za-en" lang="en">{escape(read.en)}</span></span></p>'
-        f'<div class="za-cards">{cards}</div>'
+        f'<p class="za-quote"><q>{snippet}</q>{element(read, "span", "za-read")}</p>'
+        f"{agreement(say, [(answer.model, answer.result) for answer in answers])}"
+        f'<div class="za-cards">{cards}</div>{hint}'
     )
 
 
-def _card(answer: Answer) -> str:
-    name = texts.MODELS.get(answer.model, Wording(answer.model, ""))
-    took = texts.LATENCY.filled(time=duration(answer.seconds))
+def answer_card(say: Language, answer: Answer, *, meaning: str = "") -> str:
+    """Show one model's answer.
+
+    Args:
+        say: The page's language.
+        answer: What it said.
+        meaning: What the label means, if that needs to be said.
+    """
+    name = say.labels.models.get(answer.model, answer.model)
+    took = say.page.latency.format(time=duration(answer.seconds))
     labels = list(answer.result.scores)
     percents = percentages(list(answer.result.scores.values()))
     rows = [
-        bar(class_name(label), label, percent, winner=label == answer.result.label)
+        bar(class_name(say, label), label, percent, winner=label == answer.result.label)
         for label, percent in zip(labels[:MAX_BARS], percents, strict=False)
     ]
     rest = len(labels) - MAX_BARS
     if rest > 0:
-        others = texts.OTHERS.filled(count=rest)
+        others = say.classification.others.format(count=rest)
         share = round(100 - sum(percents[:MAX_BARS]), 1)
-        rows.append(bar(others.zh, others.en, share, winner=False))
+        rows.append(bar(others, "", share, winner=False))
     best = answer.result.label
+    apart = opinions_table(say, answer.opinions) if answer.opinions else ""
     return (
         f'<section class="za-card" data-model="{plain(answer.model)}"><header>'
-        f"{bilingual(name, 'h3')}"
-        f'<span class="za-chip" title="{escape(took.en)}">{escape(took.zh)}</span></header>'
-        f'<p class="za-best"><strong>{escape(class_name(best))}</strong>'
+        f"{element(name, 'h3')}"
+        f"{element(took, 'span', 'za-chip')}</header>"
+        f'<p class="za-best"><strong>{escape(class_name(say, best))}</strong>'
         f'<span class="za-percent">{percents[labels.index(best)]:.1f}%</span></p>'
-        f"{bilingual(texts.PROBABILITIES, 'p', 'za-caption')}"
-        f'<ol class="za-bars">{"".join(rows)}</ol></section>'
+        f"{element(meaning, 'p', 'za-meaning') if meaning else ''}"
+        f"{element(say.classification.probabilities, 'p', 'za-caption')}"
+        f'<ol class="za-bars">{"".join(rows)}</ol>{apart}</section>'
     )
 
 
@@ -123,24 +139,33 @@ def bar(name: str, beside: str, percent: float, *, winner: bool) -> str:
     """
     kind = "za-bar za-winner" if winner else "za-bar"
     remark = f'<span class="za-raw">{escape(beside)}</span>' if beside not in (name, "") else ""
-    written = "&lt;0.1%" if 0 < percent < 0.05 else f"{percent:.1f}%"
     return (
         f'<li class="{kind}"><span class="za-name">{escape(name)}{remark}</span>'
         f'<span class="za-track" role="meter" aria-valuemin="0" aria-valuemax="100" '
         f'aria-valuenow="{percent:.1f}" aria-label="{plain(name)}">'
         f'<span class="za-fill" style="width:{percent:.1f}%"></span></span>'
-        f'<span class="za-percent">{written}</span></li>'
+        f'<span class="za-percent">{percent_text(percent)}</span></li>'
     )
 
 
-def choices(models: Mapping[str, object]) -> list[tuple[str, str]]:
+def percent_text(percent: float) -> str:
+    """Write a percentage as HTML; one too small for a tenth is said to be so.
+
+    >>> percent_text(12.34), percent_text(0.01)
+    ('12.3%', '&lt;0.1%')
+    """
+    return "&lt;0.1%" if 0 < percent < 0.05 else f"{percent:.1f}%"
+
+
+def choices(say: Language, models: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return what the choice of a model offers, as label and value; ``""`` means all models.
 
-    >>> [value for _, value in choices({"sentiment": ..., "mine": ...})]
+    >>> from apps.texts.languages import CHINESE
+    >>> [value for _, value in choices(CHINESE, {"sentiment": ..., "mine": ...})]
     ['', 'sentiment', 'mine']
     """
-    named = [(texts.MODELS.get(name, Wording(name, name)).label(), name) for name in models]
+    named = [(say.labels.models.get(name, name), name) for name in models]
     if len(named) < 2:
         return named
-    together = texts.BOTH_MODELS if len(named) == 2 else texts.ALL_MODELS
-    return [(together.label(), ""), *named]
+    together = say.classification.both_models if len(named) == 2 else say.classification.all_models
+    return [(together, ""), *named]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from apps import texts
-from apps.markup import bilingual, escape, page, plain, shown
-from apps.texts import Wording
+from apps.markup import element, escape, page, plain, shown
+from apps.texts.languages import Language
 
 MAX_DRAWN = 2000  # characters; a browser gets slow over many more boxes
 
@@ -42,10 +41,13 @@ class _Box:
     tokens: list[int]
 
 
-def tokens_panel(cut: CutText, masked: Collection[int], *, limit: int = MAX_DRAWN) -> str:
+def tokens_panel(
+    say: Language, cut: CutText, masked: Collection[int], *, limit: int = MAX_DRAWN
+) -> str:
     """Show counts, the tokens grouped by words, and the text with its masks.
 
     Args:
+        say: The page's language.
         cut: The text and its tokens.
         masked: Positions of the tokens to mask.
         limit: Characters drawn; the counts are of the whole text.
@@ -53,54 +55,67 @@ def tokens_panel(cut: CutText, masked: Collection[int], *, limit: int = MAX_DRAW
     hidden = frozenset(masked)
     shortened = ""
     if len(cut.text) > limit:
-        filled = texts.SHORTENED.filled(shown=f"{limit:,}", total=f"{len(cut.text):,}")
-        shortened = bilingual(filled, "p", "za-short")
+        filled = say.tokens.shortened.format(shown=f"{limit:,}", total=f"{len(cut.text):,}")
+        shortened = element(filled, "p", "za-short")
     return page(
-        _counts(cut, hidden)
+        _counts(say, cut, hidden)
         + shortened
-        + _section(texts.TOKENS, texts.TOKENS_HINT, "za-tokens", _draw_tokens(cut, hidden, limit))
-        + _legend()
-        + _section(texts.MASKED_TEXT, texts.MASKED_HINT, "za-mask", _draw_masks(cut, hidden, limit))
+        + _section(
+            say.tokens.tokens,
+            say.tokens.tokens_hint,
+            "za-tokens",
+            _draw_tokens(say, cut, hidden, limit),
+        )
+        + _legend(say)
+        + _section(
+            say.tokens.masked_text,
+            say.tokens.masked_hint,
+            "za-mask",
+            _draw_masks(cut, hidden, limit),
+        )
     )
 
 
-def _counts(cut: CutText, hidden: frozenset[int]) -> str:
+def _counts(say: Language, cut: CutText, hidden: frozenset[int]) -> str:
     share = 100 * len(hidden) / max(len(cut.ids), 1)
     tiles = [
-        (f"{len(cut.text):,}", texts.CHARACTERS),
-        (f"{len(cut.ids):,}", texts.TOKEN_COUNT),
-        (f"{len(cut.words):,}", texts.WORD_COUNT),
-        (f"{share:.1f}%", texts.MASKED_SHARE),
+        (f"{len(cut.text):,}", say.tokens.characters),
+        (f"{len(cut.ids):,}", say.tokens.tokens_counted),
+        (f"{len(cut.words):,}", say.tokens.words_counted),
+        (f"{share:.1f}%", say.tokens.masked_share),
     ]
     items = "".join(
-        f'<li><strong class="za-count">{value}</strong>{bilingual(name)}</li>'
+        f'<li><strong class="za-count">{value}</strong>{element(name)}</li>'
         for value, name in tiles
     )
     return f'<ul class="za-counts">{items}</ul>'
 
 
-def _section(title: Wording, hint: Wording, kind: str, body: str) -> str:
+def _section(title: str, hint: str, kind: str, body: str) -> str:
     return (
-        f'<section class="za-section">{bilingual(title, "h3")}'
-        f'<div class="za-flow {kind}">{body}</div>{bilingual(hint, "p", "za-caption")}</section>'
+        f'<section class="za-section">{element(title, "h3")}'
+        f'<div class="za-flow {kind}">{body}</div>{element(hint, "p", "za-caption")}</section>'
     )
 
 
-def _legend() -> str:
+def _legend(say: Language) -> str:
     entries = [
-        ('<span class="za-word za-w0"><span class="za-tok">词</span></span>', texts.LEGEND_WORD),
+        (
+            '<span class="za-word za-w0"><span class="za-tok">词</span></span>',
+            say.tokens.legend_word,
+        ),
         (
             '<span class="za-word za-masked"><span class="za-tok">词</span></span>',
-            texts.LEGEND_MASKED,
+            say.tokens.legend_masked,
         ),
-        ('<span class="za-tok za-unk">?</span>', texts.LEGEND_UNKNOWN),
-        ('<i class="za-gap">␣</i>', texts.LEGEND_DROPPED),
+        ('<span class="za-tok za-unk">?</span>', say.tokens.legend_unknown),
+        ('<i class="za-gap">␣</i>', say.tokens.legend_dropped),
     ]
-    items = "".join(f"<li>{sample}{bilingual(name, 'span')}</li>" for sample, name in entries)
+    items = "".join(f"<li>{sample}{element(name, 'span')}</li>" for sample, name in entries)
     return f'<ul class="za-legend" aria-hidden="true">{items}</ul>'
 
 
-def _draw_tokens(cut: CutText, hidden: frozenset[int], limit: int) -> str:
+def _draw_tokens(say: Language, cut: CutText, hidden: frozenset[int], limit: int) -> str:
     parts, position = [], 0
     for number, boxes in enumerate(_words(cut)):
         if boxes[0].start >= limit:
@@ -113,16 +128,16 @@ def _draw_tokens(cut: CutText, hidden: frozenset[int], limit: int) -> str:
             if box.start >= limit:
                 break
             parts.append(shown(cut.text[position : box.start]))
-            parts.append(_token(cut, box, limit))
+            parts.append(_token(say, cut, box, limit))
             position = box.end
         parts.append("</span>")
     return _finish(parts, cut.text, position, limit)
 
 
-def _token(cut: CutText, box: _Box, limit: int) -> str:
+def _token(say: Language, cut: CutText, box: _Box, limit: int) -> str:
     unknown = cut.unknown in (cut.ids[token] for token in box.tokens)
     names = " + ".join(f"{cut.rows[token]} · id {cut.ids[token]}" for token in box.tokens)
-    where = f"字符 characters {box.start}–{box.end}"
+    where = say.tokens.place.format(start=box.start, end=box.end)
     return (
         f'<span class="za-tok{" za-unk" if unknown else ""}" title="{plain(names)} · {where}">'
         f'<span class="za-slice">{shown(cut.text[box.start : min(box.end, limit)])}</span>'

@@ -7,64 +7,57 @@ from functools import partial
 
 import gradio as gr
 
-from apps import texts
 from apps.entity_answers import announce_entities, find_entities, find_entities_typed
-from apps.markup import bilingual, notice, page
+from apps.markup import element, notice, page
+from apps.tabs.latest import Latest
+from apps.tabs.sharing import Shared
 from apps.tabs.wiring import QUIETLY, examples, scroll_to
+from apps.texts.examples import ENTITIES
+from apps.texts.languages import Language
 from zh_albert.inference.tagging import Tagger
 
 
-def entities_tab(tagger: Tagger | None) -> None:
-    """Lay the tab out; without a tagger it says how to get one."""
+def entities_tab(say: Language, tagger: Tagger | None) -> Shared:
+    """Lay the tab out; without a tagger it says how to get one. Returns what a link fills."""
     if tagger is None:
-        gr.HTML(notice(texts.NO_TAGGER, alarm=False), elem_id="entities-result")
-        return
+        gr.HTML(notice(say.entities.no_tagger, alarm=False), elem_id="entities-result")
+        return {}
     with gr.Row(equal_height=False, elem_classes="za-areas"):
         with gr.Column(elem_classes="za-input"):
             text = gr.Textbox(
-                label=texts.ENTITIES_TEXT.label(),
-                placeholder=texts.ENTITIES_PLACEHOLDER,
+                label=say.entities.text,
+                placeholder=say.entities.placeholder,
                 lines=1,  # so that Enter finds; Shift+Enter begins a line
                 max_lines=12,
                 elem_id="entities-text",
                 elem_classes="za-text",
             )
             with gr.Row(elem_classes="za-actions"):
-                go = gr.Button(texts.FIND.label(), variant="primary", elem_id="entities")
-                clear = gr.Button(texts.CLEAR.label(), elem_id="entities-clear")
+                go = gr.Button(say.entities.go, variant="primary", elem_id="entities")
+                clear = gr.Button(say.page.clear, elem_id="entities-clear")
         with gr.Column(elem_classes="za-answer"):
             result = gr.HTML(
-                notice(texts.ENTITIES_WAITING, alarm=False),
+                notice(say.entities.waiting, alarm=False),
                 elem_id="entities-result",
                 elem_classes="za-result",
             )
         with gr.Column(elem_classes="za-examples"):
-            gr.HTML(page(bilingual(texts.EXAMPLES, "h3")))
-            buttons = examples(texts.SENTENCES, texts.ENTITY_EXAMPLES)
+            gr.HTML(page(element(say.page.examples, "h3")))
+            buttons = examples(say, say.page.sentences, ENTITIES)
 
-    announced = gr.on(
+    latest = Latest()
+    latest.on_asking(
         [go.click, text.submit],
-        lambda text: announce_entities(text) or gr.skip(),
-        text,
+        partial(find_entities, say, tagger),
+        [text],
         result,
-        trigger_mode="always_last",
-        **QUIETLY,
-    )
-    asked = announced.then(
-        partial(find_entities, tagger),
-        text,
-        result,
-        show_progress="hidden",
-        concurrency_limit=4,  # a long text given up by the user goes on for a while
+        announce=partial(announce_entities, say),
         api_name="entities",
     )
-    typed = partial(find_entities_typed, tagger)
-    text.change(
-        typed, text, result, trigger_mode="always_last", cancels=[announced, asked], **QUIETLY
-    )
-    for button in buttons:
-        put = scroll_to("entities-result", json.dumps(button.value))
+    typed = partial(find_entities_typed, say, tagger)
+    latest.on_typing([text.change], typed, [text], result)
+    for button, example in zip(buttons, ENTITIES, strict=True):
+        put = scroll_to("entities-result", json.dumps(example.text))
         button.click(None, None, text, js=put, **QUIETLY)
-    clear.click(
-        lambda: ("", typed("")), None, [text, result], cancels=[announced, asked], **QUIETLY
-    )
+    clear.click(lambda: ("", typed("")), None, [text, result], **QUIETLY)
+    return {"text": text}

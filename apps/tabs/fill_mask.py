@@ -8,11 +8,14 @@ from typing import Any
 
 import gradio as gr
 
-from apps import texts
 from apps.fill_answers import FillAnswers, FillState
-from apps.fill_panels import Word, words_panel
-from apps.markup import bilingual, notice, page
+from apps.fill_panels import words_panel
+from apps.markup import element, notice, page
+from apps.tabs.latest import NOW, Latest
+from apps.tabs.sharing import Shared
 from apps.tabs.wiring import QUIETLY, examples, scroll_to
+from apps.texts.examples import HIDDEN, MASKS
+from apps.texts.languages import Language
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.tokenization.words import Cut
 
@@ -23,66 +26,73 @@ _TELL_WORD = """element.addEventListener("click", event => {
 });"""
 
 
-def fill_mask_tab(encoder: FillMask | None, cut: Cut) -> None:
-    """Lay the tab out; without an encoder it says so and how to get one.
+def fill_mask_tab(say: Language, encoder: FillMask | None, cut: Cut) -> Shared:
+    """Lay the tab out; without an encoder it says how to get one. Returns what a link fills.
 
     Args:
+        say: The page's language.
         encoder: Fills the masks.
         cut: A word segmenter.
     """
     if encoder is None:
-        gr.HTML(notice(texts.NO_ENCODER, alarm=False), elem_id="fill-result")
-        return
-    answers = FillAnswers(encoder, cut)
+        gr.HTML(notice(say.fill_mask.no_encoder, alarm=False), elem_id="fill-result")
+        return {}
+    answers = FillAnswers(say, encoder, cut)
     with gr.Row(equal_height=False, elem_classes="za-areas"):
         with gr.Column(elem_classes="za-input"):
             text = gr.Textbox(
-                label=texts.FILL_TEXT.label(),
-                placeholder=texts.FILL_PLACEHOLDER,
+                label=say.fill_mask.text,
+                placeholder=say.fill_mask.placeholder,
                 lines=1,  # so that Enter fills; Shift+Enter begins a line
                 max_lines=8,
                 elem_id="fill-text",
                 elem_classes="za-text",
             )
-            words = gr.HTML(words_panel("", [], []), elem_id="fill-words", js_on_load=_TELL_WORD)
+            words = gr.HTML(
+                words_panel(say, "", [], []), elem_id="fill-words", js_on_load=_TELL_WORD
+            )
             with gr.Row(elem_classes="za-actions"):
-                go = gr.Button(texts.FILL.label(), variant="primary", elem_id="fill")
-                clear = gr.Button(texts.CLEAR.label(), elem_id="fill-clear")
+                go = gr.Button(say.fill_mask.go, variant="primary", elem_id="fill")
+                clear = gr.Button(say.page.clear, elem_id="fill-clear")
         with gr.Column(elem_classes="za-answer"):
             result = gr.HTML(
-                notice(texts.FILL_WAITING, alarm=False),
+                notice(say.fill_mask.waiting, alarm=False),
                 elem_id="fill-result",
                 elem_classes="za-result",
             )
         with gr.Column(elem_classes="za-examples"):
-            gr.HTML(page(bilingual(texts.EXAMPLES, "h3")))
+            gr.HTML(page(element(say.page.examples, "h3")))
             buttons = [
-                *examples(texts.WORDS_HIDDEN, map(_label, texts.HIDDEN_EXAMPLES)),
-                *examples(texts.MASKS_TYPED, map(_label, texts.MASK_EXAMPLES)),
+                *examples(say, say.fill_mask.words_hidden, HIDDEN, _lined),
+                *examples(say, say.fill_mask.masks_typed, MASKS, _lined),
             ]
-    hidden = gr.State([])
+    hidden = gr.JSON([], visible=False)  # the words that are hidden; a link has them, too
 
-    def pick(text: str, hidden: list[Word], event: gr.EventData) -> FillState:
+    latest = Latest()
+
+    def pick(text: str, hidden: object, moment: object, event: gr.EventData) -> FillState:
+        latest.holds(moment)
         return answers.toggled(text, hidden, event.word)
 
-    def show(marked: str) -> tuple[str, str, list[Word], str]:
+    def show(marked: str) -> tuple[Any, ...]:
         text, state = answers.example(marked)
         return text, *state
 
     shown: Any = [words, hidden, result]
-    latest: Any = {"trigger_mode": "always_last", **QUIETLY}
-    text.change(answers.typed, [text, hidden], shown, **latest)
-    # Each click counts, however fast they come; the hidden words are kept by the server.
-    words.select(pick, [text, hidden], shown, trigger_mode="multiple", **QUIETLY)
-    gr.on([go.click, text.submit], answers.asked, [text, hidden], shown, **latest)
-    clear.click(lambda: ("", *answers.typed("", [])), None, [text, *shown], **QUIETLY)
-    marked = [*texts.HIDDEN_EXAMPLES, *texts.MASK_EXAMPLES]
-    for button, one in zip(buttons, marked, strict=True):
+    boxes = [text, hidden]
+    latest.on_typing([text.change], answers.typed, boxes, shown)
+    how = QUIETLY | latest.in_turn  # what is hidden belongs to the text that came with it
+    # Each click counts, however fast they come.
+    words.select(pick, [*boxes, latest.moment], shown, js=NOW, trigger_mode="multiple", **how)
+    latest.on_asking([go.click, text.submit], answers.asked, boxes, shown, api_name="fill")
+    clear.click(lambda: ("", *answers.typed("", [])), None, [text, *shown], **how)
+    for button, example in zip(buttons, [*HIDDEN, *MASKS], strict=True):
         scroll = scroll_to("fill-result", "[]")
-        button.click(partial(show, one), None, [text, *shown], js=scroll, **QUIETLY)
+        button.click(partial(show, example.text), None, [text, *shown], js=scroll, **how)
+    return {"text": text, "hidden": hidden}
 
 
-def _label(marked: str) -> str:
+def _lined(marked: str) -> str:
     """Return an example as its button shows it, with a line for each hidden character."""
     lined = re.sub("【(.*?)】", lambda word: "＿" * len(word[1]), marked)
     return lined.replace(MASK, "＿")

@@ -1,0 +1,110 @@
+"""The models the page has, opened and sorted by what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from apps.texts.languages import CHINESE
+from apps.views import Views
+from zh_albert.checkpoints.locate import bundled_names, locate
+from zh_albert.checkpoints.store import load_config
+from zh_albert.errors import ZhAlbertError
+from zh_albert.inference.classification import Classifier, Regressor
+from zh_albert.inference.fill_mask import MASK, FillMask
+from zh_albert.inference.loading import load
+from zh_albert.inference.reading import Reader
+from zh_albert.inference.tagging import Tagger
+
+_SENTENCE = "今天天气很好。"
+_SHOWN = ("classification", "pair", "ner", "reading", "encoder")  # tasks with a tab
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """What the tabs are made of; a tab whose model is missing says so or is left out.
+
+    Attributes:
+        classifiers: Of texts, by name; those that ``apps.texts.labels`` knows are named by it.
+        pairs: Of two sentences, by name: their class, or a value on a scale.
+        tagger: Finds entities.
+        reader: Answers questions.
+        encoder: Fills masks, and its training is shown.
+        encoders: Every model's, to be looked into.
+    """
+
+    classifiers: Mapping[str, Classifier] = field(default_factory=dict)
+    pairs: Mapping[str, Classifier | Regressor] = field(default_factory=dict)
+    tagger: Tagger | None = None
+    reader: Reader | None = None
+    encoder: FillMask | None = None
+    encoders: Views = field(default_factory=lambda: Views({}))
+
+
+def bundled_models() -> list[str]:
+    """Return the bundled models that the page has a tab for, in the order of its names."""
+    tasks = {name: load_config(locate(name))[1].get("name") for name in bundled_names()}
+    found = [name for name, task in tasks.items() if task in _SHOWN]
+    known = list(CHINESE.labels.models)
+    return sorted(found, key=lambda name: (known.index(name) if name in known else 99, name))
+
+
+def open_models(names: Sequence[str]) -> Models:
+    """Open models; of taggers, readers and encoders the last one is shown.
+
+    An encoder without a head is only looked into.
+
+    Args:
+        names: Bundled names, folders or hub ids.
+
+    Raises:
+        CheckpointError: If a model cannot be opened.
+    """
+    classifiers: dict[str, Classifier] = {}
+    pairs: dict[str, Classifier | Regressor] = {}
+    folders: dict[str, Path] = {}
+    tagger, reader, encoder = None, None, None
+    for given in names:
+        folder, short = locate(given), Path(given).name
+        name = given if short in folders else short
+        folders[name] = folder
+        _, task = load_config(folder)
+        match load(str(folder)) if task.get("name") else None:
+            case FillMask() as opened:
+                encoder = opened
+            case Tagger() as opened:
+                tagger = opened
+            case Reader() as opened:
+                reader = opened
+            case Classifier() as opened:
+                (pairs if opened.pairs else classifiers)[name] = opened
+            case Regressor() as opened if opened.pairs:
+                pairs[name] = opened
+    return Models(
+        classifiers=classifiers,
+        pairs=pairs,
+        tagger=tagger,
+        reader=reader,
+        encoder=encoder,
+        encoders=Views(folders),
+    )
+
+
+def warm_up(models: Models) -> None:
+    """Let every model answer once: the first answer takes seconds, which no visitor should wait."""
+    answers: list[Callable[[], object]] = [
+        *(partial(model.opinions, _SENTENCE) for model in models.classifiers.values()),
+        *(partial(model, [(_SENTENCE, _SENTENCE)]) for model in models.pairs.values()),
+    ]
+    if models.tagger:
+        answers.append(partial(models.tagger, _SENTENCE))
+    if models.reader:
+        answers.append(partial(models.reader, _SENTENCE, _SENTENCE))
+    if models.encoder:
+        answers.append(partial(models.encoder, MASK))
+    for answer in answers:
+        with suppress(ZhAlbertError, RuntimeError, MemoryError):  # the page says what is wrong
+            answer()

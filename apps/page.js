@@ -1,0 +1,130 @@
+// What stands in the address: the tab, what was typed there and which model was chosen. It stands
+// behind the "#", which browsers keep to themselves: no server, and no log of one, ever sees it.
+(() => {
+  const LIMIT = 2000; // characters of all texts together; chat programs cut longer addresses
+  const first = {}; // what stands in the boxes of a new page
+  const now = {};
+  const asked = new URLSearchParams(location.hash.slice(1));
+  let tab = ""; // none until the page is filled
+  let pending = 0;
+
+  const written = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+
+  function fragment(limit) {
+    const parts = new URLSearchParams({ tab });
+    let characters = 0;
+    for (const [key, value] of Object.entries(now)) {
+      const [of, name] = key.split(".");
+      if (of !== tab || written(value) === written(first[key])) continue;
+      characters += written(value).length;
+      if (characters <= limit) parts.set(name, written(value));
+    }
+    return { hash: "#" + parts, characters };
+  }
+
+  // Not "#…" alone: that would be read from the page's base, which has no "?lang=".
+  const show = (hash) => history.replaceState(null, "", location.pathname + location.search + hash);
+
+  function write() {
+    clearTimeout(pending);
+    pending = setTimeout(() => {
+      if (tab) show(fragment(LIMIT).hash);
+    }, 300);
+  }
+
+  // What a link says is only taken if the box can hold it.
+  function read(text, before, box) {
+    let value = text;
+    try {
+      if (box.json) value = JSON.parse(text);
+    } catch {
+      return before;
+    }
+    if (box.choices && !box.choices.includes(value)) return before;
+    if ("low" in box && !(value >= box.low && value <= box.high)) return before;
+    return value;
+  }
+
+  const key = (box) => `${box.tab}.${box.name}`;
+  const given = (box) => box.tab === tab && asked.has(box.name);
+  const told = (box, value) => (given(box) ? read(asked.get(box.name), value, box) : value);
+
+  // Fills all but the texts: values as they stand in, values as they shall be out.
+  function restore(tabs, boxes, values) {
+    tab = tabs.includes(asked.get("tab")) ? asked.get("tab") : tabs[0];
+    boxes.forEach((box, index) => {
+      first[key(box)] = box.first;
+      now[key(box)] = values[index];
+    });
+    const others = boxes.map((box, index) => [box, values[index]]).filter(([box]) => !box.text);
+    return [{ __type__: "update", selected: tab }, ...others.map(([box, value]) => told(box, value))];
+  }
+
+  // The texts come last: it is their change that makes the page answer.
+  function texts(boxes, values) {
+    document.documentElement.dataset.filled = "yes"; // whoever drives the page may begin
+    return boxes.map((box, index) => told(box, values[index]));
+  }
+
+  async function copy(button) {
+    const { hash, characters } = fragment(LIMIT);
+    const said = document.getElementById("link-said");
+    said.textContent = button.dataset.done;
+    if (characters > LIMIT) {
+      said.textContent = button.dataset.long.replace("{count}", characters.toLocaleString("en"));
+    } else {
+      show(hash);
+      try {
+        await navigator.clipboard.writeText(location.href);
+      } catch {
+        said.textContent = button.dataset.failed;
+      }
+    }
+    setTimeout(() => (said.textContent = ""), 8000);
+  }
+
+  // Who may see a job: whoever has this secret, which stays when the page is loaded again.
+  const secret = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
+  window.zaMine = (values) => {
+    sessionStorage.zaOwner ||= secret();
+    return [...values.slice(0, -1), sessionStorage.zaOwner];
+  };
+
+  // When an event was: the server drops the answer to what this page asked before its latest one.
+  // A box tells that it has changed a little late, now and then behind the Enter that asked about
+  // that very text; then it is no later event, and 0 is before all others.
+  const page = secret();
+  let number = 0;
+  let answering = "";
+  window.zaNow = (values, kind) => {
+    const given = JSON.stringify(values.slice(0, -1));
+    const late = kind === "typed" && given === answering;
+    if (!late) answering = kind === "asked" ? given : "";
+    return [...values.slice(0, -1), [page, late ? 0 : ++number]];
+  };
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("#copy-link");
+    if (button) copy(button);
+    const other = event.target.closest("#language");
+    if (other && tab) {
+      event.preventDefault();
+      location.href = other.getAttribute("href") + fragment(Infinity).hash;
+    }
+  });
+  addEventListener("hashchange", () => location.reload()); // a link was put into the open page
+
+  window.zaLink = {
+    restore,
+    texts,
+    keep(name, value) {
+      now[name] = value;
+      write();
+    },
+    show(name) {
+      if (!tab) return; // Gradio opens the first tab before the page is filled
+      tab = name;
+      write();
+    },
+  };
+})();

@@ -1,0 +1,208 @@
+"""Uploaded tables, CSV or JSON Lines: checked once as a whole, then read row by row.
+
+A file is never in memory as a whole. What is wrong with it is said in the page's language, and
+with the line.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apps.texts.languages import Language
+from apps.texts.notice import Notice
+from zh_albert.errors import DataError
+from zh_albert.tasks.texts import has_content
+from zh_albert.textio import parse_object, read_lines
+
+MAX_BYTES = 100 * 1024 * 1024
+MAX_CELL = 100_000  # characters
+MAX_COLUMNS = 200
+HEAD_ROWS = 5
+_CELL_BYTES = 4 * MAX_CELL
+_NAMES = {  # of columns, by what stands in them
+    "text": ("text", "文本", "content", "内容", "review", "评论", "sentence", "句子"),
+    "text_a": ("text_a", "sentence1", "premise", "text1", "第一句", "句子1", "句子一", "前提"),
+    "text_b": ("text_b", "sentence2", "hypothesis", "text2", "第二句", "句子2", "句子二", "假设"),
+    "question": ("question", "问题", "query"),
+    "context": ("context", "短文", "passage", "文章", "正文", "text", "文本"),
+}
+# What these files begin with, instead of text.
+_PACKED = (
+    b"PK\x03\x04",
+    b"PK\x05\x06",
+    b"\x1f\x8b",
+    b"\xfd7zXZ",
+    b"\x28\xb5\x2f\xfd",
+    b"Rar!",
+    b"7z",
+)
+
+Row = dict[str, Any]
+
+
+class RefusedError(Exception):
+    """Something the page cannot take; ``notice`` says why and what to do."""
+
+    def __init__(self, notice: Notice) -> None:
+        super().__init__(notice.problem)
+        self.notice = notice
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An uploaded file that can be read.
+
+    Attributes:
+        path: The file.
+        name: What the user calls it: no folders.
+        columns: Names of the columns, and how many rows have a text in each.
+        rows: How many there are.
+        head: The first ones.
+    """
+
+    path: Path
+    name: str
+    columns: dict[str, int]
+    rows: int
+    head: list[Row]
+
+    def likely(self, field: str = "text", *, without: str | None = None) -> str:
+        """Return the column where something probably is: a known name, else the fullest one.
+
+        Args:
+            field: What is looked for: a field of our task files.
+            without: A column that is something else; only taken if there is no other.
+        """
+        others = [name for name in self.columns if name != without] or list(self.columns)
+        known = (name for name in _NAMES[field] if name in others)
+        return next(known, max(others, key=lambda name: self.columns[name]))
+
+
+def open_table(say: Language, path: Path, name: str) -> Table:
+    """Read an uploaded file once and tell what is in it.
+
+    Args:
+        say: The page's language.
+        path: The file; it is CSV or JSON Lines by its name.
+        name: What the user calls it.
+
+    Raises:
+        RefusedError: If it is of another kind, too large, empty, or a line of it is damaged.
+    """
+    name = Path(name.replace("\\", "/")).name
+    _refuse_other_kinds(say, path, name)
+    columns: Counter[str] = Counter()
+    head: list[Row] = []
+    rows = 0
+    for number, row in read_rows(say, path):
+        for column, value in row.items():
+            columns[column] += isinstance(value, str) and has_content(value)
+            if isinstance(value, str) and len(value) > MAX_CELL:
+                raise RefusedError(say.tables.long_cell.filled(line=number, limit=f"{MAX_CELL:,}"))
+        if len(columns) > MAX_COLUMNS:
+            raise RefusedError(say.tables.many_columns.filled(limit=MAX_COLUMNS))
+        rows += 1
+        if rows <= HEAD_ROWS:
+            head.append(row)
+    if not rows or not columns:
+        raise RefusedError(say.tables.no_rows)
+    if not any(columns.values()):
+        raise RefusedError(say.tables.no_texts)
+    return Table(path, name, dict(columns), rows, head)
+
+
+def is_csv(path: Path) -> bool:
+    """Say whether a file is CSV rather than JSON Lines."""
+    return path.suffix.lower() == ".csv"
+
+
+def read_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the line and the columns of each row, in order; blank lines are none.
+
+    Raises:
+        RefusedError: At the first damaged line.
+    """
+    yield from _csv_rows(say, path) if is_csv(path) else _json_rows(say, path)
+
+
+def _refuse_other_kinds(say: Language, path: Path, name: str) -> None:
+    if path.suffix.lower() not in (".csv", ".jsonl"):
+        raise RefusedError(say.tables.other_kind.filled(name=name[-80:]))
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        limits = {"size": f"{size / 2**20:,.0f}", "limit": f"{MAX_BYTES / 2**20:,.0f}"}
+        raise RefusedError(say.tables.too_large.filled(**limits))
+    with path.open("rb") as file:
+        start = file.read(1 << 16)
+    if start.startswith(_PACKED):
+        raise RefusedError(say.tables.packed)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise RefusedError(say.tables.not_utf8.filled(line=1))
+    if b"\0" in start:
+        raise RefusedError(say.tables.binary)
+
+
+def _lines(say: Language, path: Path) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        for number, line in read_lines(path):
+            yield number, line
+    except DataError:  # the file is there and plain: a line is not UTF-8
+        raise RefusedError(say.tables.not_utf8.filled(line=number + 1)) from None
+
+
+def _json_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
+    for number, line in _lines(say, path):
+        if line.strip():
+            try:
+                row = parse_object(line, number, path.name)
+            except DataError:
+                raise RefusedError(say.tables.not_json.filled(line=number)) from None
+            yield number, row
+
+
+def _csv_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
+    header: list[str] | None = None
+    csv.field_size_limit(_CELL_BYTES)
+    reader = csv.reader((line + "\n" for _, line in _lines(say, path)), strict=True)
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            raise RefusedError(say.tables.bad_csv.filled(line=reader.line_num)) from None
+        if cells is None:
+            return
+        if not cells:
+            continue
+        if header is None:
+            header = cells
+            _refuse_header(say, header)
+        elif len(cells) != len(header):
+            counts = {"found": len(cells), "expected": len(header)}
+            raise RefusedError(say.tables.ragged.filled(line=reader.line_num, **counts))
+        else:
+            yield reader.line_num, dict(zip(header, cells, strict=True))
+
+
+def _refuse_header(say: Language, header: list[str]) -> None:
+    if len(header) == 1 and any(sign in header[0] for sign in "\t;"):
+        raise RefusedError(say.tables.not_comma)
+    if len(set(header)) < len(header) or not all(name.strip() for name in header):
+        raise RefusedError(say.tables.bad_header)
+
+
+def as_cell(value: Any) -> str:
+    """Return a value as it stands in a cell of CSV: strings as they are, others as JSON.
+
+    >>> as_cell("好"), as_cell(0.5), as_cell(None), as_cell(["好"])
+    ('好', '0.5', '', '["好"]')
+    """
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

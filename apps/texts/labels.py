@@ -1,0 +1,126 @@
+"""What the page calls models, labels and types of entities; what is not here keeps its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LabelTexts:
+    """Names by what the models write.
+
+    Attributes:
+        models: Of bundled models, in the order in which the page shows them.
+        classes: Of the classifiers' labels.
+        entities: Of the taggers' types.
+    """
+
+    models: Mapping[str, str]
+    classes: Mapping[str, str]
+    entities: Mapping[str, str]
+
+
+CHINESE = LabelTexts(
+    models={
+        "sentiment": "情感",
+        "news": "新闻",
+        "ner": "实体",
+        "reader": "阅读理解",
+        "nli": "推理",
+        "similarity": "相似",
+        "encoder": "编码器",
+    },
+    classes={
+        "positive": "好评",
+        "negative": "差评",
+        "entailment": "蕴含",
+        "neutral": "中立",
+        "contradiction": "矛盾",
+        "similar": "意思相同",
+        "different": "意思不同",
+        "news_story": "故事",
+        "news_culture": "文化",
+        "news_entertainment": "娱乐",
+        "news_sports": "体育",
+        "news_finance": "财经",
+        "news_house": "房产",
+        "news_car": "汽车",
+        "news_edu": "教育",
+        "news_tech": "科技",
+        "news_military": "军事",
+        "news_travel": "旅游",
+        "news_world": "国际",
+        "news_stock": "股票",
+        "news_agriculture": "三农",
+        "news_game": "游戏",
+    },
+    entities={
+        "address": "地址",
+        "book": "书名",
+        "company": "公司",
+        "game": "游戏",
+        "government": "政府",
+        "movie": "影视",
+        "name": "人名",
+        "organization": "组织",
+        "position": "职位",
+        "scene": "景点",
+        "PER": "人名",
+        "LOC": "地名",
+        "ORG": "机构",
+        "GPE": "行政区",
+    },
+)
+
+ENGLISH = LabelTexts(
+    models={
+        "sentiment": "Sentiment",
+        "news": "News",
+        "ner": "Entities",
+        "reader": "Reading",
+        "nli": "Inference",
+        "similarity": "Similarity",
+        "encoder": "Encoder",
+    },
+    classes={
+        "positive": "Positive",
+        "negative": "Negative",
+        "entailment": "Entailment",
+        "neutral": "Neutral",
+        "contradiction": "Contradiction",
+        "similar": "Same meaning",
+        "different": "Different",
+        "news_story": "Stories",
+        "news_culture": "Culture",
+        "news_entertainment": "Entertainment",
+        "news_sports": "Sports",
+        "news_finance": "Finance",
+        "news_house": "Housing",
+        "news_car": "Cars",
+        "news_edu": "Education",
+        "news_tech": "Technology",
+        "news_military": "Military",
+        "news_travel": "Travel",
+        "news_world": "World",
+        "news_stock": "Stocks",
+        "news_agriculture": "Farming",
+        "news_game": "Games",
+    },
+    entities={
+        "address": "address",
+        "book": "book",
+        "company": "company",
+        "game": "game",
+        "government": "government",
+        "movie": "film",
+        "name": "person",
+        "organization": "organization",
+        "position": "position",
+        "scene": "sight",
+        "PER": "person",
+        "LOC": "place",
+        "ORG": "organization",
+        "GPE": "region",
+    },
+)

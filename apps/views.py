@@ -1,0 +1,45 @@
+"""The encoders of the page's models, each opened when it is first looked into."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from zh_albert.inference.inside import EncoderView
+
+
+class Views:
+    """Looks into models.
+
+    Attributes:
+        names: Of the models, in the page's order.
+
+    Args:
+        folders: The models', by name.
+    """
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self.names = list(folders)
+        self._folders = folders
+        self._open: dict[str, EncoderView] = {}
+        self._untrained: EncoderView | None = None
+        self._opening = threading.RLock()  # questions come in several threads
+
+    def __getitem__(self, name: str) -> EncoderView:
+        """Return a model's encoder.
+
+        Raises:
+            CheckpointError: If its folder is damaged.
+        """
+        with self._opening:
+            if name not in self._open:
+                self._open[name] = EncoderView.load(self._folders[name])
+            return self._open[name]
+
+    def untrained(self) -> EncoderView:
+        """Return random weights that share nothing, in the sizes of the first model."""
+        with self._opening:
+            if self._untrained is None:
+                self._untrained = EncoderView.untrained(self[self.names[0]])
+            return self._untrained
