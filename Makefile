@@ -1,13 +1,15 @@
 # Two commands for a fresh machine with Python 3.11+ and make:
 #   make demo   environment, installation, the page on 127.0.0.1:7860
 #   make test   environment, installation, linters, import rules, all tests
+# and one for the docs site (the tests build it, too):
+#   make docs   site/index.html; every warning is an error
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell command -v $(p) 2>/dev/null)))
 PORT ?= 7860
 PYTEST_WORKERS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint unit install browser models clean
+.PHONY: demo test lint unit docs install browser models clean
 
 demo: .venv/.demo
 	$(BIN)/zh-albert demo --port $(PORT)
@@ -25,6 +27,10 @@ lint: .venv/.dev
 unit: .venv/.dev
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --cov --cov-report=term:skip-covered
 
+docs: .venv/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "site/index.html; with search: $(BIN)/python -m http.server --bind 127.0.0.1 --directory site"
+
 browser:
 	@sh tests/browser/install_chromium.sh
 
@@ -39,26 +45,32 @@ browser:
 	$(PIP) -e '.[demo]'
 	@touch $@
 
+.venv/.docs: .venv/bin/python pyproject.toml constraints.txt
+	@echo "Installing zh-albert and what builds its site (PyTorch among it): a minute or two ..."
+	$(PIP) -e '.[docs]'
+	@touch $@
+
 .venv/.dev: .venv/bin/python pyproject.toml constraints.txt
 	@echo "Installing zh-albert and what its tests need: about two minutes ..."
 	$(PIP) -e '.[dev]'
-	@touch $@ .venv/.demo
+	@touch $@ .venv/.demo .venv/.docs
 
-# Train the bundled models anew; ZH_ALBERT_DATA names the folder with the datasets.
+# Train the bundled models anew and store them in 8 bits; ZH_ALBERT_DATA names the folder with the
+# datasets. What is trained already is not trained again: remove runs/NAME for that.
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
-SENTIMENT := chnsenticorp waimai_10k online_shopping_10_cats
+BUNDLED := sentiment news ner nli similarity reader
+task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --resume --out runs/$(2) --init $(or $(4),encoder) \
+	$(foreach d,$(3),--train $(wildcard $(DATA)/$d/train.jsonl*) --dev $(wildcard $(DATA)/$d/dev.jsonl*) \
+		$(foreach s,dev test trial,$(addprefix --exclude ,$(wildcard $(DATA)/$d/$s.jsonl*))))
 models: .venv/.dev
-	$(BIN)/zh-albert finetune --task classification --config docs/recipes/sentiment.toml --resume --init encoder \
-		$(foreach d,$(SENTIMENT),--train $(wildcard $(DATA)/$d/train.jsonl*)) \
-		$(foreach d,$(SENTIMENT),--dev $(wildcard $(DATA)/$d/dev.jsonl*)) \
-		$(foreach d,$(SENTIMENT),$(foreach s,dev test,--exclude $(wildcard $(DATA)/$d/$s.jsonl*))) \
-		--out runs/sentiment
-	$(BIN)/zh-albert finetune --task classification --config docs/recipes/news.toml --resume --init encoder \
-		--train $(DATA)/tnews/train.jsonl.xz --dev $(DATA)/tnews/dev.jsonl \
-		--exclude $(DATA)/tnews/dev.jsonl --out runs/news
-	$(BIN)/zh-albert finetune --task ner --config docs/recipes/ner.toml --resume --init encoder \
-		--train $(DATA)/cluener/train.jsonl.xz --dev $(DATA)/cluener/dev.jsonl \
-		--exclude $(DATA)/cluener/dev.jsonl --out runs/ner
+	$(call task,classification,sentiment,chnsenticorp waimai_10k online_shopping_10_cats book_review)
+	$(call task,classification,news,tnews)
+	$(call task,ner,ner,cluener)
+	$(call task,pair,nli,ocnli)
+	$(call task,pair,similarity,stsb_zh,runs/nli)
+	$(call task,reading,reader,cmrc2018)
+	rm -rf runs/bundled
+	for name in $(BUNDLED); do $(BIN)/zh-albert convert runs/$$name runs/bundled/$$name --weights int8; done
 
 clean:
-	rm -rf .venv test-artefacts
+	rm -rf .venv site test-artefacts
