@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 import psutil
 
-from zh_albert import load
 from zh_albert.inference.rows import row_of
 from zh_albert.serving.kinds import content_of, kind_of
+from zh_albert.serving.server import open_model
 from zh_albert.textio import encode_json
 
 # Written here, as httpx does not write half a surrogate pair.
@@ -155,7 +155,7 @@ def run_load(
     """
     answers = {}
     for name, folder in folders.items():
-        predictor = load(str(folder), precision="fp32")
+        predictor = open_model(str(folder))
         answers[name] = [expected_row(predictor, item) for item in items[name]]
     load_, lock, begun = Load(), threading.Lock(), time.monotonic()
 

@@ -1,10 +1,10 @@
 """A server under load: many clients, good and bad requests mixed, every answer checked.
 
-Run: python tests/benchmarks/serving.py --json [--clients 50] [--seconds 60] [--quick]
-Serves the bundled ``sentiment`` and ``news`` to clients in this process: on few cores they and the
-server share them. ``wrong`` counts answers other than those to the text alone, ``lost`` requests
-without any; both are 0 in a good server. ``requests_per_cpu_second`` counts the server's own time,
-so it says something on a busy machine too.
+Run: python tests/benchmarks/serving.py [MODELS] --json [--clients 50] [--seconds 60] [--quick]
+Serves classifiers (the bundled ``sentiment`` and ``news``) to clients in this process: on few cores
+they and the server share them. ``wrong`` counts answers other than those to the text alone,
+``lost`` requests without any; both are 0 in a good server. ``requests_per_cpu_second`` counts the
+server's own time, so it says something on a busy machine too.
 """
 
 from __future__ import annotations
@@ -42,18 +42,19 @@ def texts(count: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", default=["sentiment", "news"], help="classifiers")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--quick", action="store_true", help="20 seconds")
     options = parser.parse_args()
     seconds = 20.0 if options.quick else options.seconds
-    models = ("sentiment", "news")
-    with serving(*models) as server:
+    models = {Path(model).name: model for model in options.models}
+    with serving(*options.models) as server:
         before = server.metric("process_cpu_seconds_total")
         load = run_load(
             server,
-            {name: name for name in models},
+            models,
             {name: texts(200) for name in models},
             clients=options.clients,
             seconds=seconds,

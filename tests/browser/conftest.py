@@ -50,7 +50,8 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve the demo as a user does, random models where none is bundled; yield the address."""
-    folder, names = tmp_path_factory.mktemp("demo"), ("sentiment", "news", "ner", "encoder")
+    folder = tmp_path_factory.mktemp("demo")
+    names = ("sentiment", "news", "ner", "reader", "nli", "similarity", "encoder")
     command = ["-c", "from zh_albert.cli.app import main; main()", "demo", "--port", "0"]
     if not set(names) <= set(bundled_names()):
         command = ["-m", "tests.browser.random_models", str(folder), *names]
@@ -134,7 +135,8 @@ def open_demo(window: Browser, demo_url: str) -> Iterator[OpenDemo]:
         page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
         page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
         page.goto(url)
-        page.locator("#classify-text textarea").wait_for()
+        page.locator("[role=tabpanel]:visible").first.wait_for()
+        page.locator("html[data-filled]").wait_for(state="attached")
         return page
 
     yield open_page

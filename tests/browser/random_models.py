@@ -11,14 +11,21 @@ import sys
 from pathlib import Path
 
 from apps.gradio_demo import serve
-from apps.texts import LABELS
-from tests.micro import save_micro_pretrained
+from apps.texts.languages import CHINESE
+from tests.micro import CONFIG, save_micro_pretrained
 from zh_albert.checkpoints.locate import bundled_names
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, new_classifier
-from zh_albert.tasks.classification.heads import OneClass
+from zh_albert.tasks.classification.heads import OneClass, Value
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.tokenizer import default_tokenizer
 
-NEWS = [label for label in LABELS if label.startswith("news_")]
-CLASSES = {"sentiment": ["negative", "positive"], "news": NEWS}
+NEWS = [label for label in CHINESE.labels.classes if label.startswith("news_")]
+CLASSES = {
+    "sentiment": ["negative", "positive"],
+    "news": NEWS,
+    "nli": ["contradiction", "entailment", "neutral"],
+}
 
 
 def open_or_write(folder: Path, name: str) -> str:
@@ -27,8 +34,14 @@ def open_or_write(folder: Path, name: str) -> str:
         return name
     if name == "encoder":
         return str(save_micro_pretrained(folder / name, max_length=128))
+    if name == "reader":  # one that may decline
+        reader = TextReader(CONFIG, default_tokenizer(), window=WindowConfig(), threshold=0.0)
+        reader.save(folder / name, card="Random weights.\n")
+        return str(folder / name)
     config = FinetuneConfig(model=ModelConfig(preset="tiny"))
-    made = new_classifier(OneClass(CLASSES[name]), config, init=None)
+    pairs = name in ("nli", "similarity")
+    head = OneClass(CLASSES[name]) if name in CLASSES else Value(2.5, 1, ["value"], 0, 5)
+    made = new_classifier(head, config, init=None, pairs=pairs)
     made.save(folder / name, card="Random weights.\n")
     return str(folder / name)
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps import texts
+from apps.texts.examples import HEADLINES, REVIEWS
+from apps.texts.languages import CHINESE
 from tests.browser.conftest import photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -28,7 +29,7 @@ def percents(page: Page, model: str) -> list[float]:
 
 def test_typing_a_text_gives_bars_that_sum_to_a_hundred(open_demo: OpenDemo) -> None:
     page = open_demo()
-    expect(page).to_have_title(texts.TITLE.zh)
+    expect(page).to_have_title(CHINESE.page.title)
     expect(page.locator("#classify-result")).to_contain_text("结果会显示在这里")
 
     page.locator("#classify-text textarea").press_sequentially("早餐很丰富，房间也干净")
@@ -44,12 +45,27 @@ def test_typing_a_text_gives_bars_that_sum_to_a_hundred(open_demo: OpenDemo) -> 
 
 def test_clicking_an_example_fills_the_box_and_answers(open_demo: OpenDemo) -> None:
     page = open_demo()
-    for example in (texts.REVIEW_EXAMPLES[1], texts.HEADLINE_EXAMPLES[0]):
+    for example in (REVIEWS[1].text, HEADLINES[0].text):
         page.get_by_role("button", name=example).click()
 
         expect(page.locator("#classify-text textarea")).to_have_value(example)
         expect(page.locator("#classify-result q")).to_contain_text(example[:20])
         expect(page.locator("#classify-result .za-card")).to_have_count(2)
+
+
+def test_a_classifier_is_taken_apart_where_it_has_ngrams(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    page.locator("#classify-text textarea").fill("早餐很丰富，房间也干净")
+    card = page.locator("#classify-result [data-model=sentiment]")
+    expect(card).to_be_visible()
+    if card.locator(".za-apart").count() == 0:
+        pytest.skip("needs a bundled classifier with n-grams")
+    expect(card.locator(".za-apart thead th")).to_have_text(
+        ["类别", "神经网络", "n 元 SVM", "合起来"]
+    )
+    rows = [row.locator("td").all_inner_texts() for row in card.locator(".za-apart tbody tr").all()]
+    for column in zip(*rows, strict=True):
+        assert sum(float(part.rstrip("%")) for part in column) == pytest.approx(100, abs=0.11)
 
 
 def test_one_model_or_both_can_be_chosen_and_enter_answers(open_demo: OpenDemo) -> None:
@@ -85,7 +101,7 @@ def test_empty_text_is_answered_in_chinese_and_clear_begins_anew(open_demo: Open
 
 def test_the_second_tab_shows_tokens_and_masks(open_demo: OpenDemo) -> None:
     page = open_demo()
-    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    page.get_by_role("tab", name=CHINESE.tokens.tab).click()
     result, box = page.locator("#tokens-result"), page.locator("#tokens-text textarea")
     expect(result.locator(".za-hidden").first).to_have_text("[MASK]")
     assert result.locator(".za-slice").first.text_content() == "今"
@@ -102,14 +118,14 @@ def test_the_second_tab_shows_tokens_and_masks(open_demo: OpenDemo) -> None:
     slices = result.locator(".za-slice").all_text_contents()
     assert "".join(slices) == "我们在北京大学学习PyTorch框架😀"
     expect(result.locator(".za-tokens .za-gap")).to_have_count(2)
-    assert "字符 characters 0–1" in str(result.locator(".za-tok").first.get_attribute("title"))
+    assert "字符 0–1" in str(result.locator(".za-tok").first.get_attribute("title"))
 
 
 def test_hostile_text_is_shown_and_never_run(open_demo: OpenDemo) -> None:
     page = open_demo()
     page.locator("#classify-text textarea").fill(HOSTILE)
     expect(page.locator("#classify-result q")).to_contain_text("<script>window.hacked=1</script>")
-    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    page.get_by_role("tab", name=CHINESE.tokens.tab).click()
     page.locator("#tokens-text textarea").fill(HOSTILE)
     expect(page.locator("#tokens-result .za-count").first).to_have_text(str(len(HOSTILE)))
 
@@ -142,7 +158,7 @@ def test_broken_characters_and_very_long_texts_are_answered(open_demo: OpenDemo)
     page.locator("#classify").click()
     expect(result.get_by_role("alert")).to_contain_text("超过了网页的上限 100,000 个")
 
-    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    page.get_by_role("tab", name=CHINESE.tokens.tab).click()
     tokens = page.locator("#tokens-text textarea")
     tokens.evaluate(f"box => ({put})(box, '天气很好'.repeat(25000))")
     expect(page.locator("#tokens-result .za-count").first).to_have_text("100,000")
@@ -153,10 +169,10 @@ def test_broken_characters_and_very_long_texts_are_answered(open_demo: OpenDemo)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
     page = open_demo(width, scheme)
-    page.get_by_role("button", name=texts.REVIEW_EXAMPLES[0]).click()
+    page.get_by_role("button", name=REVIEWS[0].text).click()
     page.locator("#classify-result .za-card").first.wait_for()
     photograph(page, f"demo-classification-{width}-{scheme}", width)
-    page.get_by_role("tab", name=texts.TOKENS_TAB.zh).click()
+    page.get_by_role("tab", name=CHINESE.tokens.tab).click()
     page.locator("#tokens-text textarea").wait_for()
     photograph(page, f"demo-tokens-{width}-{scheme}", width)
 

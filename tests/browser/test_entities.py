@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps import texts
+from apps.texts.examples import ENTITIES
+from apps.texts.languages import CHINESE
 from tests.browser.conftest import photograph
 from tests.browser.test_demo import HOSTILE
 from zh_albert import load
@@ -19,7 +20,7 @@ OpenDemo = Callable[..., Page]
 
 
 def open_tab(page: Page) -> Page:
-    page.get_by_role("tab", name=texts.ENTITIES_TAB.zh).click()
+    page.get_by_role("tab", name=CHINESE.entities.tab).click()
     return page
 
 
@@ -29,13 +30,14 @@ def page(open_demo: OpenDemo) -> Page:
 
 
 def test_typing_marks_what_the_library_finds(page: Page) -> None:
-    text = texts.ENTITY_EXAMPLES[0]
+    text = ENTITIES[0].text
     expect(page.locator("#entities-result")).to_contain_text("实体会标在这里")
     page.locator("#entities-text textarea").press_sequentially(text)
 
     (found,) = load("ner")(text)
     assert found
     result = page.locator("#entities-result")
+    expect(result.locator(".za-marked")).to_have_text(text)
     expect(result.locator("h3").first).to_contain_text(f"{len(found)} 个实体")
     expect(result.locator("mark")).to_have_count(len(found))
     assert result.locator(".za-marked").text_content() == text
@@ -47,7 +49,7 @@ def test_typing_marks_what_the_library_finds(page: Page) -> None:
 
 
 def test_examples_answer_and_clear_begins_anew(page: Page) -> None:
-    for example in texts.ENTITY_EXAMPLES:
+    for example, _ in ENTITIES:
         page.get_by_role("button", name=example).click()
         expect(page.locator("#entities-result .za-marked")).to_have_text(example)
     page.locator("#entities-clear").click()
@@ -66,6 +68,6 @@ def test_text_is_never_markup(page: Page) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
     page = open_tab(open_demo(width, scheme))
-    page.get_by_role("button", name=texts.ENTITY_EXAMPLES[0]).click()
+    page.get_by_role("button", name=ENTITIES[0].text).click()
     page.locator("#entities-result mark").first.wait_for()
     photograph(page, f"demo-entities-{width}-{scheme}", width)

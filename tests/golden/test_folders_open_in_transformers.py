@@ -236,3 +236,11 @@ def test_config_says_which_class_to_open(tmp_path: Path) -> None:
     content = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
     assert content["architectures"] == ["AlbertModel"]
     assert content["model_type"] == "albert"
+
+
+def test_weights_in_8_bits_are_refused_and_not_misread(tmp_path: Path) -> None:
+    model = AlbertEncoder(CONFIG)
+    save_model(tmp_path, model=model, config=CONFIG, files=FILES, task={}, dtype=torch.int8)
+
+    with pytest.raises(ValueError, match="zh_albert"):
+        transformers.AutoModel.from_pretrained(tmp_path)

@@ -72,14 +72,17 @@ def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def trained(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier's model folder, trained on ``reviews`` by the fine-tuning job."""
+    """The folder of a plain classifier (no n-grams), trained on ``reviews`` by the job."""
     from zh_albert.configio import build, parse_overrides
     from zh_albert.tasks.classification.examples import read_text_examples
     from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 
     folder = tmp_path_factory.mktemp("trained")
     examples = read_text_examples(reviews(folder / "train.jsonl"))
-    config = build(FinetuneConfig, parse_overrides([item.removeprefix("--set=") for item in QUICK]))
+    settings = [*QUICK, "--set=model.pooling=first"]
+    config = build(
+        FinetuneConfig, parse_overrides([item.removeprefix("--set=") for item in settings])
+    )
     finetune(examples, examples, config, init=micro, out=folder / "model")
     return folder / "model"
 

@@ -52,7 +52,26 @@ def test_a_missing_file_is_named(cli: Cli, trained: Path, tmp_path: Path) -> Non
 def test_bytes_that_are_not_utf8_are_located(cli: Cli, trained: Path, tmp_path: Path) -> None:
     path = tmp_path / "gbk.txt"
     path.write_bytes("好\n".encode() + "很好\n".encode("gb18030"))
-    refused(cli("predict", trained, path), "gbk.txt, line 2", "not UTF-8", "iconv")
+    refused(cli("predict", trained, path), "gbk.txt, line 2", "not UTF-8", "iconv -f GB18030")
+    path.write_bytes("很好\n".encode("utf-16"))
+    refused(cli("predict", trained, path), "gbk.txt, line 1", "not UTF-8", "iconv -f UTF-16")
+
+
+def test_a_table_is_not_read_as_texts_unless_asked_for(
+    cli: Cli, trained: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("id,text\n1,很好\n", encoding="utf-8")
+    refused(cli("predict", trained, path), "found a table (.csv)", "--format text")
+    assert len(cli("predict", trained, path, "--format", "text").out.splitlines()) == 2
+
+
+def test_the_baseline_says_that_numbers_are_values(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    path.write_text('{"text": "很好", "label": 1}\n{"text": "太差", "label": 0}\n' * 4)
+    ran = cli("baseline", "--train", path, "--dev", path, "--json")
+    assert "pearson" in json.loads(ran.out)
+    assert 'for classes write them as "0"' in ran.err
 
 
 def test_a_prediction_file_without_texts_is_located(

@@ -285,6 +285,11 @@ def test_the_audit_proves_the_figures(shards: Path) -> None:
     assert len(result["examples"]) == 5
 
 
+def test_a_folder_without_shards_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="build them with zh-corpora build"):
+        audit_shards(tmp_path, InstanceConfig())
+
+
 def test_the_audit_finds_masks_that_split_words(
     shards: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

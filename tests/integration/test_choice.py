@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,17 @@ from tests.integration.test_bad_input import refused
 from tests.integration.test_pairs import write
 from zh_albert import load
 from zh_albert.checkpoints.store import load_weights
-from zh_albert.errors import DataError
+from zh_albert.configio import build, parse_overrides
+from zh_albert.errors import CheckpointError, DataError
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import Question, read_choice_examples
-from zh_albert.tasks.choice.finetune import choice_data, choice_loss
+from zh_albert.tasks.choice.finetune import (
+    FinetuneConfig,
+    choice_data,
+    choice_loss,
+    evaluate,
+    finetune,
+)
 
 Cli = Callable[..., Ran]
 LEARN = (
@@ -52,9 +60,6 @@ def questions(path: Path) -> Path:
 @pytest.fixture(scope="session")
 def chooser(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model folder, trained by the job."""
-    from zh_albert.configio import build, parse_overrides
-    from zh_albert.tasks.choice.finetune import FinetuneConfig, finetune
-
     folder = tmp_path_factory.mktemp("choice")
     examples = read_choice_examples(questions(folder / "train.jsonl"))
     config = build(FinetuneConfig, parse_overrides([item.removeprefix("--set=") for item in LEARN]))
@@ -94,7 +99,7 @@ def test_the_loss_is_the_mean_of_each_questions_own_cross_entropy(chooser: Path)
     [item] = source.plan(0)
     batch = source.load(item)
     with torch.inference_mode():
-        loss = choice_loss(model.module, batch.inputs).loss / batch.weight
+        loss = choice_loss(None, model.module, batch.inputs).loss / batch.weight
     rows = model.probabilities([example.asked for example in examples])
     expected = -np.mean([np.log(row[e.label]) for row, e in zip(rows, examples, strict=True)])
     assert float(loss) == pytest.approx(float(expected), rel=1e-4)
@@ -222,3 +227,22 @@ def test_a_label_may_be_the_choice_itself(tmp_path: Path) -> None:
 def test_a_bad_question_is_refused_by_index(chooser: Path, question: Any, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         load(str(chooser))([question])
+
+
+def test_a_teacher_outweighs_wrong_labels(chooser: Path, micro: Path, tmp_path: Path) -> None:
+    examples = read_choice_examples(questions(tmp_path / "train.jsonl"))
+    wrong = [replace(e, label=(e.label + 1) % len(e.asked.choices)) for e in examples]
+    values = parse_overrides([item.removeprefix("--set=") for item in LEARN])
+    values["teacher"] = {"model": str(chooser), "weight": 1.0}
+    config = build(FinetuneConfig, values)
+    taught, _ = finetune(wrong, examples, config, init=micro, out=tmp_path / "out")
+    assert evaluate(taught, examples)["accuracy"] == 1.0
+    [kept] = (tmp_path / "out" / "training").glob("teacher-*.npy")
+    assert np.load(kept).shape == (sum(len(e.asked.choices) for e in examples), 1)
+
+
+def test_a_teacher_of_another_task_is_refused(trained: Path, micro: Path, tmp_path: Path) -> None:
+    examples = read_choice_examples(questions(tmp_path / "train.jsonl"))
+    config = build(FinetuneConfig, {"teacher": {"model": str(trained)}})
+    with pytest.raises(CheckpointError, match="for the task choice, found a model for class"):
+        finetune(examples, [], config, init=micro)

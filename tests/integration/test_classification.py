@@ -18,8 +18,11 @@ from safetensors.torch import load_file
 
 from tests.integration.conftest import QUICK, Ran, reviews
 from zh_albert import load
+from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import DataError
 from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.examples import read_text_examples
+from zh_albert.tasks.classification.finetune import FinetuneConfig, evaluate, finetune
 
 Cli = Callable[..., Ran]
 
@@ -153,6 +156,7 @@ def test_finetune_writes_a_folder_and_drops_excluded_texts(
         "README.md",
         "config.json",
         "model.safetensors",
+        "ngrams.safetensors",
         "tokenizer_config.json",
         "training",
         "vocab.txt",
@@ -164,6 +168,17 @@ def test_finetune_writes_a_folder_and_drops_excluded_texts(
 
 
 @pytest.mark.slow
+def test_a_run_in_bf16_scores_about_what_evaluate_does(micro: Path, tmp_path: Path) -> None:
+    examples = read_text_examples(reviews(tmp_path / "train.jsonl"))
+    options = [item.removeprefix("--set=") for item in (*QUICK, "--set=train.precision=bf16")]
+    config = build(FinetuneConfig, parse_overrides(options))
+    model, position = finetune(examples, examples, config, init=micro)
+    exact = evaluate(model, examples)  # not in bf16 any more
+    assert model.engines.of(1).name == "torch fp32"
+    assert exact["accuracy"] > 0.9
+    assert position.best_metrics["accuracy"] == pytest.approx(exact["accuracy"], abs=0.05)
+
+
 def test_killed_and_resumed_equals_never_stopped(micro: Path, tmp_path: Path) -> None:
     train = reviews(tmp_path / "t.jsonl", count=128)
 

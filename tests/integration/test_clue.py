@@ -153,11 +153,11 @@ def test_questions_are_answered_in_the_official_form(
     assert (result["metric"], result["published"]["ALBERT-tiny"]) == ("exact_match", "48.31")
 
     model, data = tmp_path / "cmrc2018" / "seed-1", release / "cmrc2018"
-    ran = cli("clue", "predict", "cmrc2018", model, data, "--out", tmp_path)
+    ran = cli("clue", "predict", "cmrc2018", model, data, "--out", tmp_path / "submission")
 
     assert ran.code == 0, ran.err
     assert "no answer to 1 rows; a guess stands there" in ran.err
-    file = tmp_path / "cmrc2018_predict.json"
+    file = tmp_path / "submission" / "cmrc2018_predict.json"
     rows = read_objects(data / "test.json")
     contexts = [a["paragraphs"][0]["context"] for _, row in rows for a in row["data"]]
     answers = json.loads(file.read_text("utf-8"))

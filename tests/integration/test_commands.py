@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -12,11 +13,13 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from typer.testing import CliRunner
 
 from tests.integration.conftest import QUICK, Ran, reviews
 from tests.integration.test_ner import QUICK as NER_QUICK
 from tests.integration.test_ner import travels
 from tests.micro import save_micro_encoder
+from zh_albert.cli.app import app
 
 Cli = Callable[..., Ran]
 
@@ -41,12 +44,17 @@ def test_models_lists_what_can_be_loaded(cli: Cli) -> None:
     from zh_albert import load
 
     rows = json.loads(cli("models", "--json").out)["models"]
-    assert {"encoder", "ner", "news", "sentiment"} <= {row["name"] for row in rows}
-    scores = {"encoder": "masked_accuracy", "ner": "f1", "classification": "accuracy"}
+    tasks = {row["name"]: row["task"] for row in rows}
+    assert {"encoder", "ner", "news", "nli", "reader", "sentiment", "similarity"} <= tasks.keys()
+    scores = {"encoder": "masked_accuracy", "ner": "f1", "reader": "f1", "similarity": "spearman"}
     for row in rows:
         assert row["parameters"] > 1_000_000
         assert 0 < row["size_bytes"] < 20e6
-        assert 0 < row["dev"][scores[row["task"]]] < 1
+        assert (
+            0
+            < row["dev"][scores.get(row["name"], "accuracy")]
+            < (100 if row["task"] == "reading" else 1)
+        )
         assert row["trained_on"]
         if row["task"] == "classification":
             assert load(row["name"]).labels == row["labels"]
@@ -60,6 +68,21 @@ def test_convert_writes_a_folder_that_predicts_the_same(
     texts = tmp_path / "texts.txt"
     texts.write_text("房间很好。\n服务太差。\n", encoding="utf-8")
     assert cli("predict", target, texts).out == cli("predict", trained, texts).out
+
+
+def test_convert_writes_weights_in_8_bits(cli: Cli, trained: Path, tmp_path: Path) -> None:
+    small, weights = tmp_path / "small", "model.safetensors"
+    assert cli("convert", trained, small, "--weights", "int8").code == 0
+    assert (small / weights).stat().st_size < 0.75 * (trained / weights).stat().st_size
+    texts = tmp_path / "texts.txt"
+    texts.write_text("房间很好。\n服务太差。\n", encoding="utf-8")
+    before, after = (cli("predict", folder, texts).out for folder in (trained, small))
+    for old, new in zip(before.splitlines(), after.splitlines(), strict=True):
+        assert json.loads(new)["score"] == pytest.approx(json.loads(old)["score"], abs=0.02)
+
+    refused = cli("convert", trained, tmp_path / "x", "--to", "google", "--weights", "int8")
+    assert refused.code == 2
+    assert "holds float32" in refused.err
 
 
 def test_convert_goes_through_tensorflow_and_changes_the_vocabulary(
@@ -87,17 +110,20 @@ def test_convert_goes_through_tensorflow_and_changes_the_vocabulary(
     assert cli("convert", encoder, tmp_path / "x", "--merge-pieces").code == 2
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        *("models", "inspect", "predict", "evaluate", "finetune", "baseline", "convert", "demo"),
-        "curves",
-    ],
-)
+@pytest.mark.parametrize("command", sorted(str(one.name) for one in app.registered_commands))
 def test_every_command_explains_itself_with_an_example(cli: Cli, command: str) -> None:
     ran = cli(command, "--help")
     assert ran.code == 0
     assert f"Example: zh-albert {command}" in ran.out
+
+
+@pytest.mark.parametrize("program", ["zh_albert.cli.app", "corpora_tools.cli"])
+def test_the_list_of_commands_says_what_each_does_without_cutting_it(program: str) -> None:
+    listed = CliRunner().invoke(importlib.import_module(program).app, ["--help"])
+    assert listed.exit_code == 0
+    _, heading, rows = listed.output.partition("Commands:")
+    assert heading
+    assert "..." not in rows
 
 
 @pytest.mark.parametrize("code", ["import zh_albert", "import zh_albert.cli.app"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import pickle
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,9 @@ from zh_albert.training.events import Progress
 TEXTS = [thing + word for word in GOOD[:2] + BAD[:2] for thing in THINGS]
 LABELS = ["good"] * 16 + ["bad"] * 16
 # At import time, for scikit-learn's checks take their estimator when tests are collected.
-MICRO = str(save_micro_encoder(Path(tempfile.mkdtemp(prefix="micro-encoder-")) / "micro"))
+HOME = Path(tempfile.mkdtemp(prefix="micro-encoder-"))
+atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+MICRO = str(save_micro_encoder(HOME / "micro"))
 QUICK: dict[str, Any] = {
     "init": MICRO,
     "epochs": 8,
@@ -146,6 +150,7 @@ def test_progress_is_told() -> None:
     ("X", "y", "problem"),
     [
         ("一个字符串", ["a"], "a list of texts, found one string"),
+        ([], [], "expected texts to learn from, found none"),
         (["好", "坏"], ["a"], "2 texts, but 1 labels"),
         (["好", " "], ["a", "b"], r"texts\[1\] is empty"),
         (["好", None], ["a", "b"], r"texts\[1\]: expected a string, found NoneType"),

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 import torch
 
-from tests.integration.conftest import Ran, reviews
+from tests.integration.conftest import QUICK, Ran, reviews
 from tests.micro import CONFIG
 from zh_albert import load
 from zh_albert.engines.exported import FACTS
 from zh_albert.engines.onnx_graph import onnx_model
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.export import export
+from zh_albert.serving.server import open_model
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.reading.reader import TextReader
@@ -56,6 +57,92 @@ def test_an_exported_folder_loads_and_answers_as_before(
     (tmp_path / "lines.txt").write_text("房间很好。\n\n服务太差。\n", encoding="utf-8")
     rows = [json.loads(row) for row in cli("predict", out, tmp_path / "lines.txt").out.splitlines()]
     assert [row["label"] for row in rows] == ["positive", None, "negative"]
+
+
+def test_weights_in_8_bits_are_computed_with_as_they_are(
+    trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
+    small, dev = tmp_path / "small", reviews(tmp_path / "dev.jsonl")
+    arguments = ("export", trained, small, "--format=zh_albert", "--precision=int8")
+    ran = cli(*arguments, "--dev", dev, "--json")
+    assert ran.code == 0, ran.err
+    assert {"fp32", "int8"} <= json.loads(ran.out)["dev"].keys()
+    weights = "model.safetensors"
+    assert (small / weights).stat().st_size < 0.75 * (trained / weights).stat().st_size
+    assert not list(small.glob("*.onnx"))
+    expected = scores(trained, engine="torch", precision="fp32")
+    assert load(str(small))._classifier.engines.of(1).name == "onnxruntime int8"
+    np.testing.assert_allclose(scores(small), expected, atol=0.05)
+    np.testing.assert_allclose(scores(small, precision="fp32"), expected, atol=0.02)
+
+    # Another machine: the same folder, computed as any other.
+    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: False)
+    assert "int8" not in load(str(small))._classifier.engines.of(1).name
+    np.testing.assert_allclose(scores(small), expected, atol=0.05)
+
+
+@pytest.mark.parametrize("form", ["onnx", "zh_albert"])
+def test_without_vnni_int8_is_computed_in_floating_point_and_never_overflows(
+    trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    fast, arguments = tmp_path / "fast", (f"--format={form}", "--precision=int8")
+    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
+    assert cli("export", trained, fast, *arguments).code == 0
+
+    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: False)
+    assert not load(str(fast))._classifier.engines.of(1).name.endswith("int8")
+    assert TextClassifier.load(fast).engines.of(1).name == "torch fp32"  # what evaluate computes
+    expected = scores(trained, engine="torch", precision="fp32")
+    np.testing.assert_allclose(scores(fast), expected, atol=0.05)
+    assert open_model(str(fast))._classifier.engines.of(1).name.endswith("fp32")  # the server's
+    with pytest.raises(ConfigError, match=r"fast: expected .* VNNI .* leave the precision out"):
+        load(str(fast), precision="int8")
+    refused = cli("export", trained, tmp_path / "x", *arguments)
+    assert refused.code == 2
+    assert "zh-albert[onnx] and a CPU with VNNI" in refused.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_in_int8_a_text_is_answered_as_it_is_alone_unless_there_are_many(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
+    export(trained, tmp_path / "small", form="zh_albert", precision="int8")
+    predictor = load(str(tmp_path / "small"))
+    assert predictor(TEXTS) == [predictor([text])[0] for text in TEXTS]
+    engines = predictor._classifier.engines
+    assert engines.of(5_000).batch_tokens == 1  # more than the server puts together
+    assert engines.of(50_000).batch_tokens > 1
+
+
+def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_other(
+    trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
+    small, dev = tmp_path / "small", reviews(tmp_path / "dev.jsonl")
+    export(trained, small, form="zh_albert", precision="int8")
+    data = ("--task=classification", "--train", dev, "--dev", dev)
+    for command in (
+        ("evaluate", small, dev, "--json"),
+        ("inspect", small, "--json"),
+        ("convert", small, tmp_path / "plain"),
+        ("export", small, tmp_path / "onnx", "--format=onnx"),
+        ("export", small, small, "--format=zh_albert", "--precision=int8", "--dev", dev),
+        ("finetune", *data, "--init", small, *QUICK, "--out", tmp_path / "tuned"),
+    ):
+        ran = cli(*command)
+        assert ran.code == 0, ran.err
+    assert not (tmp_path / "plain" / FACTS).exists()
+    assert not (tmp_path / "tuned" / FACTS).exists()
+    names = {
+        name: load(str(tmp_path / name))._classifier.engines.of(1).name
+        for name in ("small", "plain", "onnx", "tuned")
+    }
+    assert [name for name, engine in names.items() if engine.endswith("int8")] == ["small"]
+    near = scores(small, engine="torch", precision="fp32")
+    np.testing.assert_allclose(scores(tmp_path / "plain"), near, atol=0.02)
+    np.testing.assert_allclose(scores(tmp_path / "onnx"), near, atol=1e-4)
 
 
 def test_bf16_answers_are_near_and_need_no_more_room(trained: Path, tmp_path: Path) -> None:
@@ -143,7 +230,9 @@ def test_an_export_of_other_weights_is_noticed(trained: Path, tmp_path: Path, cl
     assert "export.json" in cli("predict", tmp_path / "fast").err
 
 
-@pytest.mark.parametrize(("form", "precision"), [("onnx", "bf16"), ("openvino", "int8")])
+@pytest.mark.parametrize(
+    ("form", "precision"), [("onnx", "bf16"), ("openvino", "int8"), ("zh_albert", "fp32")]
+)
 def test_what_a_format_has_not_is_said(
     trained: Path, tmp_path: Path, form: Any, precision: Any
 ) -> None:

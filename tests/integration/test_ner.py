@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from tests.integration.conftest import Ran
 from zh_albert import AlbertTagger, load
-from zh_albert.errors import CheckpointError, DataError
+from zh_albert.configio import build, parse_overrides
+from zh_albert.errors import CheckpointError, DataError, ZhAlbertError
 from zh_albert.inference.tagging import Entity, Tagger
 from zh_albert.model.taggers import HEADS, Head
-from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
-from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, entity_source, new_tagger
+from zh_albert.tasks.ner.examples import (
+    EntityExample,
+    EntitySpan,
+    read_entity_examples,
+    read_unlabelled_texts,
+)
+from zh_albert.tasks.ner.finetune import (
+    FinetuneConfig,
+    ModelConfig,
+    entity_source,
+    evaluate,
+    finetune,
+    new_tagger,
+)
+from zh_albert.tasks.ner.merging import merged
 from zh_albert.tasks.ner.passages import training_passages
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tasks.ner.teacher import TagLessons
+from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
 
 Cli = Callable[..., Ran]
 
@@ -67,10 +85,6 @@ def finetuned(cli: Cli, micro: Path, folder: Path, head: str, *more: str, **kind
 @pytest.fixture(scope="module")
 def model(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tagger's folder, trained on ``travels`` by the fine-tuning job."""
-    from zh_albert.configio import build, parse_overrides
-    from zh_albert.tasks.ner.examples import read_entity_examples
-    from zh_albert.tasks.ner.finetune import finetune
-
     folder = tmp_path_factory.mktemp("ner")
     examples = read_entity_examples(travels(folder / "train.jsonl"))
     settings = parse_overrides([item.removeprefix("--set=") for item in QUICK])
@@ -213,7 +227,7 @@ def test_convert_keeps_a_tagger(cli: Cli, model: Path, tmp_path: Path) -> None:
     assert load(str(tmp_path / "copy"))(texts) == load(str(model))(texts)
     refused = cli("convert", model, tmp_path / "theirs", "--to", "huggingface")
     assert refused.code == 2
-    assert "no this head" in refused.err
+    assert "head or pooling of this kind" in refused.err
 
 
 def test_baseline_scores_the_same_files(cli: Cli, tmp_path: Path) -> None:
@@ -334,3 +348,86 @@ def test_the_estimator_says_what_it_cannot_learn_from(
 ) -> None:
     with pytest.raises(DataError, match=problem):
         estimator(micro).fit(texts, entities)
+
+
+def taught_by(teacher: Path, head: Head, **settings: float) -> FinetuneConfig:
+    values = parse_overrides([item.removeprefix("--set=") for item in QUICK])
+    values |= {"model": {"head": head}, "teacher": {"model": str(teacher), **settings}}
+    return build(FinetuneConfig, values)
+
+
+@pytest.mark.parametrize("head", ["softmax", "crf"])
+def test_a_teacher_outweighs_wrong_types(
+    model: Path, micro: Path, tmp_path: Path, head: Head
+) -> None:
+    examples = read_entity_examples(travels(tmp_path / "train.jsonl"))
+    swapped = {"PER": "LOC", "LOC": "PER"}
+    wrong = [
+        EntityExample(e.text, tuple(EntitySpan(s, t, swapped[name]) for s, t, name in e.entities))
+        for e in examples
+    ]
+    config = taught_by(model, head, weight=1.0)
+    taught, _ = finetune(wrong, examples, config, init=micro, out=tmp_path / "out")
+    assert evaluate(taught, examples)["f1"] > 0.95
+    [kept] = (tmp_path / "out" / "training").glob("teacher-*.npy")
+    assert np.load(kept).shape[1] == 9  # tags
+
+
+def test_texts_without_entities_marked_are_learned_from_a_teacher(
+    model: Path, micro: Path, tmp_path: Path
+) -> None:
+    file = travels(tmp_path / "train.jsonl")
+    examples, unlabelled = read_entity_examples(file), read_unlabelled_texts(file)
+    config = taught_by(model, "softmax")
+    few = examples[:2]
+    taught, _ = finetune(few, [], config, unlabelled=unlabelled, init=micro)
+    assert evaluate(taught, examples)["f1"] > 0.9
+    assert taught.facts["unlabelled"] == len(examples) - 2
+
+
+def test_what_a_teacher_says_is_cut_and_padded_like_its_passages(model: Path) -> None:
+    tagger = TextTagger.load(model)
+    examples = [EntityExample("王芳到北京", ()), EntityExample("张伟离开上海。" * 9, ())]
+    passages, _ = training_passages(tagger, examples, batch_tokens=96)
+    lessons = TagLessons.ask(
+        model,
+        tagger,
+        passages,
+        shares=[1.0] * len(passages),
+        known_as="",
+        folder=None,
+        say=lambda _: None,
+    )
+    source = entity_source(tagger, passages, batch_tokens=96, seed=1, lessons=lessons)
+    for item in source.plan(0):
+        inputs = source.load(item).inputs
+        with torch.no_grad():
+            scores = tagger.module(*(inputs[name] for name in INPUT_NAMES))
+        emissions, mask = merged(scores, inputs)
+        torch.testing.assert_close(inputs["taught"][mask], emissions[mask], atol=0.1, rtol=0.05)
+        assert tagger.head.taught_loss(scores, inputs, 1.0) < 0.05  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("head", "change", "told"),
+    [
+        ("span", {}, "a teacher teaches tags: model.head=span has none"),
+        ("crf", {"head": "span"}, "expected a teacher whose head is softmax or crf, found span"),
+        ("crf", {"labels": ["PER"]}, "expected a teacher of the training data's types"),
+        ("crf", {"vocab.txt": "x"}, "expected a teacher with the student's vocabulary"),
+    ],
+)
+def test_a_teacher_that_cannot_teach_entities_is_refused(
+    model: Path, micro: Path, tmp_path: Path, head: Head, change: dict[str, Any], told: str
+) -> None:
+    teacher = tmp_path / "teacher"
+    shutil.copytree(model, teacher)
+    config = json.loads((teacher / "config.json").read_text())
+    config["zh_albert"]["task"] |= change
+    (teacher / "config.json").write_text(json.dumps(config))
+    if "vocab.txt" in change:
+        rows = (teacher / "vocab.txt").read_text().replace("京", "㐀")
+        (teacher / "vocab.txt").write_text(rows)
+    examples = read_entity_examples(travels(tmp_path / "train.jsonl"))
+    with pytest.raises(ZhAlbertError, match=told):
+        finetune(examples, [], taught_by(teacher, head), init=micro, out=tmp_path / "out")

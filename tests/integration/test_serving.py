@@ -197,7 +197,7 @@ def test_fifty_clients_for_a_minute_leave_memory_flat(
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_the_curl_example_of_the_docs_works(server: Server) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "serving.en.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"```sh\n(curl .*?)```", page, flags=re.DOTALL)
     here = command.replace("http://127.0.0.1:8000", server.url).replace("sentiment", "classifier")
     answered = subprocess.run(["sh", "-c", here], capture_output=True, check=True).stdout
@@ -216,7 +216,7 @@ def test_a_client_that_goes_away_leaves_the_queue(server: Server) -> None:
             timeout=httpx.Timeout(60, read=0.3),
             trust_env=False,
         )
-    for _ in range(100):
+    for _ in range(600):
         if server.metric("zh_albert_requests_total", model="classifier", status="499"):
             break
         time.sleep(0.1)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from apps.curves import CurvePoint, curves_panel, read_curve
 from apps.line_figure import ticks
+from apps.texts.languages import CHINESE
 from tests.micro import CURVE
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.errors import DataError
@@ -58,20 +59,20 @@ def test_a_damaged_line_is_named_and_told_in_one_line(tmp_path: Path, bad: objec
     write(tmp_path, row(1), bad)
     with pytest.raises(DataError, match=r"curve\.jsonl, line 2: "):
         read_curve(tmp_path)
-    panel = curves_panel(encoder(tmp_path))
+    panel = curves_panel(CHINESE, encoder(tmp_path))
     assert "训练记录读不出来" in panel
     assert "line 2" in panel
     assert "<svg" not in panel
 
 
 def test_without_an_encoder_or_a_record_the_panel_says_so(tmp_path: Path) -> None:
-    assert "还没有随附的预训练编码器" in curves_panel(None)
-    assert "这个编码器没有训练记录" in curves_panel(encoder(tmp_path))
+    assert "还没有随附的预训练编码器" in curves_panel(CHINESE, None)
+    assert "这个编码器没有训练记录" in curves_panel(CHINESE, encoder(tmp_path))
 
 
 def test_three_figures_the_last_values_and_a_table(tmp_path: Path) -> None:
     (tmp_path / "curve.jsonl").write_text(CURVE, encoding="utf-8")
-    panel = curves_panel(encoder(tmp_path, trained_on="维基百科"))
+    panel = curves_panel(CHINESE, encoder(tmp_path, trained_on="维基百科"))
 
     assert panel.count("<svg") == 3
     assert panel.count("<polyline") == 3
@@ -92,7 +93,7 @@ def test_everything_is_drawn_inside_the_figure(
     tmp_path_factory: pytest.TempPathFactory, points: list[CurvePoint]
 ) -> None:
     folder = write(tmp_path_factory.mktemp("curve"), *(point._asdict() for point in points))
-    panel = curves_panel(encoder(folder, trained_on=HOSTILE))
+    panel = curves_panel(CHINESE, encoder(folder, trained_on=HOSTILE))
 
     for line in re.findall(r'<polyline class="za-line" points="(.*?)"', panel):
         places = [tuple(map(float, pair.split(","))) for pair in line.split()]

@@ -141,7 +141,7 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zh_albert.engines.choice.has_native_bf16", lambda: True)
 
     def names(*installed: str, **settings: Any) -> tuple[str, str]:
-        monkeypatch.setattr("zh_albert.engines.choice._installed", lambda name: name in installed)
+        monkeypatch.setattr("zh_albert.engines.choice.is_installed", lambda name: name in installed)
         engines = choose_engines(network, **settings)
         return engines.of(10).name, engines.of(100_000_000).name
 
@@ -157,6 +157,7 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     ("settings", "message"),
     [
         ({"engine": "onnxruntim"}, "unknown engine 'onnxruntim'; did you mean 'onnxruntime'"),
+        ({"precision": "fp8"}, "unknown precision 'fp8'; known: bf16, fp32, int8"),
         ({"precision": "int8"}, "zh-albert export --precision int8"),
         ({"engine": "onnxruntime", "precision": "bf16"}, "no bf16"),
     ],

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps import texts
 from apps.answers import LIVE_CHARACTERS, MAX_CHARACTERS
 from apps.entity_answers import announce_entities, find_entities, find_entities_typed
 from apps.entity_panels import MAX_ROWS, entity_panel, nesting
+from apps.texts.languages import CHINESE
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.inference.tagging import Entity, Tagger
 
@@ -54,7 +54,7 @@ def tagged(draw: st.DrawFn) -> tuple[str, list[Entity]]:
 @given(tagged())
 def test_the_marked_text_is_the_users_own_string(case: tuple[str, list[Entity]]) -> None:
     text, entities = case
-    panel = entity_panel(text, entities, TYPES, 0.01)
+    panel = entity_panel(CHINESE, text, entities, TYPES, 0.01)
     reader = Reader(panel)
 
     assert reader.flows == {"za-flow za-marked": text}
@@ -79,7 +79,7 @@ def test_only_entities_that_cross_a_drawn_one_are_not_drawn(
 def test_types_have_chinese_names_positions_and_colours_of_their_own() -> None:
     text = "王芳在星河公司上班，吃阿司匹林"
     found = [entity(text, 0, 2), entity(text, 3, 7, "company"), entity(text, 11, 15, "药品")]
-    panel = entity_panel(text, found, TYPES, 0.0123)
+    panel = entity_panel(CHINESE, text, found, TYPES, 0.0123)
 
     assert marks(panel) == ["人名", "公司", "药品"]
     assert re.findall(r'<mark class="za-entity (za-e\d)"', panel) == ["za-e0", "za-e1", "za-e2"]
@@ -96,13 +96,15 @@ def test_types_have_chinese_names_positions_and_colours_of_their_own() -> None:
 
 def test_a_nested_entity_is_a_mark_within_a_mark() -> None:
     text = "北京大学"
-    panel = entity_panel(text, [entity(text, 0, 4), entity(text, 0, 2, "company")], TYPES, 0.0)
+    panel = entity_panel(
+        CHINESE, text, [entity(text, 0, 4), entity(text, 0, 2, "company")], TYPES, 0.0
+    )
 
     assert re.search(r"<mark [^>]*><mark [^>]*>北京</mark>大学</mark>", panel)
 
 
 def test_a_text_without_entities_says_so_and_lists_nothing() -> None:
-    panel = entity_panel("今天下雨", [], TYPES, 0.0)
+    panel = entity_panel(CHINESE, "今天下雨", [], TYPES, 0.0)
 
     assert "没有找到实体" in panel
     assert "<table" not in panel
@@ -110,7 +112,7 @@ def test_a_text_without_entities_says_so_and_lists_nothing() -> None:
 
 def test_hostile_text_in_entities_and_types_is_only_text() -> None:
     found = [Entity(0, len(HOSTILE), HOSTILE, HOSTILE, 1.0)]
-    panel = entity_panel(HOSTILE, found, [HOSTILE], 0.0)
+    panel = entity_panel(CHINESE, HOSTILE, found, [HOSTILE], 0.0)
 
     assert set(Reader(panel).tags) <= TAGS
     assert not set("$`{}@") & set(panel)
@@ -118,7 +120,9 @@ def test_hostile_text_in_entities_and_types_is_only_text() -> None:
 
 def test_a_long_list_is_cut_and_says_by_how_much() -> None:
     text = "王" * (MAX_ROWS + 5)
-    panel = entity_panel(text, [entity(text, i, i + 1) for i in range(len(text))], TYPES, 0.0)
+    panel = entity_panel(
+        CHINESE, text, [entity(text, i, i + 1) for i in range(len(text))], TYPES, 0.0
+    )
 
     assert panel.count("<tr>") == MAX_ROWS + 1
     assert "还有 5 个" in panel
@@ -127,20 +131,22 @@ def test_a_long_list_is_cut_and_says_by_how_much() -> None:
 
 @pytest.mark.parametrize("text", ["", None, "  \n", "字" * (MAX_CHARACTERS + 1)])
 def test_what_cannot_be_read_is_told_with_a_remedy(text: str | None) -> None:
-    panel = find_entities(TaggerOf([]), text)
+    panel = find_entities(CHINESE, TaggerOf([]), text)
 
     assert 'role="alert"' in panel
 
 
 def test_a_model_that_fails_is_told() -> None:
-    assert "out of memory" in find_entities(TaggerOf(MemoryError("out of\nmemory")), "王芳")
+    assert "out of memory" in find_entities(
+        CHINESE, TaggerOf(MemoryError("out of\nmemory")), "王芳"
+    )
 
 
 def test_a_long_text_waits_for_the_button() -> None:
     tagger, text = TaggerOf([]), "字" * (LIVE_CHARACTERS + 1)
 
-    assert "标出实体" in find_entities_typed(tagger, text)
-    assert texts.ENTITIES_WAITING.problem.zh in find_entities_typed(tagger, " ")
-    assert "正在读" in announce_entities(text)
-    assert announce_entities("王芳") == ""
-    assert "没有找到实体" in find_entities_typed(tagger, "王芳")
+    assert "标出实体" in find_entities_typed(CHINESE, tagger, text)
+    assert CHINESE.entities.waiting.problem in find_entities_typed(CHINESE, tagger, " ")
+    assert "正在读" in announce_entities(CHINESE, text)
+    assert announce_entities(CHINESE, "王芳") == ""
+    assert "没有找到实体" in find_entities_typed(CHINESE, tagger, "王芳")

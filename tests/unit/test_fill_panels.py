@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from apps import texts
 from apps.fill_answers import MAX_CHARACTERS, MAX_GAPS, FillAnswers, FillState
 from apps.fill_panels import Gap, Word, fill_panel, words_panel
+from apps.texts.examples import HIDDEN, MASKS
+from apps.texts.languages import CHINESE
 from tests.micro import save_micro_pretrained
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.errors import DataError
@@ -31,7 +32,7 @@ def filler(tmp_path_factory: pytest.TempPathFactory) -> FillMask:
 
 @pytest.fixture(scope="module")
 def answers(filler: FillMask) -> FillAnswers:
-    return FillAnswers(filler, segmenter().cut)
+    return FillAnswers(CHINESE, filler, segmenter().cut)
 
 
 def sentence_of(state: FillState) -> str:
@@ -89,7 +90,7 @@ def test_every_hidden_word_is_replaced_where_it_stood(
 @given(text=st.text(st.characters(codec=None), max_size=60))
 @example(text=HOSTILE)
 def test_the_words_show_every_character(answers: FillAnswers, text: str) -> None:
-    read = Reader(words_panel(text, answers.words(text), []))
+    read = Reader(words_panel(CHINESE, text, answers.words(text), []))
 
     if answers.words(text):
         shown = read.flows["za-flow za-words"]
@@ -159,20 +160,20 @@ def test_a_model_that_fails_is_told_in_one_line(
     assert "the window is too small &lt;b&gt;" in answers.typed("[MASK]", []).result
 
 
-@pytest.mark.parametrize("marked", [*texts.HIDDEN_EXAMPLES, *texts.MASK_EXAMPLES])
+@pytest.mark.parametrize("marked", [example.text for example in (*HIDDEN, *MASKS)])
 def test_every_example_hides_what_it_says(answers: FillAnswers, marked: str) -> None:
     text, state = answers.example(marked)
 
-    assert [word.text for word in state.hidden] == re.findall("【(.*?)】", marked)
+    assert [text for _, _, text in state.hidden] == re.findall("【(.*?)】", marked)
     assert "za-card" in state.result
     assert not set(text) & set("【】")
 
 
 def test_the_hidden_word_is_marked_among_the_candidates() -> None:
     candidates = [Candidate("公园", 0.61234), Candidate("山里", 0.2), Candidate("网上", 0.0001)]
-    right = fill_panel("去公园", [Gap(1, 3, "公园", candidates)], 0.01)
-    wrong = fill_panel("去山里", [Gap(1, 3, "山里", candidates)], 0.01)
-    typed = fill_panel("去[MASK]", [Gap(1, 7, "[MASK]", candidates)], 0.01)
+    right = fill_panel(CHINESE, "去公园", [Gap(1, 3, "公园", candidates)], 0.01)
+    wrong = fill_panel(CHINESE, "去山里", [Gap(1, 3, "山里", candidates)], 0.01)
+    typed = fill_panel(CHINESE, "去[MASK]", [Gap(1, 7, "[MASK]", candidates)], 0.01)
 
     assert Reader(right).bars == [61.2, 20.0, 0.0]
     assert "&lt;0.1%" in right
@@ -191,7 +192,7 @@ def test_capitals_are_no_other_word() -> None:
 
 def test_words_that_stand_twice_are_two() -> None:
     words = [Word(0, 1, "人"), Word(1, 2, "人")]
-    panel = words_panel("人人", words, words[1:])
+    panel = words_panel(CHINESE, "人人", words, words[1:])
     assert re.findall(r'aria-pressed="(\w+)"', panel) == ["false", "true"]
 
 

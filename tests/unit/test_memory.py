@@ -1,11 +1,14 @@
-"""The allocator's settings."""
+"""Settings of the memory's managers."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
 import pytest
+
+from zh_albert.cli.memory import keep_loaded_objects
 
 # Page faults of fifty arrays of 40 MB, each freed before the next.
 PROGRAM = """
@@ -28,3 +31,13 @@ def test_freed_memory_is_used_again() -> None:
         return int(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
 
     assert faults("keep") < faults() / 3
+
+
+def test_what_is_loaded_is_not_collected_again() -> None:
+    loaded: list[list[int]] = [[]]
+    try:
+        keep_loaded_objects()
+        assert gc.get_freeze_count() > 0
+        assert not any(one is loaded for one in gc.get_objects())
+    finally:
+        gc.unfreeze()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,11 +24,12 @@ from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig,
 from zh_albert.tasks.classification.ngrams import (
     NGRAMS,
     NgramVoter,
+    features_of,
     hashed_ngrams,
     tokens_of,
     weighted_ngrams,
 )
-from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
+from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 
@@ -92,6 +95,37 @@ def test_ngrams_are_told_apart_by_order_and_content() -> None:
     assert hashed_ngrams(np.zeros(0, np.uint64)).size == 0
 
 
+def test_of_a_pair_what_the_second_adds_and_what_both_share_counts() -> None:
+    def features(first: str, second: str, max_length: int = 32) -> set[int]:
+        tokenizer = default_tokenizer()
+        window = WindowConfig(max_length=max_length, stride=2)
+        sides = (tokenizer.encode_batch([text])[0] for text in (first, second))
+        return set(features_of(encode_pair(*sides, tokenizer.special, window)).tolist())
+
+    none, half, all_ = (features(first, "甲乙") for first in ("丙丁", "甲丁", "甲乙"))
+    new, of_each = 3, (11, 11)  # 甲, 乙, 甲乙; shares of 0 to 10 tenths of both
+    assert len(none) == 3 + new + 2
+    assert len(all_) == 3 + 0 + sum(of_each)
+    assert len(half & none) == 3 + 2 + 2  # of what is new, 甲 is not
+    assert features("甲乙", "丙丁") != none  # the order of the two matters
+    long = "".join(chr(0x4E00 + i) for i in range(40))
+    assert features(long, "甲乙", 16) >= features(long, "甲乙", 64) - features(long, long, 64)
+
+
+def test_pairs_learn_from_them(tmp_path: Path) -> None:
+    init = save_micro_encoder(tmp_path / "micro")
+    pairs = [
+        TextExample((f"{a}很好", f"{b}很好"), "same" if a == b else "other")
+        for a in SUBJECTS
+        for b in SUBJECTS
+    ]
+    made, position = finetune(pairs, pairs, CONFIG, init=init, out=tmp_path / "model")
+    assert made.voter_weight > 0
+    assert position.best_metrics["accuracy"] == 1.0
+    found = TextClassifier.load(tmp_path / "model").scores([pair.text for pair in pairs])
+    np.testing.assert_allclose(found, made.scores([pair.text for pair in pairs]), atol=1e-6)
+
+
 def test_a_text_without_known_ngrams_has_an_empty_bag() -> None:
     names = np.sort(hashed_ngrams(np.array([5], np.uint64)))
     bags = weighted_ngrams(encode(["天气"]), names, np.ones(1, np.float32))
@@ -116,9 +150,21 @@ def test_a_trained_classifier_keeps_them_and_answers_the_same(tmp_path: Path) ->
     np.testing.assert_allclose(scores, made.scores(TEXTS), atol=1e-6)
     found = json.loads((out / "config.json").read_text())["zh_albert"]["task"]["ngrams"]
     assert found == {"weight": made.voter_weight, "scale": made.voter_scale}
+    for text, answer in zip(TEXTS[:4], answers, strict=False):
+        opinions = opened.opinions(text)
+        assert opinions.ngrams
+        network, ngrams = opinions.network.scores, opinions.ngrams.scores
+        products = {label: network[label] * ngrams[label] for label in network}
+        assert opinions.together == answer
+        for label, product in products.items():
+            assert answer.scores[label] == pytest.approx(product / sum(products.values()), abs=1e-4)
+        assert network != ngrams
     alone = TextClassifier.load(out)
     alone.voter = None
     assert np.abs(alone.scores(TEXTS) - scores).max() > 0.01
+    opinions = Classifier(alone).opinions(TEXTS[0])
+    assert opinions.ngrams is None
+    assert opinions.network == Classifier(alone)(TEXTS[0])[0]
 
     (out / NGRAMS).unlink()
     with pytest.raises(CheckpointError, match=r"ngrams.safetensors: missing or damaged"):
@@ -139,7 +185,33 @@ def test_the_sum_is_scaled_so_that_probabilities_mean_what_they_say(tmp_path: Pa
 
 def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match='needs pooling = "mean"'):
-        ModelConfig(ngrams=True)
-    pairs = [TextExample(("一", "二"), "a"), TextExample(("三", "四"), "b")]
-    with pytest.raises(ConfigError, match="single texts with one class"):
-        finetune(pairs, [], CONFIG, init=save_micro_encoder(tmp_path / "micro"))
+        ModelConfig(ngrams=True, pooling="first")
+    values = [TextExample("一", 1.0), TextExample("三", 2.5)]
+    regression = replace(CONFIG, model=replace(CONFIG.model, head="regression"))
+    with pytest.raises(ConfigError, match="one class each, not for several or for values"):
+        finetune(values, [], regression, init=save_micro_encoder(tmp_path / "micro"))
+
+
+def test_two_texts_without_a_common_token_are_enough(tmp_path: Path) -> None:
+    alone = [TextExample("一", "a"), TextExample("三", "b")]
+    made, _ = finetune(alone, [], CONFIG, init=save_micro_encoder(tmp_path / "micro"))
+    assert made.voter is not None
+    assert made.voter.margins(made.encode(["一", "三"])).argmax(1).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("model", "label", "votes"),
+    [
+        (ModelConfig(), "a", True),
+        (ModelConfig(ngrams=False), "a", False),
+        (ModelConfig(pooling="first"), "a", False),
+        (ModelConfig(), ("a", "b"), False),
+    ],
+)
+def test_ngrams_vote_wherever_they_can(
+    model: ModelConfig, label: Any, votes: bool, tmp_path: Path
+) -> None:
+    texts = [TextExample("一", label), TextExample("三", ("b",) if label != "a" else "b")]
+    config = replace(CONFIG, model=model)
+    made, _ = finetune(texts, [], config, init=save_micro_encoder(tmp_path / "micro"))
+    assert (made.voter is not None) == votes

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from apps import texts
 from apps.answers import MAX_CHARACTERS, announce, classify, classify_typed, cut_and_mask
 from apps.gradio_demo import build_demo, serve
 from apps.markup import escape, notice, shown
+from apps.models import Models
 from apps.panels import (
     MAX_BARS,
     Answer,
@@ -20,10 +20,12 @@ from apps.panels import (
     classification_panel,
     percentages,
 )
+from apps.texts.languages import CHINESE
 from apps.token_panels import CutText, tokens_panel
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.errors import DataError, MissingExtraError, ZhAlbertError
-from zh_albert.inference.classification import Classification
+from zh_albert.inference.classification import Classification, Classifier, Opinions
+from zh_albert.tasks.texts import Content
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.words import segmenter
 
@@ -53,7 +55,9 @@ def test_percentages_sum_to_a_hundred_and_are_near(scores: list[float]) -> None:
 
 
 def test_a_classification_shows_bars_with_chinese_names_and_the_winner() -> None:
-    panel = classification_panel("好吃！", [answer({"positive": 0.973, "negative": 0.027})])
+    panel = classification_panel(
+        CHINESE, "好吃！", [answer({"positive": 0.973, "negative": 0.027})]
+    )
 
     assert Reader(panel).bars == [97.3, 2.7]
     assert "好评" in panel
@@ -66,7 +70,9 @@ def test_a_classification_shows_bars_with_chinese_names_and_the_winner() -> None
 
 def test_two_models_stand_side_by_side() -> None:
     news = answer({"news_finance": 0.5, "news_car": 0.5}, "news")
-    panel = classification_panel("股市", [answer({"positive": 1.0, "negative": 0.0}), news])
+    panel = classification_panel(
+        CHINESE, "股市", [answer({"positive": 1.0, "negative": 0.0}), news]
+    )
 
     assert panel.count("<section") == 2
     assert "财经" in panel
@@ -75,7 +81,7 @@ def test_two_models_stand_side_by_side() -> None:
 
 def test_many_classes_share_the_last_bar() -> None:
     scores = {f"类{i}": 1 / 119 for i in range(119)}
-    panel = classification_panel("应用", [answer(scores, "iflytek")])
+    panel = classification_panel(CHINESE, "应用", [answer(scores, "iflytek")])
 
     bars = Reader(panel).bars
     assert len(bars) == MAX_BARS + 1
@@ -84,31 +90,31 @@ def test_many_classes_share_the_last_bar() -> None:
 
 
 def test_labels_without_a_chinese_name_are_shown_as_they_are() -> None:
-    panel = classification_panel("x", [answer({"<b>退款</b>": 1.0}, "my <model>")])
+    panel = classification_panel(CHINESE, "x", [answer({"<b>退款</b>": 1.0}, "my <model>")])
 
-    assert class_name("退款") == "退款"
+    assert class_name(CHINESE, "退款") == "退款"
     assert "&lt;b&gt;退款&lt;/b&gt;" in panel
     assert set(Reader(panel).tags) <= OURS
 
 
 def test_all_fifteen_news_classes_have_their_own_name() -> None:
-    names = [name for label, name in texts.LABELS.items() if label.startswith("news_")]
+    names = [name for label, name in CHINESE.labels.classes.items() if label.startswith("news_")]
     assert len(set(names)) == 15
 
 
 def test_choices_offer_both_models_only_if_there_are_two() -> None:
-    assert [value for _, value in choices({"sentiment": 0})] == ["sentiment"]
-    assert choices({}) == []
-    assert choices({"a": 0, "b": 0, "c": 0})[0] == (texts.ALL_MODELS.label(), "")
+    assert [value for _, value in choices(CHINESE, {"sentiment": 0})] == ["sentiment"]
+    assert choices(CHINESE, {}) == []
+    assert choices(CHINESE, {"a": 0, "b": 0, "c": 0})[0] == (CHINESE.classification.all_models, "")
 
 
 @given(text=texts_of_all_kinds)
 @example(text=HOSTILE)
 def test_user_text_brings_no_element_and_no_attribute(text: str) -> None:
     panels = [
-        classification_panel(text, [answer({text: 0.6, "negative": 0.4}, text)]),
-        tokens_panel(cut(text), [0] if text.strip() else []),
-        notice(texts.FAILED.filled(reason=text)),
+        classification_panel(CHINESE, text, [answer({text: 0.6, "negative": 0.4}, text)]),
+        tokens_panel(CHINESE, cut(text), [0] if text.strip() else []),
+        notice(CHINESE.page.failed.filled(reason=text)),
     ]
     for panel in panels:
         panel.encode()  # what JSON and UTF-8 cannot hold is gone
@@ -123,14 +129,14 @@ def test_user_text_brings_no_element_and_no_attribute(text: str) -> None:
 def test_every_character_is_drawn_and_each_box_is_a_slice(text: str, seed: int) -> None:
     parts = cut(text)
     words = parts.words[:: 1 + seed % 3]
-    read = Reader(tokens_panel(parts, [token for word in words for token in word]))
+    read = Reader(tokens_panel(CHINESE, parts, [token for word in words for token in word]))
 
     assert read.flows.get("za-flow za-tokens", "") == text
     assert read.slices == [text[a:b] for a, b in parts.offsets]
 
 
 def test_masked_tokens_are_replaced_and_nothing_else() -> None:
-    read = Reader(tokens_panel(cut("今天 天气好"), [2, 3]))
+    read = Reader(tokens_panel(CHINESE, cut("今天 天气好"), [2, 3]))
 
     assert read.flows["za-flow za-mask"] == "今天 [MASK][MASK]好"
 
@@ -138,7 +144,7 @@ def test_masked_tokens_are_replaced_and_nothing_else() -> None:
 def test_unknown_tokens_and_tokens_of_one_character_are_marked() -> None:
     parts = CutText("㎏𠮷", [5, 6, 1], ["k", "g", "[UNK]"], [(0, 1), (0, 1), (1, 2)], [], unknown=1)
     parts.words.extend([range(2), range(2, 3)])
-    panel = tokens_panel(parts, [])
+    panel = tokens_panel(CHINESE, parts, [])
 
     assert Reader(panel).slices == ["㎏", "𠮷"]
     assert "k · id 5 + g · id 6" in panel
@@ -148,7 +154,7 @@ def test_unknown_tokens_and_tokens_of_one_character_are_marked() -> None:
 @pytest.mark.parametrize("length", [10, 11, 12, 13])
 def test_a_long_text_is_drawn_up_to_the_limit_and_counted_in_full(length: int) -> None:
     text = "一二三四五六七八九十 甲乙"[:length]
-    panel = tokens_panel(cut(text), [], limit=10)
+    panel = tokens_panel(CHINESE, cut(text), [], limit=10)
     read = Reader(panel)
 
     assert read.flows["za-flow za-tokens"] == text[:10]
@@ -160,8 +166,8 @@ def test_a_long_text_is_drawn_up_to_the_limit_and_counted_in_full(length: int) -
 def test_one_huge_token_is_cut_in_the_drawing() -> None:
     parts = CutText("x" * 5000, [1], ["[UNK]"], [(0, 5000)], [range(1)], unknown=1)
 
-    assert Reader(tokens_panel(parts, [])).slices == ["x" * 2000]
-    assert len(tokens_panel(parts, [0])) < 6000
+    assert Reader(tokens_panel(CHINESE, parts, [])).slices == ["x" * 2000]
+    assert len(tokens_panel(CHINESE, parts, [0])) < 6000
 
 
 def test_characters_with_nothing_to_see_get_a_sign() -> None:
@@ -173,23 +179,26 @@ def test_characters_with_nothing_to_see_get_a_sign() -> None:
     assert escape("\ud800") == "\ufffd"
 
 
-def fake(result: Classification | Exception) -> object:
-    def model(text: str) -> list[Classification]:
-        if isinstance(result, Exception):
-            raise result
-        return [result]
+class ClassifierOf(Classifier):
+    """Says what it was made with, of any text."""
 
-    return model
+    def __init__(self, result: Classification | Exception) -> None:
+        self._result = result
+
+    def opinions(self, text: Content) -> Opinions:
+        if isinstance(self._result, Exception):
+            raise self._result
+        return Opinions(together=self._result, network=self._result, ngrams=None)
 
 
 POSITIVE = Classification("positive", 0.9, {"positive": 0.9, "negative": 0.1})
-MODELS = {"sentiment": fake(POSITIVE), "mine": fake(POSITIVE)}
+MODELS = {"sentiment": ClassifierOf(POSITIVE), "mine": ClassifierOf(POSITIVE)}
 
 
 def test_a_chosen_model_answers_alone_and_no_choice_means_all() -> None:
-    assert classify(MODELS, "好", "mine").count("<section") == 1
-    assert classify(MODELS, "好", "").count("<section") == 2
-    assert classify(MODELS, "好", None).count("<section") == 2
+    assert classify(CHINESE, MODELS, "好", "mine").count("<section") == 1
+    assert classify(CHINESE, MODELS, "好", "").count("<section") == 2
+    assert classify(CHINESE, MODELS, "好", None).count("<section") == 2
 
 
 @pytest.mark.parametrize(
@@ -198,35 +207,39 @@ def test_a_chosen_model_answers_alone_and_no_choice_means_all() -> None:
         (MODELS, "", "请先输入要分类的文本"),
         (MODELS, None, "请先输入要分类的文本"),
         (MODELS, "好" * (MAX_CHARACTERS + 1), "超过了网页的上限 100,000 个"),
-        ({"a": fake(DataError("texts[0] is empty"))}, " \0", "没有模型能读的字符"),
-        ({"a": fake(RuntimeError("not enough\nmemory <b>"))}, "好", "not enough memory &lt;b&gt;"),
+        ({"a": ClassifierOf(DataError("texts[0] is empty"))}, " \0", "没有模型能读的字符"),
+        (
+            {"a": ClassifierOf(RuntimeError("not enough\nmemory <b>"))},
+            "好",
+            "not enough memory &lt;b&gt;",
+        ),
         ({}, "好", "还没有随附的分类模型"),
     ],
 )
 def test_what_cannot_be_classified_is_explained_in_chinese(
-    models: dict[str, object], text: str | None, expected: str
+    models: dict[str, Classifier], text: str | None, expected: str
 ) -> None:
-    assert expected in classify(models, text, "")
+    assert expected in classify(CHINESE, models, text, "")
 
 
 def test_while_typing_nothing_is_an_error_and_a_long_text_waits_for_the_button() -> None:
-    assert "结果会显示在这里" in classify_typed(MODELS, " \n", "")
-    assert "还没有随附的分类模型" in classify_typed({}, "", None)
-    assert "好评" in classify_typed(MODELS, "好" * 1000, "")
-    assert "请按“分类”按钮" in classify_typed(MODELS, "好" * 1001, "")
-    assert "超过了网页的上限" in classify_typed(MODELS, "好" * (MAX_CHARACTERS + 1), "")
+    assert "结果会显示在这里" in classify_typed(CHINESE, MODELS, " \n", "")
+    assert "还没有随附的分类模型" in classify_typed(CHINESE, {}, "", None)
+    assert "好评" in classify_typed(CHINESE, MODELS, "好" * 1000, "")
+    assert "请按“分类”按钮" in classify_typed(CHINESE, MODELS, "好" * 1001, "")
+    assert "超过了网页的上限" in classify_typed(CHINESE, MODELS, "好" * (MAX_CHARACTERS + 1), "")
 
 
 def test_a_long_text_that_was_asked_for_is_announced_first() -> None:
-    assert announce(MODELS, "好" * 1000) == announce(MODELS, "") == ""
-    assert "正在读 1,001 个字符" in announce(MODELS, "好" * 1001)
+    assert announce(CHINESE, MODELS, "好" * 1000) == announce(CHINESE, MODELS, "") == ""
+    assert "正在读 1,001 个字符" in announce(CHINESE, MODELS, "好" * 1001)
 
 
 @given(text=texts_of_all_kinds.filter(bool), seed=st.integers(0, 99))
 @example(text="价格：１２８元 iPhone，\u200b真好😀！\ud800\0", seed=0)
 def test_the_second_tab_draws_every_character_of_a_real_encoding(text: str, seed: int) -> None:
     tokenizer = default_tokenizer()
-    panel = cut_and_mask(tokenizer, segmenter().cut, text, seed)
+    panel = cut_and_mask(CHINESE, tokenizer, segmenter().cut, text, seed)
     read = Reader(panel)
 
     assert read.flows.get("za-flow za-tokens", "") == text
@@ -236,10 +249,12 @@ def test_the_second_tab_draws_every_character_of_a_real_encoding(text: str, seed
 def test_the_second_tab_explains_what_it_cannot_draw() -> None:
     tokenizer, segment = default_tokenizer(), segmenter().cut
 
-    assert "请先输入要切分的文本" in cut_and_mask(tokenizer, segment, "", 0)
-    assert "超过了网页的上限" in cut_and_mask(tokenizer, segment, "好" * (MAX_CHARACTERS + 1), 0)
-    assert cut_and_mask(tokenizer, segment, "今天天气很好，出门走走", 1) != cut_and_mask(
-        tokenizer, segment, "今天天气很好，出门走走", 2
+    assert "请先输入要切分的文本" in cut_and_mask(CHINESE, tokenizer, segment, "", 0)
+    assert "超过了网页的上限" in cut_and_mask(
+        CHINESE, tokenizer, segment, "好" * (MAX_CHARACTERS + 1), 0
+    )
+    assert cut_and_mask(CHINESE, tokenizer, segment, "今天天气很好，出门走走", 1) != cut_and_mask(
+        CHINESE, tokenizer, segment, "今天天气很好，出门走走", 2
     )
 
 
@@ -255,4 +270,4 @@ def test_a_port_in_use_is_one_line_that_names_the_option() -> None:
 def test_without_gradio_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "gradio", None)
     with pytest.raises(MissingExtraError, match=r"zh-albert\[demo\]"):
-        build_demo({})
+        build_demo(CHINESE, Models())

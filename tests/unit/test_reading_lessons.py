@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -12,7 +13,12 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.reading.examples import AnswerSpan, ReadingExample, as_spans
 from zh_albert.tasks.reading.finetune import reading_loss
-from zh_albert.tasks.reading.lessons import chance_loss, lesson_source, make_lessons
+from zh_albert.tasks.reading.lessons import (
+    chance_loss,
+    lesson_source,
+    make_lessons,
+    with_fewer_empty,
+)
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.spans import NO_ANSWER, RankedSpan, Reading, read_window
@@ -92,7 +98,9 @@ def test_the_loss_is_that_of_any_right_answer() -> None:
         )
         right = sum(start[a] * end[b] for a, b in lesson.answers)
         expected -= math.log(right / (sum(start.values()) * sum(end.values())))
-    assert reading_loss(Fixed(scores), batch.inputs).loss.item() == pytest.approx(expected, 1e-5)
+    assert reading_loss(None, Fixed(scores), batch.inputs).loss.item() == pytest.approx(
+        expected, 1e-5
+    )
 
 
 def test_chance_knows_how_often_there_is_an_answer() -> None:
@@ -110,7 +118,8 @@ def test_a_character_of_several_tokens_is_answered_whole_also_at_the_edge_of_a_w
     assert question.parts == [range(11), range(4, 15)]
     found = []
     for number in range(2):
-        ranked, _ = read_window(torch.zeros(16, 2), question, number, longest=7, keep=1000)
+        zeros = np.zeros((16, 2), dtype=np.float32)
+        ranked, _ = read_window(zeros, question, number, longest=7, keep=1000)
         found += [span for _, span in ranked]
     assert len(found) == len(set(found))
     assert AnswerSpan(4, 11) not in found  # the first window decides it and has half of its end
@@ -122,10 +131,10 @@ def test_windows_are_compared_by_what_not_here_scores() -> None:
     question = encode_question(
         Encoding([5, 5], []), Encoding([7] * 18, [(n, n + 1) for n in range(18)]), WINDOW
     )
-    reading, scores = Reading(), torch.zeros(16, 2)
+    reading, scores = Reading(), np.zeros((16, 2), dtype=np.float32)
     scores[5], scores[0] = 3.0, 2.0
     reading.add(*read_window(scores, question, 0, longest=4, keep=3), keep=3)  # odds 6 - 4
-    scores = torch.zeros(16, 2)
+    scores = np.zeros((16, 2), dtype=np.float32)
     scores[13], scores[0] = 2.0, 0.5
     reading.add(*read_window(scores, question, 1, longest=4, keep=3), keep=3)  # odds 4 - 1
     assert [round(odds, 3) for odds, _ in reading.best[:2]] == [3, 2]
@@ -152,3 +161,14 @@ def test_settings_that_cannot_work_are_refused() -> None:
         window = WindowConfig(max_length=16, stride=stride)
         with pytest.raises(ConfigError, match=rf"stride \({stride}\) must be from 1 to 5"):
             TextReader(reader().config, default_tokenizer(), window=window)
+
+
+def test_fewer_empty_windows_leave_every_answer_and_depend_on_the_seed() -> None:
+    lessons, _ = make_lessons(reader(), [example("二三")] * 60)
+    answered = [lesson for lesson in lessons if lesson.answers != [(0, 0)]]
+    empty = len(lessons) - len(answered)
+    some = with_fewer_empty(lessons, 0.25, seed=1)
+    assert [lesson for lesson in some if lesson.answers != [(0, 0)]] == answered
+    assert 0.1 * empty < len(some) - len(answered) < 0.4 * empty
+    assert some == with_fewer_empty(lessons, 0.25, seed=1) != with_fewer_empty(lessons, 0.25, 2)
+    assert with_fewer_empty(lessons, 1.0, seed=1) == lessons

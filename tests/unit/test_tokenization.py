@@ -157,10 +157,10 @@ def test_a_typed_special_token_stays_text(typed):
     "text", ["中" * 100_000, "a" * 100_000, "e\u0301" * 50_000, "a，" * 50_000, "\ud800" * 100_000]
 )
 def test_a_long_text_takes_no_longer_than_its_length(text):
-    began = time.monotonic()
+    began = time.process_time()
     encoding = default_tokenizer().encode(text)
 
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert all(0 <= start < end <= len(text) for start, end in encoding.offsets)
 
 

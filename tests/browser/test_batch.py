@@ -1,0 +1,150 @@
+"""The tab for whole files in a real Chromium."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.texts.languages import CHINESE, ENGLISH
+from tests.browser.conftest import photograph
+from tests.browser.test_demo import HOSTILE
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+OpenDemo = Callable[..., Page]
+
+
+def open_tab(page: Page, name: str = CHINESE.batch.tab) -> Page:
+    page.get_by_role("tab", name=name).click()
+    return page
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    file = {"name": name, "mimeType": "text/csv", "buffer": content}
+    page.locator("#batch-file input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+
+
+def test_a_file_is_answered_and_downloaded(open_demo: OpenDemo, tmp_path: Path) -> None:
+    page = open_tab(open_demo())
+    content = f'id,评论\n1,房间很干净\n2,\n3,"{HOSTILE.replace(chr(34), chr(34) * 2)}"\n'
+    upload(page, "<b>评论.csv", content.encode())
+    result = page.locator("#batch-result")
+    expect(result).to_contain_text("共 3 行，2 列")
+    expect(result).to_contain_text("“评论”一列有 1 行没有文字")
+    expect(page.locator("#batch-column-1 input")).to_have_value("评论")
+    page.locator("#batch-model label", has_text="新闻").click()
+    page.locator("#batch").click()
+
+    expect(result).to_contain_text("完成：3 行")
+    expect(result.locator(".za-bars li")).not_to_have_count(0)
+    with page.expect_download() as download:
+        page.locator("#batch-download").click()
+    assert download.value.suggested_filename.endswith("-news.csv")
+    path = tmp_path / "result.csv"
+    download.value.save_as(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == ["1", "2", "3"]
+    assert rows[2]["评论"] == HOSTILE
+    assert [bool(row["news_label"]) for row in rows] == [True, False, True]
+    assert [bool(row["news_error"]) for row in rows] == [False, True, False]
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".za script, .za img, .za b").count() == 0
+
+
+def test_pairs_and_questions_ask_for_two_columns(open_demo: OpenDemo) -> None:
+    page = open_tab(open_demo())
+    result = page.locator("#batch-result")
+    first, second = (page.locator(f"#batch-column-{n} input") for n in (1, 2))
+    page.get_by_role("button", name=CHINESE.batch.samples["pairs"]).click()
+    expect(first).to_have_value("第一句")
+    expect(second).to_have_value("第二句")
+    page.locator("#batch").click()
+    expect(result).to_contain_text("完成：12 行", timeout=60_000)
+
+    page.get_by_role("button", name=CHINESE.batch.samples["questions"]).click()
+    expect(first).to_have_value("问题")
+    expect(second).to_have_value("短文")
+    page.locator("#batch").click()
+    expect(result).to_contain_text("完成：8 行", timeout=60_000)
+    expect(result).to_contain_text("找到答案的行数")
+
+    page.locator("#batch-model label", has_text="情感").click()
+    expect(second).to_be_hidden()
+
+    page = open_tab(open_demo())
+    upload(page, "t.csv", "text\n很好\n".encode())
+    expect(page.locator("#batch-result")).to_contain_text("共 1 行")
+    page.locator("#batch-model label", has_text="推理").click()
+    expect(page.locator("#batch-column-2 input")).to_be_visible()
+    page.locator("#batch").click()
+    expect(page.locator("#batch-result").get_by_role("alert")).to_contain_text("选中的是同一列")
+
+
+def test_a_job_is_found_again_by_its_page_and_by_no_other(
+    open_demo: OpenDemo, demo_url: str
+) -> None:
+    page = open_tab(open_demo())
+    upload(page, "t.csv", ("text\n" + "今天天气很好，我们去公园散步。\n" * 20_000).encode())
+    expect(page.locator("#batch-result")).to_contain_text("共 20,000 行")
+    page.locator("#batch").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.locator("#batch-file").get_by_role("cell", name="t.csv")).to_be_visible()
+    other = open_tab(open_demo())
+    expect(other.locator("#batch-result")).to_contain_text("进度和结果会显示在这里")
+
+    page.goto(f"{demo_url}?lang=en#tab=batch")  # the same tab of the browser
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    page.locator("#batch-stop").click()
+    expect(page.locator("#batch-result")).to_contain_text("Stopped", timeout=60_000)
+
+    page.get_by_role("button", name=ENGLISH.batch.samples["reviews"]).click()
+    expect(page.locator("#batch-result")).to_contain_text("30 rows")
+    page.locator("#batch").click()
+    expect(page.locator("#batch-download")).to_be_visible(timeout=60_000)
+    page.reload()
+    expect(page.locator("#batch-result")).to_contain_text("Done: 30 rows")
+    with page.expect_download() as download:
+        page.locator("#batch-download").click()
+    assert download.value.suggested_filename == "reviews-sentiment.csv"
+
+
+def test_what_cannot_be_read_is_told_in_the_pages_language(
+    open_demo: OpenDemo, demo_url: str
+) -> None:
+    page = open_tab(open_demo())
+    page.locator("#batch").click()
+    expect(page.locator("#batch-result").get_by_role("alert")).to_contain_text("还没有文件")
+    upload(page, "t.csv", "text\n很好\n".encode("gb18030"))
+    expect(page.locator("#batch-result").get_by_role("alert")).to_contain_text("不是 UTF-8")
+
+    page = open_tab(open_demo(url=f"{demo_url}?lang=en"), ENGLISH.batch.tab)
+    upload(page, "t.csv", b"PK\x03\x04" + bytes(100))
+    expect(page.locator("#batch-result").get_by_role("alert")).to_contain_text("Excel workbook")
+
+
+def test_a_long_file_can_be_stopped(open_demo: OpenDemo) -> None:
+    page = open_tab(open_demo())
+    upload(page, "t.csv", ("text\n" + "今天天气很好，我们去公园散步。\n" * 20_000).encode())
+    expect(page.locator("#batch-result")).to_contain_text("共 20,000 行")
+    page.locator("#batch").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    page.locator("#batch-stop").click()
+    expect(page.locator("#batch-result")).to_contain_text("已停止", timeout=60_000)
+    expect(page.locator("#batch-download")).not_to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (375, "light")])
+def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
+    page = open_tab(open_demo(width, scheme))
+    page.get_by_role("button", name=CHINESE.batch.samples["reviews"]).click()
+    expect(page.locator("#batch-result table")).to_be_visible()
+    page.locator("#batch").click()
+    expect(page.locator("#batch-download")).to_be_visible(timeout=60_000)
+    photograph(page, f"demo-batch-{width}-{scheme}", width)

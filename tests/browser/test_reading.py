@@ -1,0 +1,93 @@
+"""The tab of the reader in a real Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.texts.languages import CHINESE
+from apps.texts.reading import PASSAGES
+from tests.browser.conftest import photograph
+from tests.browser.test_demo import HOSTILE
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+OpenDemo = Callable[..., Page]
+SAY = CHINESE.reading
+
+
+def open_tab(page: Page) -> Page:
+    page.get_by_role("tab", name=SAY.tab).click()
+    return page
+
+
+@pytest.fixture
+def page(open_demo: OpenDemo) -> Page:
+    return open_tab(open_demo())
+
+
+def test_an_example_is_answered_by_a_mark_in_its_passage(page: Page) -> None:
+    result = page.locator("#reading-result")
+    expect(result).to_contain_text("答案会显示在这里")
+    passage = PASSAGES[1]
+    page.get_by_role("button", name=passage.questions[1].text).click()
+
+    expect(page.locator("#reading-passage textarea")).to_have_value(passage.text)
+    expect(result.locator(".za-asked")).to_contain_text(passage.questions[1].text)
+    expect(result.locator(".za-passage")).to_have_text(passage.text)
+    rows = result.locator("tbody tr")
+    expect(rows.first).to_have_class("za-winner")
+    best = rows.first.locator("td")
+    if best.nth(1).inner_text() == "—":  # this model declines
+        expect(result).to_contain_text(SAY.no_answer)
+        expect(result.locator("mark")).to_have_count(0)
+    else:
+        start, end = (int(number) for number in best.nth(1).inner_text().split("–"))
+        expect(result.locator("mark")).to_have_text(passage.text[start:end])
+        assert best.first.inner_text() == passage.text[start:end]
+    assert 2 <= rows.count() <= 5
+
+
+def test_typing_answers_and_what_is_missing_is_said(page: Page) -> None:
+    question, result = page.locator("#reading-question textarea"), page.locator("#reading-result")
+    page.locator("#reading").click()
+    expect(result.get_by_role("alert")).to_contain_text("请先提一个问题")
+    question.fill("谁在北京？")
+    expect(result).to_contain_text("答案会显示在这里")
+    question.press("Enter")
+    expect(result.get_by_role("alert")).to_contain_text("请先输入短文")
+    expect(question).to_have_value("谁在北京？")  # Enter adds no line
+
+    page.locator("#reading-passage textarea").fill("王芳在北京，李明在上海。")
+    expect(result.locator(".za-passage")).to_have_text("王芳在北京，李明在上海。")
+    page.locator("#reading-clear").click()
+    expect(question).to_have_value("")
+    expect(result).to_contain_text("答案会显示在这里")
+
+
+def test_a_long_passage_waits_for_the_button(page: Page) -> None:
+    result = page.locator("#reading-result")
+    page.locator("#reading-question textarea").fill("谁？")
+    page.locator("#reading-passage textarea").fill("王芳在北京。" * 300)
+    expect(result).to_contain_text("请按“找答案”按钮")
+    page.locator("#reading").click()
+    expect(result.locator(".za-passage")).to_be_visible(timeout=60_000)
+
+
+def test_text_is_never_markup(page: Page) -> None:
+    page.locator("#reading-question textarea").fill(HOSTILE)
+    page.locator("#reading-passage textarea").fill(HOSTILE)
+    expect(page.locator("#reading-result .za-passage")).to_contain_text("<script>")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".za script, .za img, .za b").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 375])
+def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
+    page = open_tab(open_demo(width, scheme))
+    page.get_by_role("button", name=PASSAGES[0].questions[0].text).click()
+    page.locator("#reading-result tbody").wait_for()
+    photograph(page, f"demo-reading-{width}-{scheme}", width)

@@ -1,0 +1,46 @@
+"""What the predictors take as texts, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zh_albert import load
+from zh_albert.errors import DataError
+from zh_albert.inference.pools import as_list, pools
+from zh_albert.tasks.ner.examples import as_spans
+
+TEXTS = ["房间很干净", "李华去了[MASK][MASK]"]
+
+
+@pytest.mark.parametrize("given", [TEXTS, tuple(TEXTS), np.array(TEXTS), iter(TEXTS)])
+def test_whatever_has_an_order_is_taken(given: Any) -> None:
+    assert as_list(given) == TEXTS
+
+
+@pytest.mark.parametrize(
+    "given", [None, 5, b"text", {"a": 1}, {"a", "b"}, np.array([["a", "b"]]), np.array("a")]
+)
+def test_anything_else_is_refused_at_once(given: Any) -> None:
+    with pytest.raises(DataError, match="texts: expected a string or a list of them, found"):
+        as_list(given)
+    with pytest.raises(DataError, match="texts: expected a string or a list of them, found"):
+        next(pools(given))
+
+
+def test_a_string_is_one_text_also_in_a_stream() -> None:
+    assert as_list("房间") == ["房间"]
+    assert list(pools("房间")) == [["房间"]]
+
+
+@pytest.mark.parametrize("name", ["sentiment", "ner"])
+def test_a_generator_is_answered_as_its_list_is(name: str) -> None:
+    model = load(name)
+    assert model(text for text in TEXTS) == model(TEXTS)
+    assert len(model(TEXTS)) == 2
+
+
+def test_a_text_may_have_no_entities_in_two_ways() -> None:
+    assert as_spans(None, "好", "here") == as_spans([], "好", "here") == ()
