@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 LANGUAGES = (CHINESE, ENGLISH)  # the first one is what the plain address shows
 _STYLES = ("page.css", "inside.css", "work.css")  # beside this file
+_SCRIPTS = ("stream.js", "page.js")
 _SAMPLES = Path(__file__).with_name("samples")
 _UPLOAD_LIMIT = "256mb"  # more than the tabs take, so that it is they who refuse, and say why
 _CHINESE_FONTS = (
@@ -33,7 +34,6 @@ _CHINESE_FONTS = (
     "WenQuanYi Micro Hei",
 )
 # Gradio's own words follow the browser's language; here they are to follow the page's.
-_SCRIPT = Path(__file__).with_name("page.js")
 _HEAD = """<script>
   document.documentElement.lang = "{code}";
   Object.defineProperty(navigator, "language", {{get: () => "{code}"}});
@@ -75,8 +75,8 @@ def serve_pages(pages: Mapping[Language, gr.Blocks], listening: socket.socket) -
             _path(say),
             server_name=HOST,
             theme=_theme(gr),
-            css=_style(),
-            head=_HEAD.format(code=say.code, script=_SCRIPT.read_text(encoding="utf-8")),
+            css=_together(_STYLES),
+            head=_HEAD.format(code=say.code, script=_together(_SCRIPTS)),
             allowed_paths=[str(_SAMPLES)],
             max_file_size=_UPLOAD_LIMIT,
             footer_links=[],
@@ -160,9 +160,9 @@ def import_gradio() -> Any:
     return gradio
 
 
-def _style() -> str:
+def _together(names: Sequence[str]) -> str:
     folder = Path(__file__).parent
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in _STYLES)
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 def _theme(gr: Any) -> Any:

@@ -122,13 +122,16 @@ def open_demo(window: Browser, demo_url: str) -> Iterator[OpenDemo]:
         if parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1":
             wrong.append(f"request to {url}")
 
-    def open_page(width: int = 1280, scheme: str = "light", url: str = demo_url) -> Page:
+    def open_page(
+        width: int = 1280, scheme: str = "light", url: str = demo_url, script: str = ""
+    ) -> Page:
         context = window.new_context(
             viewport={"width": width, "height": 900},
             color_scheme="dark" if scheme == "dark" else "light",
         )
         contexts.append(context)
         page = context.new_page()
+        page.add_init_script(script)
         page.set_default_timeout(15_000)
         page.on("request", lambda request: check(request.url))
         page.on("websocket", lambda socket: check(socket.url))
