@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from apps.jobs import Job
-from apps.tables import HEAD_ROWS, Row, Table, as_cell, is_csv, read_rows
+from apps.tables import HEAD_ROWS, Row, Table, as_cell, read_rows
 from apps.texts.languages import Language
 from zh_albert.errors import DataError
 from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
@@ -25,7 +25,7 @@ from zh_albert.inference.reading import Reader
 from zh_albert.inference.rows import blank_row, row_of
 from zh_albert.inference.tagging import Tagger
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import atomic_write, encode_json
+from zh_albert.textio import atomic_write, encode_json, is_csv
 
 BulkModel = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader
 

@@ -1,42 +1,45 @@
 // Gradio brings all answers in one stream, which the server closes when nothing is left to answer.
-// A browser that has much to do may learn of a new event's number before it learns that the stream
+// A browser that has much to do may learn of a new event's number before it reads that the stream
 // is closed: then Gradio opens no new one, and the answer never comes. So the number is kept back
-// until the stream has told of that event, as the server does at once, or has ended.
+// until a stream has told of that event, as the server does at once, or Gradio gave the stream up.
 (() => {
   const plain = window.fetch.bind(window);
+  const told = new Set(); // numbers of events
   let stream = null;
 
   class Stream {
     constructor(signal) {
-      this.told = new Set(); // numbers of events
-      this.waiting = new Map();
+      this.signal = signal; // held: one that nobody holds is forgotten, and its listeners with it
+      signal.addEventListener("abort", () => this.end()); // Gradio's way to give it up
       this.open = true;
+      this.closing = false;
+      this.waiting = new Map();
       this.rest = "";
       this.decoder = new TextDecoder();
-      signal.addEventListener("abort", () => this.end()); // Gradio's way to be done with it
     }
 
     hear(bytes) {
       const lines = (this.rest + this.decoder.decode(bytes, { stream: true })).split("\n");
       this.rest = lines.pop();
       for (const line of lines) {
+        this.closing ||= /^data:\s*\{"msg":\s*"close_stream"/.test(line);
         for (const [, number] of line.matchAll(/"event_id":\s*"(\w+)"/g)) {
-          this.told.add(number);
+          told.add(number);
           this.waiting.get(number)?.();
           this.waiting.delete(number);
         }
       }
     }
 
+    tellsOf(number) {
+      if (!this.open || told.has(number)) return null;
+      return new Promise((go) => this.waiting.set(number, go));
+    }
+
     end() {
       this.open = false;
       this.waiting.forEach((go) => go());
       this.waiting.clear();
-    }
-
-    tellsOf(number) {
-      if (!this.open || this.told.has(number)) return null;
-      return new Promise((go) => this.waiting.set(number, go));
     }
   }
 
@@ -50,14 +53,17 @@
       mine.end();
       return response;
     }
-    const listening = new TransformStream({
+    const { readable, writable } = new TransformStream({
       transform(bytes, on) {
         mine.hear(bytes);
         on.enqueue(bytes);
       },
-      flush: () => mine.end(),
+      flush() {
+        if (!mine.closing) mine.end(); // else Gradio has yet to read so
+      },
     });
-    return new Response(response.body.pipeThrough(listening), response);
+    response.body.pipeTo(writable).catch(() => mine.end());
+    return new Response(readable, response);
   }
 
   window.fetch = async (what, how) => {

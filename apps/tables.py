@@ -6,7 +6,6 @@ with the line.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -18,13 +17,12 @@ from apps.texts.languages import Language
 from apps.texts.notice import Notice
 from zh_albert.errors import DataError
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import parse_object, read_lines
+from zh_albert.textio import TableError, csv_rows, is_csv, parse_object, read_lines
 
 MAX_BYTES = 100 * 1024 * 1024
 MAX_CELL = 100_000  # characters
 MAX_COLUMNS = 200
 HEAD_ROWS = 5
-_CELL_BYTES = 4 * MAX_CELL
 _NAMES = {  # of columns, by what stands in them
     "text": ("text", "文本", "content", "内容", "review", "评论", "sentence", "句子"),
     "text_a": ("text_a", "sentence1", "premise", "text1", "第一句", "句子1", "句子一", "前提"),
@@ -117,11 +115,6 @@ def open_table(say: Language, path: Path, name: str) -> Table:
     return Table(path, name, dict(columns), rows, head)
 
 
-def is_csv(path: Path) -> bool:
-    """Say whether a file is CSV rather than JSON Lines."""
-    return path.suffix.lower() == ".csv"
-
-
 def read_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the line and the columns of each row, in order; blank lines are none.
 
@@ -168,33 +161,11 @@ def _json_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _csv_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
-    header: list[str] | None = None
-    csv.field_size_limit(_CELL_BYTES)
-    reader = csv.reader((line + "\n" for _, line in _lines(say, path)), strict=True)
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error:
-            raise RefusedError(say.tables.bad_csv.filled(line=reader.line_num)) from None
-        if cells is None:
-            return
-        if not cells:
-            continue
-        if header is None:
-            header = cells
-            _refuse_header(say, header)
-        elif len(cells) != len(header):
-            counts = {"found": len(cells), "expected": len(header)}
-            raise RefusedError(say.tables.ragged.filled(line=reader.line_num, **counts))
-        else:
-            yield reader.line_num, dict(zip(header, cells, strict=True))
-
-
-def _refuse_header(say: Language, header: list[str]) -> None:
-    if len(header) == 1 and any(sign in header[0] for sign in "\t;"):
-        raise RefusedError(say.tables.not_comma)
-    if len(set(header)) < len(header) or not all(name.strip() for name in header):
-        raise RefusedError(say.tables.bad_header)
+    try:
+        yield from csv_rows(_lines(say, path), path.name)
+    except TableError as error:
+        notice: Notice = getattr(say.tables, error.kind)
+        raise RefusedError(notice.filled(**error.facts)) from None
 
 
 def as_cell(value: Any) -> str:

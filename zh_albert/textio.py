@@ -1,21 +1,47 @@
-"""Text files line by line, plain or compressed, and files that are never half written."""
+"""Text files line by line, JSON Lines and CSV row by row, plain or compressed; files that are never
+half written.
+"""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import io
 import json
 import lzma
 import os
+import re
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from zh_albert.errors import DataError, MissingExtraError
+
+_LONGEST_CELL = 1 << 24  # characters; a quote that is never closed would take in the whole file
+
+
+class TableError(DataError):
+    """A damaged CSV file.
+
+    Attributes:
+        kind: What is wrong: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another
+            length than the header), "not_comma" (another sign between cells) or "bad_header".
+        facts: The line, and what else tells where and what.
+    """
+
+    kind: str
+    facts: dict[str, int]
+
+    @classmethod
+    def of(cls, kind: str, problem: str, source: Path | str, line: int, **facts: int) -> TableError:
+        """Say where and what; ``problem`` may name facts in braces."""
+        error = cls(f"{source}, line {line}: {problem.format(**facts)}")
+        error.kind, error.facts = kind, {"line": line, **facts}
+        return error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -78,8 +104,63 @@ def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
     return row
 
 
+def is_csv(path: Path) -> bool:
+    """Say whether a file is CSV, by its name, rather than JSON Lines."""
+    return re.search(r"\.csv(\.(xz|gz|zst))?$", path.name, re.IGNORECASE) is not None
+
+
+def csv_rows(
+    lines: Iterable[tuple[int, str]], source: Path | str
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield ``(line number, cells by column)`` of CSV, whose first row names the columns.
+
+    Cells are apart by commas; one with a comma, a quote or the end of a line in it stands in
+    double quotes. Blank lines are passed over.
+
+    Raises:
+        TableError: At the first row that cannot be read.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader((line + "\n" for _, line in lines), strict=True)
+    header: list[str] = []
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            problem = "a quote is not closed or not doubled, or a cell is too long"
+            raise TableError.of("bad_csv", problem, source, reader.line_num) from None
+        if cells is None:
+            return
+        if not cells:
+            continue
+        if not header:
+            header = cells
+            _refuse_header(header, source, reader.line_num)
+        elif len(cells) != len(header):
+            counts = {"found": len(cells), "expected": len(header)}
+            problem = "expected {expected} cells as in the first row, found {found}"
+            raise TableError.of("ragged", problem, source, reader.line_num, **counts)
+        else:
+            yield reader.line_num, dict(zip(header, cells, strict=True))
+
+
+def _refuse_header(header: list[str], source: Path | str, line: int) -> None:
+    if len(header) == 1 and any(sign in header[0] for sign in "\t;"):
+        problem = "expected commas between the names of the columns, found tabs or semicolons"
+        raise TableError.of("not_comma", problem, source, line)
+    if len(set(header)) < len(header) or not all(name.strip() for name in header):
+        problem = "expected a name for each column, no two alike, as the first row"
+        raise TableError.of("bad_header", problem, source, line)
+
+
 def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield ``(line number, object)`` of a JSON Lines file; blank lines are passed over."""
+    """Yield ``(line number, object)`` of a JSON Lines file, or of a CSV file if it is named so.
+
+    Blank lines are passed over. What a CSV file holds are strings.
+    """
+    if is_csv(path):
+        yield from csv_rows(read_lines(path), path)
+        return
     for number, line in read_lines(path):
         if line.strip():
             yield number, parse_object(line, number, path)

@@ -57,13 +57,18 @@ def test_bytes_that_are_not_utf8_are_located(cli: Cli, trained: Path, tmp_path: 
     refused(cli("predict", trained, path), "gbk.txt, line 1", "not UTF-8", "iconv -f UTF-16")
 
 
-def test_a_table_is_not_read_as_texts_unless_asked_for(
-    cli: Cli, trained: Path, tmp_path: Path
-) -> None:
+def test_a_table_that_cannot_be_read_says_where(cli: Cli, trained: Path, tmp_path: Path) -> None:
     path = tmp_path / "reviews.csv"
-    path.write_text("id,text\n1,很好\n", encoding="utf-8")
-    refused(cli("predict", trained, path), "found a table (.csv)", "--format text")
-    assert len(cli("predict", trained, path, "--format", "text").out.splitlines()) == 2
+
+    def says(content: str, *words: str) -> None:
+        path.write_text(content, encoding="utf-8")
+        refused(cli("predict", trained, path), "reviews.csv, line ", *words)
+
+    says("id,content\n1,很好\n", "line 2", '"text"')
+    says("id,text\n1,很好,真的\n", "line 2", "expected 2 cells", "found 3")
+    says("id\ttext\n1\t很好\n", "line 1", "expected commas")
+    says("text,text\n1,很好\n", "line 1", "no two alike")
+    says('id,text\n1,"很好\n', "quote is not closed")
 
 
 def test_the_baseline_says_that_numbers_are_values(cli: Cli, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import os
@@ -193,3 +194,17 @@ def test_two_processes_train_like_one_that_accumulates(
     second = load_file(tmp_path / "two" / "training" / "state.safetensors")
     for name in first:
         torch.testing.assert_close(first[name], second[name], rtol=1e-3, atol=1e-4)
+
+
+def test_a_table_is_read_like_json_lines(cli: Cli, trained: Path, tmp_path: Path) -> None:
+    rows = [("房间很干净，服务也好", "positive"), ("太差了,再也不来", "negative")]
+    lines, table = tmp_path / "reviews.jsonl", tmp_path / "reviews.csv"
+    with lines.open("w", encoding="utf-8") as file:
+        for text, label in rows:
+            file.write(json.dumps({"text": text, "label": label}) + "\n")
+    with table.open("w", encoding="utf-8-sig", newline="") as file:  # as Excel writes it
+        csv.writer(file).writerows([("text", "label"), *rows])
+    for command in ("predict", "evaluate"):
+        ran = [cli(command, trained, path) for path in (lines, table)]
+        assert ran[0].code == 0
+        assert ran[0].out == ran[1].out

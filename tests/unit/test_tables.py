@@ -67,7 +67,7 @@ def test_json_lines_may_have_different_columns(tmp_path: Path) -> None:
         ("t.csv", "text\n好\n很差\n".encode("gb18030"), "第 2 行不是 UTF-8"),
         ("t.csv", "text\n好\n".encode("utf-16"), "第 1 行不是 UTF-8"),
         ("t.csv", 'text\n"好\n', "引号没有配对"),
-        ("t.csv", "text\n" + "好" * (2 * 10**6), "引号没有配对，或者一格太长"),
+        ("t.csv", "text\n" + "好" * (2 * 10**6), "第 2 行有一格超过"),
         ("t.csv", "text,b\n好\n", "第 2 行有 1 格，表头有 2 格"),
         ("t.csv", "text\tlabel\n好\tx\n", "制表符或分号"),
         ("t.csv", "text,text\n好,差\n", "空的或重复的列名"),

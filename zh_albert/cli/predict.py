@@ -15,17 +15,18 @@ def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     file: Annotated[
         Path | None,
-        typer.Argument(help="One text a line (of a pair: two, with a tab), or JSON Lines."),
+        typer.Argument(help="One text a line (of a pair: two, with a tab), JSON Lines or CSV."),
     ] = None,
     form: Annotated[
-        Literal["auto", "text", "jsonl"],
-        typer.Option("--format", help="auto: JSON Lines if the file is named so, else text."),
+        Literal["auto", "text", "jsonl", "csv"],
+        typer.Option("--format", help="auto: JSON Lines or CSV if the file is named so."),
     ] = "auto",
 ) -> None:
     """Answer every line of a file; one JSON object a line, in order.
 
     A line is a text (of a pair: two, with a tab between; so, too, a question and its context), or
-    in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}.
+    in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}; CSV has columns of
+    these names.
 
     A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
     regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
@@ -48,32 +49,30 @@ def predict(
     if file == Path("-"):
         file = None
     source: Path | str = file or "standard input"
-    if form == "auto" and file and re.search(r"\.csv(\.\w+)?$", file.name):
-        raise DataError(
-            f"{file}: expected one text a line, or JSON Lines, found a table (.csv); write its "
-            "texts to a .txt file, or read every line as a text: --format text"
-        )
     if file is None and sys.stdin is None:  # closed: predict MODEL <&-
         raise DataError("standard input is closed; name a file, or pipe texts in")
     keep_freed_memory()
     predictor: Any = load(model)
     keep_loaded_objects()
-    as_objects = form == "jsonl" or (form == "auto" and file is not None and _is_jsonl(file))
-    as_objects |= isinstance(predictor, Chooser)  # there is no other way to write a question
-    total = sum(1 for _ in read_lines(file)) if file and file.is_file() else None
+    if form == "auto":
+        form = _form_of(file)
+    if form == "text" and isinstance(predictor, Chooser):
+        form = "jsonl"  # there is no other way to write a question
     lines = (
         read_lines(file)
         if file
         else ((n, decode_line(raw, n, source)) for n, raw in enumerate(sys.stdin.buffer, start=1))
     )
+    total = _count(file, form) if file and file.is_file() else None
     failed = 0
-    texts = _contents(lines, source, predictor, as_objects=as_objects)
+    texts = _contents(lines, source, predictor, form)
     for number, result in enumerate(
         track(predictor.stream(texts), total=total, what="texts"), start=1
     ):
         if isinstance(result, DataError):
             failed += 1
-            row = {**blank_row(predictor), "error": f"{source}, line {number}: {result}"}
+            place = f"{source}, {'row' if form == 'csv' else 'line'} {number}"
+            row = {**blank_row(predictor), "error": f"{place}: {result}"}
         else:
             row = row_of(predictor, result)
         sys.stdout.write(encode_json(row).decode() + "\n")
@@ -99,23 +98,40 @@ def demo(
     importlib.import_module("apps.gradio_demo").serve(port=port, more=models or [])
 
 
-def _is_jsonl(path: Path) -> bool:
-    return re.search(r"\.jsonl?(\.(xz|gz|zst))?$", path.name) is not None
+def _form_of(file: Path | None) -> Literal["text", "jsonl", "csv"]:
+    from zh_albert.textio import is_csv
+
+    if file is None:
+        return "text"
+    if is_csv(file):
+        return "csv"
+    return "jsonl" if re.search(r"\.jsonl?(\.(xz|gz|zst))?$", file.name) else "text"
+
+
+def _count(file: Path, form: str) -> int:
+    from zh_albert.textio import csv_rows, read_lines
+
+    lines = read_lines(file)
+    return sum(1 for _ in (csv_rows(lines, file) if form == "csv" else lines))
 
 
 def _contents(
-    lines: Iterator[tuple[int, str]], source: Path | str, predictor: Any, *, as_objects: bool
+    lines: Iterator[tuple[int, str]], source: Path | str, predictor: Any, form: str
 ) -> Iterator[Any]:
-    """Yield what the predictor reads of each line."""
+    """Yield what the predictor reads of each line, or of each row of CSV."""
     from zh_albert.tasks.classification.examples import text_of
-    from zh_albert.textio import parse_object
+    from zh_albert.textio import csv_rows, parse_object
 
     # Taggers and encoders say neither: they read texts.
     content_of, blank = getattr(predictor, "content_of", text_of), getattr(predictor, "blank", "")
+    if form == "csv":
+        for number, row in csv_rows(lines, source):
+            yield content_of(row, source, number)
+        return
     for number, line in lines:
         if not line.strip():  # a blank line gets its row too, in its place
             yield blank
-        elif as_objects:
+        elif form == "jsonl":
             yield content_of(parse_object(line, number, source), source, number)
         else:
             yield _halves(line, number, source) if blank == ("", "") else line

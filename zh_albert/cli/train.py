@@ -51,7 +51,8 @@ def finetune(
 ) -> None:
     """Train a model for a task.
 
-    The files have one JSON object a line. classification: {"text", "label"}, the label a class or
+    The files have one JSON object a line; those named .csv a column for each field, where a label
+    is a class. classification: {"text", "label"}, the label a class or
     a list of classes; pair: {"text_a", "text_b", "label"}; choice: {"context", "question",
     "choices", "label"}; embedding: {"text"} or pairs, the dev file pairs with labels; ner:
     {"text", "entities": [{"start", "end", "type"}]}; reading: {"context", "question", "answers":
@@ -68,12 +69,15 @@ def finetune(
     from zh_albert.tasks.catalog import TASKS
     from zh_albert.tasks.texts import overlap, without
     from zh_albert.training.engine import is_first_process
+    from zh_albert.training.run_folder import refuse_taken
 
     keep_freed_memory()
     job = TASKS[task]
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
     settings = configio.build(job.config, values, source=str(config or "--set"))
+    start = start_of(init)
+    refuse_taken(out, resume=resume)
     examples, dev_examples, excluded = (_read(job, paths) for paths in (train, dev, exclude or []))
     kept = without(examples, excluded)
     if len(kept) < len(examples):
@@ -88,7 +92,6 @@ def finetune(
         further["unlabelled"] = without(texts, excluded)
         if dropped := len(texts) - len(further["unlabelled"]):
             say(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
-    start = start_of(init)
     if start is None:
         say(f"starting from random weights ({settings.model.preset})")
     try:

@@ -42,14 +42,8 @@ def open_run(out: Path, settings: str, *, resume: bool) -> Position:
             ``resume``, or a finished run with other settings; or if a job is running there.
     """
     folder = state_folder(out)
+    refuse_taken(out, resume=resume)
     saved = read_position(folder)
-    if not saved and not (folder / "config.toml").exists():  # what is there is no run of ours
-        _refuse_to_replace(out)
-    if not resume and (saved or (out / "config.json").exists()):
-        what = "an unfinished training" if saved and not saved[0].finished else "a model"
-        raise ConfigError(
-            f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
-        )
     if saved:  # asked before hours go into what others would need; the engine asks it again
         refuse_changed(saved[1].partition("# processes")[0], settings)
     if is_first_process():
@@ -58,6 +52,23 @@ def open_run(out: Path, settings: str, *, resume: bool) -> Position:
         with atomic_write(folder / "config.toml") as file:
             file.write(settings.encode())
     return saved[0] if saved else Position()
+
+
+def refuse_taken(out: Path, *, resume: bool) -> None:
+    """Refuse a folder that holds something a job would replace, or a run without ``resume``.
+
+    Raises:
+        ConfigError: See ``open_run``, which asks it, too; before hours go into reading.
+    """
+    folder = state_folder(out)
+    saved = read_position(folder)
+    if not saved and not (folder / "config.toml").exists():  # what is there is no run of ours
+        _refuse_to_replace(out)
+    if not resume and (saved or (out / "config.json").exists()):
+        what = "an unfinished training" if saved and not saved[0].finished else "a model"
+        raise ConfigError(
+            f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
+        )
 
 
 def release(out: Path) -> None:
