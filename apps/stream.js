@@ -1,18 +1,16 @@
 // Gradio brings all answers in one stream, which the server closes when nothing is left to answer.
 // A browser that has much to do may learn of a new event's number before it reads that the stream
 // is closed: then Gradio opens no new one, and the answer never comes. So the number is kept back
-// until a stream has told of that event, as the server does at once, or Gradio gave the stream up.
+// until a stream has told of that event, as the server does at once, or has ended.
 (() => {
   const plain = window.fetch.bind(window);
+  const READ_MS = 50; // Gradio reads the last words of a stream at once, when nothing else runs
   const told = new Set(); // numbers of events
   let stream = null;
 
   class Stream {
-    constructor(signal) {
-      this.signal = signal; // held: one that nobody holds is forgotten, and its listeners with it
-      signal.addEventListener("abort", () => this.end()); // Gradio's way to give it up
+    constructor() {
       this.open = true;
-      this.closing = false;
       this.waiting = new Map();
       this.rest = "";
       this.decoder = new TextDecoder();
@@ -22,7 +20,6 @@
       const lines = (this.rest + this.decoder.decode(bytes, { stream: true })).split("\n");
       this.rest = lines.pop();
       for (const line of lines) {
-        this.closing ||= /^data:\s*\{"msg":\s*"close_stream"/.test(line);
         for (const [, number] of line.matchAll(/"event_id":\s*"(\w+)"/g)) {
           told.add(number);
           this.waiting.get(number)?.();
@@ -43,9 +40,9 @@
     }
   }
 
-  async function followed(request) {
-    const mine = (stream = new Stream(request.signal));
-    const response = await plain(request).catch((error) => {
+  async function followed(...request) {
+    const mine = (stream = new Stream());
+    const response = await plain(...request).catch((error) => {
       mine.end();
       throw error;
     });
@@ -58,9 +55,7 @@
         mine.hear(bytes);
         on.enqueue(bytes);
       },
-      flush() {
-        if (!mine.closing) mine.end(); // else Gradio has yet to read so
-      },
+      flush: () => setTimeout(() => mine.end(), READ_MS),
     });
     response.body.pipeTo(writable).catch(() => mine.end());
     return new Response(readable, response);
@@ -68,7 +63,7 @@
 
   window.fetch = async (what, how) => {
     const path = new URL(what.url ?? what, location.href).pathname;
-    if (path.endsWith("/queue/data")) return followed(new Request(what, how));
+    if (path.endsWith("/queue/data")) return followed(what, how);
     const response = await plain(what, how);
     if (path.endsWith("/queue/join") && response.ok) {
       const { event_id: number } = await response.clone().json();
