@@ -21,7 +21,7 @@ from zh_albert.checkpoints.locate import bundled_names
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
 _START_S = 100
-expect.set_options(timeout=15_000)  # other tests, or a training, may have the cores
+expect.set_options(timeout=30_000)  # other tests, or a training, may have the cores
 _CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -132,7 +132,7 @@ def open_demo(window: Browser, demo_url: str) -> Iterator[OpenDemo]:
         contexts.append(context)
         page = context.new_page()
         page.add_init_script(script)
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.on("request", lambda request: check(request.url))
         page.on("websocket", lambda socket: check(socket.url))
         page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
