@@ -1,4 +1,4 @@
-"""``zh-corpora``: raw text to vocabularies and pretraining data."""
+"""``zh-corpora``: raw text to vocabularies and pretraining data; answers to many files."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ app.command("clean")(jobs.clean)
 app.command("dedup")(jobs.dedup)
 app.command("build")(shards_cli.build)
 app.command("audit")(shards_cli.audit)
+app.command("predict")(jobs.predict)
 
 
 @app.callback()
 def commands() -> None:
-    """Raw Chinese text to vocabularies and pretraining data."""
+    """Raw Chinese text to vocabularies and pretraining data; answers to many files."""
 
 
 @app.command()

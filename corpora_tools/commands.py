@@ -1,4 +1,4 @@
-"""``zh-corpora clean`` and ``dedup``."""
+"""``zh-corpora clean``, ``dedup`` and ``predict``."""
 
 from __future__ import annotations
 
@@ -139,6 +139,37 @@ def dedup(
             executor=executor,
             workers=workers,
             report=report,
+        ),
+        out,
+        as_json,
+    )
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="Files, folders or patterns in quotes: .jsonl, .csv, .txt."),
+    ],
+    out: Annotated[Path, typer.Argument(help="Folder for the answers; the job goes on in it.")],
+    executor: Where = "local",
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer every line of many files, on this machine or on many.
+
+    For each input NAME it writes NAME.answers.jsonl, as zh-albert predict prints it. A file is a
+    task: split a large one first, for example with split -l. Stopped and started again, it goes
+    on with the files that are not done.
+
+    Example: zh-corpora predict sentiment 'reviews/*.jsonl.xz' answers --workers 2
+    """
+    from corpora_tools import prediction
+    from corpora_tools.documents import find_inputs
+
+    _run(
+        lambda report: prediction.predict(
+            model, find_inputs(inputs), out, executor=executor, workers=workers, report=report
         ),
         out,
         as_json,

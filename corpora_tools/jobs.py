@@ -22,6 +22,7 @@ from zh_albert.errors import DataError
 from zh_albert.textio import atomic_write
 
 DATA = "data"  # in a job's folder: what stages hand on, deleted at the end
+ANSWERS = ".answers.jsonl"  # what names of files of answers end with
 Report = Callable[[str, int, int], None]  # (stage, tasks done, tasks)
 
 
@@ -32,6 +33,7 @@ def run_stages(
     executor: Executor,
     workers: int | None,
     report: Report | None,
+    collect: Callable[[Path], dict[str, Any]] = collect_statistics,
 ) -> dict[str, Any]:
     """Run what is not done yet, one stage after the other; return the last one's statistics."""
     for stage in stages:
@@ -46,7 +48,7 @@ def run_stages(
             if error.filename:
                 raise
             raise OSError(error.errno, error.strerror or str(error), str(out)) from error
-    statistics = collect_statistics(state / stages[-1].name / "stats")
+    statistics = collect(state / stages[-1].name / "stats")
     with atomic_write(out / STATISTICS) as file:
         file.write(json.dumps(statistics, ensure_ascii=False, indent=1).encode() + b"\n")
     shutil.rmtree(state / DATA, ignore_errors=True)
@@ -96,8 +98,8 @@ def job(
                 raise DataError(f"{out}: holds the output of another job ({differ} differ); {hint}")
         with atomic_write(known) as file:
             file.write(json.dumps(asked, ensure_ascii=False, indent=1).encode())
-        for left_over in out.glob(".corpus-*"):  # a shard that a killed worker had begun
-            left_over.unlink()
+        for left_over in (*out.glob(".corpus-*"), *out.rglob(f".*{ANSWERS}.*")):
+            left_over.unlink()  # a file that a killed worker had begun
         yield state
     finally:
         running.release()

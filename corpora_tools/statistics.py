@@ -55,6 +55,15 @@ def collect_statistics(stats: Path) -> dict[str, Any]:
     }
 
 
+def collect_answers(stats: Path) -> dict[str, Any]:
+    """Add up what a prediction answered: ``files``, ``rows``, and of these ``errors``."""
+    counted: Counter[str] = Counter({"files": 0, "rows": 0, "errors": 0})
+    for _, name, count in _counts(stats):
+        if name in counted:
+            counted[name] += count
+    return dict(counted)
+
+
 def as_text(statistics: Mapping[str, Any]) -> str:
     """Show statistics to a person.
 
@@ -63,6 +72,10 @@ def as_text(statistics: Mapping[str, Any]) -> str:
     read     2 documents, 30 characters
     written  0 documents, 0 characters
     """
+    if "rows" in statistics:
+        return "{rows:,} answers in {files:,} files, {errors:,} not to be answered".format(
+            **statistics
+        )
     lines = []
     for name in ("read", "written"):
         counts = statistics[name]

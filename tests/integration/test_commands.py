@@ -204,7 +204,9 @@ def test_a_table_is_read_like_json_lines(cli: Cli, trained: Path, tmp_path: Path
             file.write(json.dumps({"text": text, "label": label}) + "\n")
     with table.open("w", encoding="utf-8-sig", newline="") as file:  # as Excel writes it
         csv.writer(file).writerows([("text", "label"), *rows])
-    for command in ("predict", "evaluate"):
-        ran = [cli(command, trained, path) for path in (lines, table)]
-        assert ran[0].code == 0
-        assert ran[0].out == ran[1].out
+    answers = [cli("predict", trained, path) for path in (lines, table)]
+    assert answers[0].code == 0
+    assert answers[0].out == answers[1].out
+    scores = [json.loads(cli("evaluate", trained, p, "--json").out) for p in (lines, table)]
+    assert scores[0]["accuracy"] == scores[1]["accuracy"]
+    assert scores[0]["examples"] == scores[1]["examples"] == 2

@@ -143,8 +143,9 @@ def follow(words: list[str], page: str, cli: Cli) -> None:
     match program:
         case "zh-albert" | "zh-corpora":
             verb = words[2] if words[1] == "clue" else words[1]
-            walked = page in WALKED and verb not in NOT_RUN
-            if walked or (page in READMES and verb in IN_READMES):
+            ours = program == "zh-albert"
+            walked = ours and page in WALKED and verb not in NOT_RUN
+            if walked or (ours and page in READMES and verb in IN_READMES):
                 ran = cli(*words[1:])
                 assert ran.code == 0, f"{' '.join(words)}\n{ran.err}"
                 assert ran.out or ran.err

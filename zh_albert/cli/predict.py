@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -41,10 +39,9 @@ def predict(
     from zh_albert.cli.memory import keep_freed_memory, keep_loaded_objects
     from zh_albert.cli.progress import say, track
     from zh_albert.errors import DataError
-    from zh_albert.inference.choosing import Chooser
+    from zh_albert.inference.files import answered_rows, form_of
     from zh_albert.inference.loading import load
-    from zh_albert.inference.rows import blank_row, row_of
-    from zh_albert.textio import decode_line, encode_json, read_lines
+    from zh_albert.textio import csv_rows, decode_line, encode_json, read_lines
 
     if file == Path("-"):
         file = None
@@ -52,29 +49,22 @@ def predict(
     if file is None and sys.stdin is None:  # closed: predict MODEL <&-
         raise DataError("standard input is closed; name a file, or pipe texts in")
     keep_freed_memory()
-    predictor: Any = load(model)
+    predictor = load(model)
     keep_loaded_objects()
     if form == "auto":
-        form = _form_of(file)
-    if form == "text" and isinstance(predictor, Chooser):
-        form = "jsonl"  # there is no other way to write a question
+        form = form_of(file) if file else "text"
+    total = None
+    if file and file.is_file():
+        there = csv_rows(read_lines(file), file) if form == "csv" else read_lines(file)
+        total = sum(1 for _ in there)
     lines = (
         read_lines(file)
         if file
         else ((n, decode_line(raw, n, source)) for n, raw in enumerate(sys.stdin.buffer, start=1))
     )
-    total = _count(file, form) if file and file.is_file() else None
     failed = 0
-    texts = _contents(lines, source, predictor, form)
-    for number, result in enumerate(
-        track(predictor.stream(texts), total=total, what="texts"), start=1
-    ):
-        if isinstance(result, DataError):
-            failed += 1
-            place = f"{source}, {'row' if form == 'csv' else 'line'} {number}"
-            row = {**blank_row(predictor), "error": f"{place}: {result}"}
-        else:
-            row = row_of(predictor, result)
+    for row in track(answered_rows(predictor, lines, source, form), total=total, what="texts"):
+        failed += "error" in row
         sys.stdout.write(encode_json(row).decode() + "\n")
     sys.stdout.flush()
     if failed:
@@ -96,53 +86,3 @@ def demo(
 
     # The page stands above the library; the command line only knows its name.
     importlib.import_module("apps.gradio_demo").serve(port=port, more=models or [])
-
-
-def _form_of(file: Path | None) -> Literal["text", "jsonl", "csv"]:
-    from zh_albert.textio import is_csv
-
-    if file is None:
-        return "text"
-    if is_csv(file):
-        return "csv"
-    return "jsonl" if re.search(r"\.jsonl?(\.(xz|gz|zst))?$", file.name) else "text"
-
-
-def _count(file: Path, form: str) -> int:
-    from zh_albert.textio import csv_rows, read_lines
-
-    lines = read_lines(file)
-    return sum(1 for _ in (csv_rows(lines, file) if form == "csv" else lines))
-
-
-def _contents(
-    lines: Iterator[tuple[int, str]], source: Path | str, predictor: Any, form: str
-) -> Iterator[Any]:
-    """Yield what the predictor reads of each line, or of each row of CSV."""
-    from zh_albert.tasks.classification.examples import text_of
-    from zh_albert.textio import csv_rows, parse_object
-
-    # Taggers and encoders say neither: they read texts.
-    content_of, blank = getattr(predictor, "content_of", text_of), getattr(predictor, "blank", "")
-    if form == "csv":
-        for number, row in csv_rows(lines, source):
-            yield content_of(row, source, number)
-        return
-    for number, line in lines:
-        if not line.strip():  # a blank line gets its row too, in its place
-            yield blank
-        elif form == "jsonl":
-            yield content_of(parse_object(line, number, source), source, number)
-        else:
-            yield _halves(line, number, source) if blank == ("", "") else line
-
-
-def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:
-    from zh_albert.errors import DataError
-
-    first, tab, second = line.partition("\t")
-    if not tab or "\t" in second:
-        problem = f"expected two texts with a tab between, found {line.count(chr(9))} tabs"
-        hint = "Or take JSON Lines in a file named .jsonl, or with --format jsonl"
-        raise DataError.at(source, number, problem, hint=hint)
-    return first, second

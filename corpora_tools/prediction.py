@@ -1,0 +1,104 @@
+"""A model's answers to many files, as tasks of datatrove: here, on Ray or on Slurm."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from datatrove.pipeline.base import PipelineStep
+
+from corpora_tools.documents import InputFile
+from corpora_tools.executors import Executor, Stage
+from corpora_tools.jobs import ANSWERS, Report, job, run_stages
+from corpora_tools.statistics import collect_answers
+from zh_albert.checkpoints.locate import locate
+from zh_albert.textio import atomic_write, encode_json, read_lines
+
+if TYPE_CHECKING:
+    from zh_albert.inference.loading import Predictor
+
+
+def predict(
+    model: str,
+    inputs: Sequence[InputFile],
+    out: Path,
+    *,
+    executor: Executor = "local",
+    workers: int | None = 1,
+    report: Report | None = None,
+) -> dict[str, Any]:
+    """Answer every line of every file; return how many there were.
+
+    For each input ``NAME`` there is a file ``NAME.answers.jsonl``, with an object a line in the
+    order of the input (see ``zh_albert.inference.files``), whole or not at all.
+
+    Args:
+        model: Bundled name, folder or hub id; on a cluster, where all machines find it.
+        inputs: The files, one task each; JSON Lines, CSV, or a text a line, by their names.
+        out: A folder: new, empty, or that of the same job, which then goes on.
+        executor: What runs the tasks; a job begun by one can be ended by another.
+        workers: Files at once; None: all cores, or all files on a cluster.
+        report: Called whenever a file is done.
+
+    Returns:
+        ``files``, ``rows``, and how many of these could not be answered, ``errors``.
+
+    Raises:
+        CheckpointError: If there is no such model.
+        DataError: If an input cannot be read, or ``out`` is taken.
+    """
+    folder = locate(model).resolve()
+    at_once = min(workers or os.cpu_count() or 1, len(inputs))
+    threads = max(1, (os.cpu_count() or 1) // at_once) if executor == "local" else 1
+    facts = (folder / "config.json").stat()
+    settings = {"model": str(folder), "changed": facts.st_mtime_ns}
+    out = out.absolute()
+    with job(out, "predict", settings, [one.path for one in inputs], ()) as state:
+        tasks = [replace(one, path=one.path.absolute()) for one in inputs]
+        # By its name, if it is a bundled one: other machines may have it elsewhere.
+        known = str(folder) if Path(model).expanduser().is_dir() else model
+        stages = [Stage("answers", [AnswerFile(tasks, known, out, threads)], len(tasks))]
+        return run_stages(out, state, stages, executor, workers, report, collect_answers)
+
+
+class AnswerFile(PipelineStep):
+    """The only step: a task's file, answered."""
+
+    type = "write"
+    name = "answers"
+
+    def __init__(self, tasks: Sequence[InputFile], model: str, out: Path, threads: int) -> None:
+        super().__init__()
+        self.tasks = tasks
+        self.model = model
+        self.out = out
+        self.threads = threads
+
+    def run(self, data: Any = None, rank: int = 0, world_size: int = 1) -> None:
+        """Answer it, and count rows."""
+        from zh_albert.inference.files import answered_rows, form_of  # noqa: PLC0415  (slow)
+
+        one = self.tasks[rank]
+        predictor = _opened(self.model, self.threads)
+        with atomic_write(self.out / f"{one.name}{ANSWERS}") as file:
+            for row in answered_rows(predictor, read_lines(one.path), one.path, form_of(one.path)):
+                file.write(encode_json(row) + b"\n")
+                self.stat_update("rows")
+                if "error" in row:
+                    self.stat_update("errors")
+        self.stat_update("files")
+
+
+@cache
+def _opened(model: str, threads: int) -> Predictor:
+    """Open a model once in a process, which answers several files."""
+    import torch  # noqa: PLC0415  (slow to import, and only workers need it)
+
+    from zh_albert.inference.loading import load  # noqa: PLC0415
+
+    torch.set_num_threads(threads)
+    return load(model)

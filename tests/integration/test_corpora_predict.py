@@ -1,0 +1,89 @@
+"""``zh-corpora predict``: many files answered as ``zh-albert predict`` answers one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.integration.test_corpora_executors import slurm, zh_corpora  # noqa: F401  (a fixture)
+from zh_albert.errors import DataError
+from zh_albert.inference.loading import load
+
+TEXTS = ["房间很干净", "", "太差了，再也不来", "山" * 300, "😀 好！"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    folder = tmp_path / "files"
+    (folder / "more").mkdir(parents=True)
+    rows = [json.dumps({"text": text}, ensure_ascii=False) for text in TEXTS]
+    (folder / "a.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "b.txt").write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    table = "id,text\n" + "".join(f'{n},"{text}"\n' for n, text in enumerate(TEXTS))
+    (folder / "more" / "c.csv").write_text(table, encoding="utf-8")
+    return folder
+
+
+def run(files: Path, model: Path, out: Path, *options: object) -> dict[str, object]:
+    inputs = [files / "a.jsonl", files / "b.txt", files / "more" / "*.csv"]
+    ran = zh_corpora("predict", model, *inputs, out, "--json", *options)
+    assert ran.returncode == 0, ran.stderr
+    counts: dict[str, object] = json.loads(ran.stdout)
+    return counts
+
+
+def check(out: Path, model: Path) -> None:
+    expected = load(str(model)).stream(iter(TEXTS))
+    labels = [None if isinstance(one, DataError) else one.label for one in expected]
+    for name in ("a.jsonl", "b.txt", "c.csv"):
+        lines = (out / f"{name}.answers.jsonl").read_text("utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        assert [row["label"] for row in rows] == labels
+        assert [("error" in row) for row in rows] == [not text for text in TEXTS]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_all_files_are_answered(files: Path, trained: Path, tmp_path: Path, workers: int) -> None:
+    counts = run(files, trained, tmp_path / "out", "--workers", workers)
+    assert (counts["files"], counts["rows"], counts["errors"]) == (3, 15, 3)
+    check(tmp_path / "out", trained)
+
+
+def test_slurm_answers_the_same(
+    files: Path,
+    trained: Path,
+    tmp_path: Path,
+    slurm: Path,  # noqa: F811
+) -> None:
+    run(files, trained, tmp_path / "out", "--executor", "slurm")
+    assert (slurm / "scripts").exists()
+    check(tmp_path / "out", trained)
+
+
+def test_a_damaged_file_is_named_and_the_job_goes_on(
+    files: Path, trained: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    whole = (files / "b.txt").read_bytes()
+    (files / "b.txt").write_bytes(whole + b"\xff\n")
+    inputs = (files / "a.jsonl", files / "b.txt")
+    ran = zh_corpora("predict", trained, *inputs, out, "--workers", 1)
+    assert ran.returncode == 2
+    assert "b.txt, line 6: byte 1 is not UTF-8" in ran.stderr
+    assert not (out / "b.txt.answers.jsonl").exists()
+    assert (out / "a.jsonl.answers.jsonl").exists()
+
+    (files / "b.txt").write_bytes(whole)  # another file: so another job
+    ran = zh_corpora("predict", trained, *inputs, out)
+    assert ran.returncode == 2
+    assert "another job (inputs differ)" in ran.stderr
+    assert zh_corpora("predict", trained, *inputs, tmp_path / "anew").returncode == 0
+
+
+def test_an_unknown_model_is_refused_at_once(files: Path, tmp_path: Path) -> None:
+    ran = zh_corpora("predict", "sentimant", files / "a.jsonl", tmp_path / "out")
+    assert ran.returncode == 2
+    assert "did you mean 'sentiment'?" in ran.stderr
+    assert not (tmp_path / "out").exists()

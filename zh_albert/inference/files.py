@@ -1,0 +1,86 @@
+"""Files answered line by line: what ``zh-albert predict`` and ``zh-corpora predict`` write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from zh_albert.errors import DataError
+from zh_albert.inference.choosing import Chooser
+from zh_albert.inference.loading import Predictor
+from zh_albert.inference.rows import blank_row, row_of
+from zh_albert.tasks.classification.examples import text_of
+from zh_albert.textio import csv_rows, is_csv, parse_object
+
+Form = Literal["text", "jsonl", "csv"]
+"""What a line is: a text (of a pair: two, with a tab between), a JSON object, or cells."""
+
+
+def form_of(path: Path) -> Form:
+    """Say what the lines of a file are, by its name.
+
+    >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.csv", "a.txt")]
+    ['jsonl', 'csv', 'text']
+    """
+    if is_csv(path):
+        return "csv"
+    return "jsonl" if re.search(r"\.jsonl?(\.(xz|gz|zst))?$", path.name) else "text"
+
+
+def answered_rows(
+    predictor: Predictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
+) -> Iterator[dict[str, Any]]:
+    """Yield an object for each line, in order; for each row of CSV after the names of its columns.
+
+    Args:
+        predictor: See ``load``.
+        lines: With their numbers, from 1.
+        source: What errors call the file.
+        form: What a line is; a question with choices can only be a JSON object.
+
+    Yields:
+        See ``rows``; what cannot be answered (no text to classify, no [MASK]) says so under
+        ``error`` and does not stop the rest.
+
+    Raises:
+        DataError: At the first line that is damaged, or lacks what the model reads.
+    """
+    if form == "text" and isinstance(predictor, Chooser):
+        form = "jsonl"
+    texts: Any = _contents(predictor, lines, source, form)
+    place = "row" if form == "csv" else "line"
+    for number, answer in enumerate(predictor.stream(texts), start=1):
+        if isinstance(answer, DataError):
+            yield {**blank_row(predictor), "error": f"{source}, {place} {number}: {answer}"}
+        else:
+            yield row_of(predictor, answer)
+
+
+def _contents(
+    predictor: Predictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
+) -> Iterator[Any]:
+    """Yield what the predictor reads of each line, or of each row of CSV."""
+    # Taggers and encoders say neither: they read texts.
+    content_of, blank = getattr(predictor, "content_of", text_of), getattr(predictor, "blank", "")
+    if form == "csv":
+        for number, row in csv_rows(lines, source):
+            yield content_of(row, source, number)
+        return
+    for number, line in lines:
+        if not line.strip():  # a blank line gets its row too, in its place
+            yield blank
+        elif form == "jsonl":
+            yield content_of(parse_object(line, number, source), source, number)
+        else:
+            yield _halves(line, number, source) if blank == ("", "") else line
+
+
+def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:
+    first, tab, second = line.partition("\t")
+    if not tab or "\t" in second:
+        problem = f"expected two texts with a tab between, found {line.count(chr(9))} tabs"
+        hint = "Or take JSON Lines in a file named .jsonl, or with --format jsonl"
+        raise DataError.at(source, number, problem, hint=hint)
+    return first, second
