@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +16,8 @@ from tests.integration.conftest import QUICK, Ran, reviews
 from tests.micro import CONFIG
 from zh_albert import load
 from zh_albert.engines.exported import FACTS
-from zh_albert.engines.onnx_graph import onnx_model
-from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.engines.onnx_network import onnx_model
+from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.inference.export import export
 from zh_albert.serving.server import open_model
 from zh_albert.tasks.classification.classifier import TextClassifier
@@ -30,7 +28,6 @@ from zh_albert.tokenization.tokenizer import default_tokenizer
 
 Cli = Callable[..., Ran]
 TEXTS = ["房间很好。", "服务太差，味道也糟糕" * 9, "好", "早餐喜欢 ok", "物流失望。"]
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "onnx_without_this_library.py"
 
 
 def scores(folder: Path, **how: Any) -> np.ndarray:
@@ -62,7 +59,6 @@ def test_an_exported_folder_loads_and_answers_as_before(
 def test_weights_in_8_bits_are_computed_with_as_they_are(
     trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
     small, dev = tmp_path / "small", reviews(tmp_path / "dev.jsonl")
     arguments = ("export", trained, small, "--format=zh_albert", "--precision=int8")
     ran = cli(*arguments, "--dev", dev, "--json")
@@ -76,38 +72,43 @@ def test_weights_in_8_bits_are_computed_with_as_they_are(
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
     np.testing.assert_allclose(scores(small, precision="fp32"), expected, atol=0.02)
 
-    # Another machine: the same folder, computed as any other.
-    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: False)
+    # Without ONNX Runtime the same folder is computed as any other.
+    monkeypatch.setattr("zh_albert.engines.exported.is_installed", lambda _: False)
     assert "int8" not in load(str(small))._classifier.engines.of(1).name
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
 
 
-@pytest.mark.parametrize("form", ["onnx", "zh_albert"])
-def test_without_vnni_int8_is_computed_in_floating_point_and_never_overflows(
-    trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, form: str
+def test_without_onnx_runtime_integers_are_neither_promised_nor_written(
+    trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fast, arguments = tmp_path / "fast", (f"--format={form}", "--precision=int8")
-    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
+    fast, arguments = tmp_path / "fast", ("--format=zh_albert", "--precision=int8")
     assert cli("export", trained, fast, *arguments).code == 0
-
-    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: False)
-    assert not load(str(fast))._classifier.engines.of(1).name.endswith("int8")
+    for module in ("engines.exported", "engines.choice", "inference.export"):
+        monkeypatch.setattr(f"zh_albert.{module}.is_installed", lambda _: False)
     assert TextClassifier.load(fast).engines.of(1).name == "torch fp32"  # what evaluate computes
-    expected = scores(trained, engine="torch", precision="fp32")
-    np.testing.assert_allclose(scores(fast), expected, atol=0.05)
-    assert open_model(str(fast))._classifier.engines.of(1).name.endswith("fp32")  # the server's
-    with pytest.raises(ConfigError, match=r"fast: expected .* VNNI .* leave the precision out"):
+    assert open_model(str(fast))._classifier.engines.of(1).name == "torch fp32"  # the server's
+    with pytest.raises(MissingExtraError, match=r"onnxruntime is not installed; run: pip install"):
         load(str(fast), precision="int8")
     refused = cli("export", trained, tmp_path / "x", *arguments)
     assert refused.code == 2
-    assert "zh-albert[onnx] and a CPU with VNNI" in refused.err
+    assert "zh-albert[onnx]" in refused.err
     assert not (tmp_path / "x").exists()
+
+
+def test_integers_of_8_bits_that_a_version_before_wrote_are_not_computed_with(
+    trained: Path, tmp_path: Path
+) -> None:
+    fast = tmp_path / "fast"
+    facts = export(trained, fast, form="onnx", precision="int8")
+    del facts["matrix_bits"]
+    (fast / FACTS).write_text(json.dumps(facts))
+    with pytest.raises(CheckpointError, match=r"export.json: expected .* matrix_bits = 7; run"):
+        load(str(fast))
 
 
 def test_in_int8_a_text_is_answered_as_it_is_alone_unless_there_are_many(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
     export(trained, tmp_path / "small", form="zh_albert", precision="int8")
     predictor = load(str(tmp_path / "small"))
     assert predictor(TEXTS) == [predictor([text])[0] for text in TEXTS]
@@ -119,7 +120,6 @@ def test_in_int8_a_text_is_answered_as_it_is_alone_unless_there_are_many(
 def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_other(
     trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zh_albert.engines.exported.has_native_int8", lambda: True)
     small, dev = tmp_path / "small", reviews(tmp_path / "dev.jsonl")
     export(trained, small, form="zh_albert", precision="int8")
     data = ("--task=classification", "--train", dev, "--dev", dev)
@@ -244,26 +244,6 @@ def test_an_encoder_has_no_export(micro: Path, tmp_path: Path, cli: Cli) -> None
     ran = cli("export", micro, tmp_path / "fast", "--format", "onnx")
     assert ran.code == 2
     assert "has no export" in ran.err
-
-
-def test_the_example_needs_nothing_of_this_library(
-    trained: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    source = EXAMPLE.read_text(encoding="utf-8")
-    assert "import zh_albert" not in source
-    assert "from zh_albert" not in source
-    assert len([line for line in source.partition('"""\n\n')[2].splitlines() if line]) <= 20
-    export(trained, tmp_path / "fast", form="onnx")
-    monkeypatch.setattr(sys, "argv", ["example", str(tmp_path / "fast"), *TEXTS[2:]])
-    runpy.run_path(str(EXAMPLE), run_name="__main__")
-    shown = capsys.readouterr().out.splitlines()
-    expected = load(str(trained))(TEXTS[2:])
-    assert [line.split()[0] for line in shown] == [answer.label for answer in expected]
-    for line, answer in zip(shown, expected, strict=True):
-        assert float(line.split()[1]) == pytest.approx(answer.score, abs=1e-3)
 
 
 def test_a_stream_reads_no_more_than_two_pools_ahead(trained: Path) -> None:

@@ -24,7 +24,7 @@ from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors, nam
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import ChoiceScorer, SequenceClassifier
+from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import TokenTagger
@@ -145,7 +145,7 @@ def read_folder(folder: Path, *, tensors: Mapping[str, Tensor] | None = None) ->
 
 def architecture_of(model: nn.Module) -> str | None:
     """Return the class of ``transformers`` that computes what ``model`` does; None if none."""
-    if isinstance(model, AlbertEncoder):
+    if isinstance(model, AlbertEncoder | MeanEncoder):
         return "AlbertModel"
     if isinstance(model, AlbertForPretraining):
         return "AlbertForPreTraining"

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import ChoiceScorer, SequenceClassifier
+from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import build_tagger
@@ -128,6 +128,8 @@ def _new_model(stored: StoredModel) -> nn.Module:
                 f"{stored.source}: there are no labels for the tagger, but {types!r}"
             )
         return build_tagger(stored.config, len(types), stored.task.get("head"))  # type: ignore[arg-type]
+    if stored.task.get("name") == "embedding":
+        return MeanEncoder(stored.config)
     if stored.task.get("name") == "choice":
         return ChoiceScorer(stored.config, pooling=stored.task.get("pooling", "first"))
     if any(name.startswith("classifier.") for name in stored.tensors):

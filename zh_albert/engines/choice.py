@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from torch import nn
 
 from zh_albert.engines.engine import Engine, Precision, TorchEngine, has_native_bf16
-from zh_albert.engines.onnx_graph import head, onnx_model
+from zh_albert.engines.onnx_network import head, onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import AlbertConfig

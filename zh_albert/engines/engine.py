@@ -74,9 +74,3 @@ def has_native_bf16() -> bool:
     """Say whether the CPU multiplies bf16 numbers itself; else they are slower than fp32."""
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, name, bool)() for name in names)
-
-
-def has_native_int8() -> bool:
-    """Say whether the CPU multiplies and adds 8-bit numbers in one step, without overflow."""
-    names = ("_is_vnni_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, name, bool)() for name in names)

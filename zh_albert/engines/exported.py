@@ -20,8 +20,9 @@ from torch import nn
 
 from zh_albert.checkpoints.files import WEIGHTS
 from zh_albert.engines.choice import EngineName, Engines, choose_engines, is_installed
-from zh_albert.engines.engine import Precision, has_native_int8
-from zh_albert.engines.onnx_graph import onnx_model
+from zh_albert.engines.engine import Precision
+from zh_albert.engines.onnx_graph import MATRIX_BITS
+from zh_albert.engines.onnx_network import onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 
@@ -78,8 +79,8 @@ def exported_precision(folder: Path) -> Precision | None:
     """Return what a model folder's export is computed in here.
 
     Returns:
-        None if nothing was exported, or in int8 and this machine cannot multiply it: then the
-        folder's own weights are computed as any other's.
+        None if nothing was exported, or a folder in 8 bits finds no ONNX Runtime to make its graph
+        for: then its weights are computed as any other's.
 
     Raises:
         CheckpointError: If ``export.json`` is damaged.
@@ -87,9 +88,8 @@ def exported_precision(folder: Path) -> Precision | None:
     facts = _read_facts(folder)
     if facts is None:
         return None
-    usable = multiplies_8_bits() if facts["format"] == "zh_albert" else has_native_int8()
     precision: Precision = facts["precision"]
-    return precision if usable or precision != "int8" else None
+    return precision if facts["format"] != "zh_albert" or is_installed("onnxruntime") else None
 
 
 def exported_engines(folder: Path, network: nn.Module) -> Engines | None:
@@ -136,14 +136,6 @@ def _int8_engines(model: Callable[[], bytes | Path]) -> Engines:
     return Engines(lambda: opened().one_by_one(), opened, many_tokens=_MANY_TOKENS)
 
 
-def multiplies_8_bits() -> bool:
-    """Say whether weights in 8 bits can be computed with as they are: by ONNX Runtime, if at all.
-
-    CPUs without an instruction for it are slow, and their sums of products may overflow.
-    """
-    return has_native_int8() and is_installed("onnxruntime")
-
-
 class EngineSettings(TypedDict, total=False):
     """How a model is to be run; see ``with_engines``."""
 
@@ -170,8 +162,8 @@ def with_engines(
 ) -> Model:
     """Give a model that was opened from a folder the engines that answer fastest.
 
-    An export is taken where this machine can compute it, unless another engine or precision is
-    asked for; else see ``choose_engines``.
+    An export is taken, unless another engine or precision is asked for; else see
+    ``choose_engines``.
 
     Returns:
         The model itself.
@@ -189,10 +181,7 @@ def with_engines(
         return model
     facts = _read_facts(folder)
     if precision == "int8" and facts and facts["precision"] == "int8" and found is None:
-        raise ConfigError(
-            f"{folder}: expected zh-albert[onnx] and a CPU with VNNI instructions for int8, found "
-            "none; leave the precision out to compute in floating point"
-        )
+        raise MissingExtraError.of("onnxruntime", "onnx")
     model.engines = choose_engines(model.module, engine=engine, precision=precision)
     return model
 
@@ -204,11 +193,15 @@ def _read_facts(folder: Path) -> dict[str, Any] | None:
         known = facts["format"] in get_args(Format) and facts["precision"] in get_args(Precision)
         if not known or not isinstance(facts["weights_sha256"], str):
             raise ValueError
+        # Integers of 8 bits, of versions before, overflow on many CPUs.
+        if facts["precision"] == "int8" and facts["matrix_bits"] != MATRIX_BITS:
+            raise ValueError
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
         raise CheckpointError(
-            f"{path}: expected format, precision and weights_sha256; run zh-albert export again"
+            f"{path}: expected format, precision, weights_sha256 and, for int8, matrix_bits = "
+            f"{MATRIX_BITS}; run zh-albert export again"
         ) from None
     result: dict[str, Any] = facts
     return result

@@ -1,85 +1,34 @@
-"""A network as an ONNX graph that stores every weight once.
+"""An ONNX graph as it grows: operators, and tensors of which each is stored once.
 
-Written out node by node: the usual exporters trace the layers, and what layers share comes out
-once a layer. Here an initializer has the name of the parameter it holds, so layers that share a
-block refer to the same one. Standard operators only (opset 20), so that any runtime can read it.
+An initializer has the name of the parameter it holds, so layers that share a block refer to the
+same one. Standard operators only (opset 20), so that any runtime can read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-from zh_albert.errors import CheckpointError, MissingExtraError
-from zh_albert.model.config import AlbertConfig
-from zh_albert.model.embeddings import FactorizedEmbeddings
-from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import MeanEncoder, SequenceClassifier
-from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
-from zh_albert.model.readers import SpanReader
-from zh_albert.model.taggers import BorderTagger, PairTagger, TokenTagger, rotated
+FLOAT, BOOL = 1, 9  # onnx.TensorProto's numbers of the types
 
-INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
-OUTPUT = "logits"
-_OPSET = 20
-_HIDDEN = -1e30  # added to the score of a token that must not be attended to
-
-
-def onnx_model(network: nn.Module, *, int8: bool = False) -> bytes:
-    """Return an ``.onnx`` file that computes what ``network`` does.
-
-    Inputs are those of ``INPUTS``, int64. Shape of each: (batch, length). The output is ``OUTPUT``.
-
-    Args:
-        network: One of the networks that ``head`` knows.
-        int8: Store the layers' matrices and the vocabulary's table in 8 bits, each column (row)
-            with a scale of its own. The layers multiply integers; what goes into a matrix gets its
-            scale from the batch at hand.
-
-    Raises:
-        CheckpointError: If there is no graph for such a network.
-        MissingExtraError: If onnx is not installed.
-    """
-    try:
-        import onnx  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingExtraError.of("onnx", "onnx") from None
-    graph = Graph(network, int8=int8)
-    graph.node("Identity", head(network, graph), output=OUTPUT)
-    inputs = [
-        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["batch", "length"])
-        for name in INPUTS
-    ]
-    output = onnx.helper.make_tensor_value_info(OUTPUT, onnx.TensorProto.FLOAT, None)
-    body = onnx.helper.make_graph(
-        [onnx.helper.make_node(kind, ins, outs, **more) for kind, ins, outs, more in graph.nodes],
-        "albert",
-        inputs,
-        [output],
-        [onnx.numpy_helper.from_array(array, name) for name, array in graph.tensors.items()],
-    )
-    model = onnx.helper.make_model(
-        body,
-        producer_name="zh-albert",
-        opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
-        ir_version=9,
-    )
-    result: bytes = model.SerializeToString()
-    return result
+# Of a matrix's integers, the sign among them. CPUs without VNNI instructions add two products in
+# 16 bits: 2 * 255 * 63 still fits in there, so that every CPU computes the same.
+MATRIX_BITS = 7
+_LARGEST = 2 ** (MATRIX_BITS - 1) - 1
 
 
 class Graph:
     """Nodes and tensors as they come; each method returns the name of what it adds.
 
     Attributes:
+        int8: Whether matrices are integers.
         nodes: Operator, inputs, outputs, attributes.
         tensors: What is stored, by name.
+        names: Of the network's modules, and of what parts of them are stored.
     """
 
     def __init__(self, network: nn.Module, *, int8: bool) -> None:
@@ -87,7 +36,7 @@ class Graph:
         self.nodes: list[tuple[str, list[str], list[str], dict[str, Any]]] = []
         self.tensors: dict[str, NDArray[Any]] = {}
         # A block that several layers run is one object, and so has one name.
-        self._names = {part: name for name, part in network.named_modules()}
+        self.names = {part: name for name, part in network.named_modules()}
         self._quantized: dict[str, list[str]] = {}
 
     def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
@@ -106,17 +55,17 @@ class Graph:
 
     def weight(self, module: nn.Module, kind: str = "weight") -> str:
         """Store a parameter of a module."""
-        return self.store(f"{self._names[module]}.{kind}", _numbers(getattr(module, kind)))
+        return self.store(f"{self.names[module]}.{kind}", numbers_of(getattr(module, kind)))
 
     def table(self, table: nn.Embedding, rows: str) -> str:
         """Look rows up."""
         if not self.int8:
             return self.node("Gather", self.weight(table), rows)
-        name = f"{self._names[table]}.weight"
-        numbers, scales = _eight_bits(_numbers(table.weight), axis=1)
+        name = f"{self.names[table]}.weight"
+        numbers, scales = _integers(numbers_of(table.weight), axis=1, largest=127)
         small = self.node("Gather", self.store(f"{name}.int8", numbers), rows)
         scale = self.node("Gather", self.store(f"{name}.scale", scales), rows)
-        return self.node("Mul", self.node("Cast", small, to=_FLOAT), scale)
+        return self.node("Mul", self.node("Cast", small, to=FLOAT), scale)
 
     def linear(
         self, states: str, layer: nn.Linear, *, factor: float = 1.0, int8: bool | None = None
@@ -129,8 +78,8 @@ class Graph:
             factor: Goes into what is stored, so it costs nothing.
             int8: Whether integers are multiplied; by default as for the whole graph.
         """
-        name = self._names[layer]
-        matrix = _numbers(layer.weight).T * np.float32(factor)
+        name = self.names[layer]
+        matrix = numbers_of(layer.weight).T * np.float32(factor)
         if self.int8 if int8 is None else int8:
             product = self._integer_product(states, f"{name}.weight", matrix)
         else:
@@ -139,7 +88,7 @@ class Graph:
         if bias is None:
             return product
         return self.node(
-            "Add", product, self.store(f"{name}.bias", _numbers(bias) * np.float32(factor))
+            "Add", product, self.store(f"{name}.bias", numbers_of(bias) * np.float32(factor))
         )
 
     def norm(self, states: str, layer: nn.LayerNorm) -> str:
@@ -148,17 +97,17 @@ class Graph:
         return self.node("LayerNormalization", states, scale, bias, epsilon=layer.eps)
 
     def _integer_product(self, states: str, name: str, matrix: NDArray[np.float32]) -> str:
-        """Multiply 8-bit numbers; in this form ONNX Runtime makes one operator of it."""
+        """Multiply integers; in this form ONNX Runtime makes one operator of it."""
         if states not in self._quantized:  # query, key and value read the same
             outputs = [f"{states}_{part}" for part in ("uint8", "scale", "zero")]
             self._quantized[states] = self._add("DynamicQuantizeLinear", [states], outputs, {})
         numbers, scale, zero = self._quantized[states]
         stored, scales = f"{name}.int8", f"{name}.scale"
         if stored not in self.tensors:  # another layer has the same block
-            self.tensors[stored], self.tensors[scales] = _eight_bits(matrix, axis=0)
+            self.tensors[stored], self.tensors[scales] = _integers(matrix, axis=0, largest=_LARGEST)
         product = self.node("MatMulInteger", numbers, stored, zero, self.constant(0, dtype=np.int8))
         both = self.node("Mul", scale, scales)
-        return self.node("Mul", self.node("Cast", product, to=_FLOAT), both)
+        return self.node("Mul", self.node("Cast", product, to=FLOAT), both)
 
     def store(self, name: str, array: NDArray[Any]) -> str:
         """Store an array, unless one of that name is there already."""
@@ -172,185 +121,20 @@ class Graph:
         return outputs
 
 
-_FLOAT, _BOOL = 1, 9  # onnx.TensorProto's numbers of the types
-
-
-@singledispatch
-def head(network: nn.Module, graph: Graph) -> str:  # noqa: ARG001
-    """Add the whole network to the graph; return its output. One function for each network."""
-    raise CheckpointError(
-        f"{type(network).__name__} has no export; what zh-albert finetune writes has one"
-    )
-
-
-@head.register
-def _(network: SequenceClassifier, graph: Graph) -> str:
-    hidden = encoded(network.encoder, graph, only_first=network.pooling == "first")
-    if network.pooling == "mean":
-        hidden = _masked_mean(hidden, graph)
-    else:
-        hidden = graph.node("Squeeze", hidden, graph.constant([1]))
-    pooled = graph.node("Tanh", graph.linear(hidden, network.encoder.pooler, int8=False))
-    return graph.linear(pooled, network.classifier, int8=False)
-
-
-@head.register
-def _(network: MeanEncoder, graph: Graph) -> str:
-    return _masked_mean(encoded(network.encoder, graph), graph)
-
-
-@head.register
-def _(network: TokenTagger, graph: Graph) -> str:
-    return graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
-
-
-@head.register
-def _(network: SpanReader, graph: Graph) -> str:
-    return graph.linear(encoded(network.encoder, graph), network.answer, int8=False)
-
-
-@head.register
-def _(network: BorderTagger, graph: Graph) -> str:
-    logits = graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
-    return graph.node("Reshape", logits, graph.constant([0, 0, -1, 2]))
-
-
-@head.register
-def _(network: PairTagger, graph: Graph) -> str:
-    borders = graph.linear(encoded(network.encoder, graph), network.borders, int8=False)
-    width = network.borders.out_features // 2
-    first, last = (
-        _rotated(half, width, network.encoder.config, graph) for half in graph.split(borders, 2)
-    )
-    last = graph.node("Transpose", last, perm=[0, 2, 1])
-    scale = graph.constant(width**-0.5, dtype=np.float32)
-    pairs = graph.node("Mul", graph.node("MatMul", first, last), scale)
-    types = graph.linear(borders, network.types, factor=0.5, int8=False)
-    starts, ends = graph.split(graph.node("Transpose", types, perm=[0, 2, 1]), 2, axis=1)
-    pairs = graph.node("Unsqueeze", pairs, graph.constant([1]))
-    starts = graph.node("Unsqueeze", starts, graph.constant([3]))
-    ends = graph.node("Unsqueeze", ends, graph.constant([2]))
-    return graph.node("Add", graph.node("Add", pairs, starts), ends)
-
-
-def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> str:
-    """Add the encoder; return its last hidden state. Shape: (batch, length, hidden).
-
-    Args:
-        encoder: Any variant.
-        graph: Added to.
-        only_first: Only the first token's is wanted, so the last layer makes no other. Shape:
-            (batch, 1, hidden).
-    """
-    may_attend = graph.node("Cast", INPUTS[2], to=_BOOL)
-    zero, hidden_score = (graph.constant(v, dtype=np.float32) for v in (0.0, _HIDDEN))
-    bias = graph.node("Where", may_attend, zero, hidden_score)
-    bias = graph.node("Unsqueeze", bias, graph.constant([1, 2]))
-    states = _embedded(encoder.embeddings, graph)
-    for number, layer in enumerate(encoder.plan, start=1):
-        asking = states
-        if only_first and number == len(encoder.plan):
-            bounds = (graph.constant([value]) for value in (0, 1, 1))
-            asking = graph.node("Slice", states, *bounds)
-        attention, ffn = encoder.attention[layer.attention], encoder.ffn[layer.ffn]
-        assert isinstance(attention, AttentionBlock)
-        assert isinstance(ffn, FeedForwardBlock)
-        states = _fed_forward(_attended(states, asking, bias, attention, graph), ffn, graph)
-    return states
-
-
-def _embedded(embeddings: FactorizedEmbeddings, graph: Graph) -> str:
-    length = graph.node("Shape", INPUTS[0], start=1, end=2)
-    zero = graph.constant([0])
-    words = graph.table(embeddings.word, INPUTS[0])
-    if embeddings.projects_first:
-        words = graph.linear(words, embeddings.projection, int8=False)
-    types = graph.node("Gather", graph.weight(embeddings.token_type), INPUTS[1])
-    positions = graph.node("Slice", graph.weight(embeddings.position), zero, length, zero)
-    added = graph.node("Add", graph.node("Add", words, types), positions)
-    normed = graph.norm(added, embeddings.norm)
-    if embeddings.projects_first:
-        return normed
-    return graph.linear(normed, embeddings.projection, int8=False)
-
-
-def _attended(states: str, asking: str, bias: str, block: AttentionBlock, graph: Graph) -> str:
-    """Add an attention block. Shape: (batch, asking, hidden)."""
-    source, asked = states, asking
-    if block.pre_norm:
-        source = graph.norm(states, block.norm)
-        asked = source if asking == states else graph.norm(asking, block.norm)
-    width = block.query.out_features // block.heads
-    apart = graph.constant([0, 0, block.heads, width])
-
-    def heads(vectors: str, order: list[int]) -> str:
-        return graph.node("Transpose", graph.node("Reshape", vectors, apart), perm=order)
-
-    query = heads(graph.linear(asked, block.query, factor=width**-0.5), [0, 2, 1, 3])
-    key = heads(graph.linear(source, block.key), [0, 2, 3, 1])
-    value = heads(graph.linear(source, block.value), [0, 2, 1, 3])
-    scores = graph.node("Add", graph.node("MatMul", query, key), bias)
-    mixed = graph.node("MatMul", graph.node("Softmax", scores, axis=-1), value)
-    together = graph.constant([0, 0, block.heads * width])
-    joined = graph.node("Reshape", graph.node("Transpose", mixed, perm=[0, 2, 1, 3]), together)
-    output = graph.node("Add", asking, graph.linear(joined, block.dense))
-    return output if block.pre_norm else graph.norm(output, block.norm)
-
-
-def _fed_forward(states: str, block: FeedForwardBlock, graph: Graph) -> str:
-    source = graph.norm(states, block.norm) if block.pre_norm else states
-    wide = graph.linear(source, block.up)
-    if isinstance(block.activation, nn.ReLU):
-        active = graph.node("Relu", wide)
-    else:
-        # In 8 bits the erf form stands in for the tanh form: it is nearer than the rounding, and
-        # faster.
-        exact = graph.int8 or isinstance(block.activation, nn.GELU)
-        active = graph.node("Gelu", wide, approximate="none" if exact else "tanh")
-    output = graph.node("Add", states, graph.linear(active, block.down))
-    return output if block.pre_norm else graph.norm(output, block.norm)
-
-
-def _masked_mean(hidden: str, graph: Graph) -> str:
-    """Average over the tokens of each row. Shape: (batch, hidden)."""
-    counts = graph.node("Cast", INPUTS[2], to=_FLOAT)
-    weights = graph.node("Unsqueeze", counts, graph.constant([2]))
-    summed = graph.node(
-        "ReduceSum", graph.node("Mul", hidden, weights), graph.constant([1]), keepdims=0
-    )
-    total = graph.node("ReduceSum", counts, graph.constant([1]), keepdims=1)
-    return graph.node("Div", summed, graph.node("Max", total, graph.constant(1, dtype=np.float32)))
-
-
-def _rotated(vectors: str, width: int, config: AlbertConfig, graph: Graph) -> str:
-    """Turn pairs of numbers as ``taggers.rotated`` does, by what that makes of (1, 0)."""
-    units = torch.tensor([1.0, 0.0]).repeat(config.max_position_embeddings, width // 2)
-    table = graph.store(f"rotation.{width}", _numbers(rotated(units[None])[0]))
-    length = graph.node("Shape", INPUTS[0], start=1, end=2)
-    zero = graph.constant([0])
-    turns = graph.node("Slice", table, zero, length, zero)
-    cos, sin = graph.split(graph.node("Reshape", turns, graph.constant([0, -1, 2])), 2)
-    pairs = graph.node("Reshape", vectors, graph.constant([0, 0, -1, 2]))
-    even, odd = graph.split(pairs, 2)
-    along = graph.node("Sub", graph.node("Mul", even, cos), graph.node("Mul", odd, sin))
-    across = graph.node("Add", graph.node("Mul", odd, cos), graph.node("Mul", even, sin))
-    turned = graph.node("Concat", along, across, axis=-1)
-    return graph.node("Reshape", turned, graph.constant([0, 0, width]))
-
-
-def _numbers(tensor: Tensor) -> NDArray[np.float32]:
+def numbers_of(tensor: Tensor) -> NDArray[np.float32]:
+    """Return a tensor's numbers."""
     result: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
     return result
 
 
-def _eight_bits(
-    numbers: NDArray[np.float32], *, axis: int
+def _integers(
+    numbers: NDArray[np.float32], *, axis: int, largest: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round to 8 bits; the largest along ``axis`` becomes 127. Return also the scales.
+    """Round; the largest along ``axis`` becomes ``largest``. Return also the scales.
 
     Shape of the scales: that of ``numbers`` with 1 in place of ``axis`` (of a matrix's columns:
     without it).
     """
-    scales = np.abs(numbers).max(axis=axis, keepdims=axis != 0) / np.float32(127)
+    scales = np.abs(numbers).max(axis=axis, keepdims=axis != 0) / np.float32(largest)
     scales = np.where(scales > 0, scales, np.float32(1))
     return np.rint(numbers / scales).astype(np.int8), scales.astype(np.float32)

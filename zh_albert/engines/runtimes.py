@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from zh_albert.engines.engine import Precision
-from zh_albert.engines.onnx_graph import INPUTS
+from zh_albert.engines.onnx_network import INPUTS
 from zh_albert.errors import CheckpointError, MissingExtraError
 from zh_albert.tokenization.encoding import PaddedBatch
 

@@ -17,16 +17,17 @@ from zh_albert.checkpoints.files import WEIGHTS
 from zh_albert.checkpoints.folder import replace_folder, write_file
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
+from zh_albert.engines.choice import is_installed
 from zh_albert.engines.engine import Engine, Precision, TorchEngine
 from zh_albert.engines.exported import (
     FACTS,
     Format,
     exported_engines,
-    multiplies_8_bits,
     network_files,
     weights_digest,
 )
-from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.engines.onnx_graph import MATRIX_BITS
+from zh_albert.errors import CheckpointError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tokenization.encoding import PaddedBatch
@@ -68,12 +69,8 @@ def export(
     network = build_model(stored).float().eval()
     files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}
     exported = network_files(network, form, precision)
-    if precision == "int8" and not multiplies_8_bits():
-        raise ConfigError(
-            "int8 is checked as ONNX Runtime computes it, and here it cannot: expected "
-            "zh-albert[onnx] and a CPU with VNNI instructions; zh-albert convert --weights int8 "
-            "stores weights in 8 bits unchecked, to be computed in floating point"
-        )
+    if precision == "int8" and not is_installed("onnxruntime"):
+        raise MissingExtraError.of("onnxruntime", "onnx")  # by which it is checked
     exported = exported or _rounded(network, stored, files)
     size, parameters = sum(map(len, exported.values())), _count(network)
     if size > _BYTES[precision] * parameters + _DESCRIPTION_BYTES:
@@ -96,6 +93,8 @@ def export(
             "parameters": parameters,
             "bytes": size,
         }
+        if precision == "int8":
+            facts["matrix_bits"] = MATRIX_BITS
         (trial / FACTS).write_text(json.dumps(facts), encoding="utf-8")
         engines = exported_engines(trial, network)
         assert engines is not None

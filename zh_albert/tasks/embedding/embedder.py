@@ -123,8 +123,9 @@ class TextEmbedder:
         """Write the model folder; see ``checkpoints.store.save_model``."""
         task = {"name": "embedding", **asdict(self.window), **self.facts}
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
-        encoder = self.module.encoder
-        save_model(folder, model=encoder, config=self.config, files=files, task=task, dtype=dtype)
+        save_model(
+            folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
+        )
 
     @classmethod
     def load(cls, folder: Path) -> TextEmbedder:

@@ -2,7 +2,7 @@
 
 pip install onnxruntime tokenizers
 zh-albert export sentiment fast --format onnx
-python onnx_without_this_library.py fast 房间很干净 服务太差
+python classify.py fast 房间很干净 服务太差
 """
 
 import json
@@ -14,17 +14,18 @@ import onnxruntime
 from tokenizers import BertWordPieceTokenizer
 
 folder, *texts = sys.argv[1:]
+task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_padding()
-tokenizer.enable_truncation(128)  # the model's window; this library reads longer texts in several
-config = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))
-labels = config["zh_albert"]["task"]["labels"]
+tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
 encoded = tokenizer.encode_batch(texts)
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}
-logits = session.run(None, feeds)[0]
-odds = np.exp(logits)
-for row in odds / odds.sum(-1, keepdims=True):
-    print(labels[row.argmax()], row.max())
+for row in session.run(None, feeds)[0]:  # (texts, labels)
+    if task["head"] == "multi_label":
+        given = 1 / (1 + np.exp(-row)) >= task["threshold"]
+        print(*np.array(task["labels"])[given])
+    else:
+        print(task["labels"][row.argmax()], np.exp(row.max()) / np.exp(row).sum())

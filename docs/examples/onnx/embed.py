@@ -1,0 +1,30 @@
+"""Compare texts by sentence vectors of an exported ``model.onnx``, without zh-albert and PyTorch.
+
+pip install onnxruntime tokenizers
+zh-albert finetune --task embedding --train texts.jsonl --dev dev.jsonl --out mine
+zh-albert export mine fast --format onnx
+python embed.py fast 今天天气很好 阳光明媚 股票大跌
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from tokenizers import BertWordPieceTokenizer
+
+folder, *texts = sys.argv[1:]
+task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
+tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
+tokenizer.enable_padding()
+tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
+session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
+
+encoded = tokenizer.encode_batch(texts)
+names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
+feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}
+vectors = session.run(None, feeds)[0]  # (texts, hidden)
+vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+for row in vectors @ vectors.T:  # cosines
+    print(*row.round(3))

@@ -1,0 +1,34 @@
+"""Answer a question by a passage with an exported ``model.onnx``, without zh-albert and PyTorch.
+
+pip install onnxruntime tokenizers
+zh-albert export reader fast --format onnx
+python read.py fast 李华去了哪里？ 昨天李华坐火车去了杭州。
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from tokenizers import BertWordPieceTokenizer
+
+folder, question, context = sys.argv[1:]
+task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
+tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
+tokenizer.enable_truncation(task["max_length"], stride=task["stride"], strategy="only_second")
+session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
+
+found = (task["threshold"] if task["threshold"] is not None else -np.inf, "")
+encoded = tokenizer.encode(question, context)
+for window in (encoded, *encoded.overflowing):
+    names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
+    feeds = {name: np.array([getattr(window, field)]) for name, field in names.items()}
+    starts, ends = session.run(None, feeds)[0][0].T  # (start and end, tokens)
+    odds = starts[:, None] + ends - starts[0] - ends[0]  # against "not in this window", [CLS]
+    inside = np.array(window.sequence_ids) == 1
+    allowed = np.triu(np.outer(inside, inside)) & ~np.triu(np.ones_like(odds, bool), task["stride"])
+    first, last = np.unravel_index(np.where(allowed, odds, -np.inf).argmax(), odds.shape)
+    answer = context[window.offsets[first][0] : window.offsets[last][1]]
+    found = max(found, (odds[first, last], answer))
+print(found[1])

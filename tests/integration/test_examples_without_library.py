@@ -1,0 +1,144 @@
+"""The examples that open an exported network by themselves answer as this library does."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.micro import CONFIG
+from zh_albert import load
+from zh_albert.inference.export import export
+from zh_albert.tasks.choice.chooser import TextChooser
+from zh_albert.tasks.choice.examples import Question
+from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.heads import LabelSet, OneClass, Value
+from zh_albert.tasks.embedding.embedder import TextEmbedder
+from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.tokenizer import default_tokenizer
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "onnx"
+WINDOW = WindowConfig(max_length=48, stride=8)
+TEXTS = ["房间很好。", "服务太差，味道也糟糕", "好", "早餐喜欢，ok", "物流失望，2011年。", "😀真的"]
+PAIRS = list(zip(TEXTS[::2], TEXTS[1::2], strict=True))
+RARE = {"span": 4.0, "global_pointer": -10.0}  # what makes random weights find some entities
+
+Run = Callable[..., list[list[str]]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Export a model and return the words of each line that an example prints of it."""
+
+    def running(model: Any, example: str, *arguments: str) -> list[list[str]]:
+        for name, parameter in model.module.named_parameters():
+            if parameter.ndim == 2 and "embeddings" not in name:
+                parameter.data *= 3  # so that answers differ
+        model.save(tmp_path / "model", card="")
+        export(tmp_path / "model", tmp_path / "fast", form="onnx")
+        monkeypatch.setattr(sys, "argv", [example, str(tmp_path / "fast"), *arguments])
+        capsys.readouterr()
+        runpy.run_path(str(EXAMPLES / example), run_name="__main__")
+        return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+    torch.manual_seed(0)
+    return running
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_is_short_and_needs_nothing_of_this_library(example: Path) -> None:
+    source = example.read_text(encoding="utf-8")
+    assert "import zh_albert" not in source
+    assert "from zh_albert" not in source
+    lines = source.partition('"""\n\n')[2].splitlines()
+    code = [line for line in lines if line and not line.startswith(("import ", "from ", "#"))]
+    assert len(code) <= 30
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_classes(run: Run, tmp_path: Path, pairs: bool) -> None:
+    tokenizer, head = default_tokenizer(), OneClass(["一", "二", "三"])
+    model = TextClassifier(CONFIG, tokenizer, head, window=WINDOW, pairs=pairs, pooling="mean")
+    shown = run(model, "pair.py" if pairs else "classify.py", *TEXTS)
+    answers = load(str(tmp_path / "model"))(PAIRS if pairs else TEXTS)
+    assert [label for label, _ in shown] == [answer.label for answer in answers]
+    scores = [float(score) for _, score in shown]
+    assert scores == pytest.approx([answer.score for answer in answers], abs=1e-3)
+
+
+def test_several_classes(run: Run, tmp_path: Path) -> None:
+    head = LabelSet(["房间", "服务", "味道"], threshold=0.52)
+    shown = run(
+        TextClassifier(CONFIG, default_tokenizer(), head, window=WINDOW), "classify.py", *TEXTS
+    )
+    answers = load(str(tmp_path / "model"))(TEXTS)
+    assert [set(labels) for labels in shown] == [set(answer.labels) for answer in answers]
+    assert len({len(labels) for labels in shown}) > 1
+
+
+def test_values(run: Run, tmp_path: Path) -> None:
+    head = Value(mean=2.0, spread=1.5, labels=["value"])
+    model = TextClassifier(CONFIG, default_tokenizer(), head, window=WINDOW, pairs=True)
+    shown = run(model, "pair.py", *TEXTS)
+    answers = load(str(tmp_path / "model"))(PAIRS)
+    assert [float(value) for (value,) in shown] == pytest.approx(
+        [a.value for a in answers], abs=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "example"),
+    [
+        ("softmax", "entities.py"),
+        ("crf", "entities.py"),
+        ("span", "entities_by_borders.py"),
+        ("global_pointer", "entities_by_pairs.py"),
+    ],
+)
+def test_entities(run: Run, tmp_path: Path, head: Any, example: str) -> None:
+    model = TextTagger(CONFIG, default_tokenizer(), ["人", "地"], window=WINDOW, head=head)
+    for name, parameter in model.module.named_parameters():
+        if name.startswith("transitions"):
+            torch.nn.init.normal_(parameter)
+        elif name in ("classifier.bias", "types.bias") and head in RARE:
+            parameter.data += RARE[head]
+    shown = run(model, example, *TEXTS)
+    answers = load(str(tmp_path / "model"))(TEXTS)
+    expected = [[e.text, e.type, str(e.start), str(e.end)] for found in answers for e in found]
+    assert len(expected) > 3
+    assert sorted(shown) == sorted(expected)
+
+
+def test_answers(run: Run, tmp_path: Path) -> None:
+    model = TextReader(CONFIG, default_tokenizer(), window=WINDOW)
+    for context in ("昨天李华坐火车去了杭州。", "昨天李华坐火车去了杭州，明天回来。" * 9):
+        ((shown,),) = run(model, "read.py", "李华去了哪里？", context)
+        assert shown == load(str(tmp_path / "model"))("李华去了哪里？", context).text
+
+
+def test_a_reader_that_may_decline_does(run: Run) -> None:
+    model = TextReader(CONFIG, default_tokenizer(), window=WINDOW, threshold=1e3)
+    assert run(model, "read.py", "李华去了哪里？", "昨天李华坐火车去了杭州。") == [[]]
+
+
+def test_choices(run: Run, tmp_path: Path) -> None:
+    model = TextChooser(CONFIG, default_tokenizer(), window=WINDOW)
+    question = Question("昨天李华坐火车去了杭州。", "怎么去的？", ("开车", "坐火车", "坐飞机去"))
+    shown = run(model, "choose.py", question.context, question.question, *question.choices)
+    (shares,) = TextChooser.load(tmp_path / "model").probabilities([question])
+    assert [choice for choice, _ in shown] == list(question.choices)
+    assert [float(share) for _, share in shown] == pytest.approx(shares.tolist(), abs=1e-3)
+
+
+def test_vectors(run: Run, tmp_path: Path) -> None:
+    shown = run(TextEmbedder(CONFIG, default_tokenizer(), window=WINDOW), "embed.py", *TEXTS)
+    vectors = load(str(tmp_path / "model")).encode(TEXTS, normalize=True)
+    np.testing.assert_allclose(np.array(shown, dtype=float), vectors @ vectors.T, atol=2e-3)
