@@ -55,13 +55,14 @@ browser:
 	$(PIP) -e '.[dev]'
 	@touch $@ .venv/.demo .venv/.docs
 
-# Train the bundled models anew and store them in 8 bits; ZH_ALBERT_DATA names the folder with the
-# datasets. What is trained already is not trained again: remove runs/NAME for that.
+# Train the bundled models anew and export them in int8, checked on a dev file; ZH_ALBERT_DATA names
+# the folder with the datasets. What is trained already is not trained again: remove runs/NAME.
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
-BUNDLED := sentiment news ner nli similarity reader
 task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --resume --out runs/$(2) --init $(or $(4),encoder) \
 	$(foreach d,$(3),--train $(wildcard $(DATA)/$d/train.jsonl*) --dev $(wildcard $(DATA)/$d/dev.jsonl*) \
 		$(foreach s,dev test trial,$(addprefix --exclude ,$(wildcard $(DATA)/$d/$s.jsonl*))))
+bundle = $(BIN)/zh-albert export runs/$(1) runs/bundled/$(1) --format zh_albert --precision int8 \
+	--dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
 models: .venv/.dev
 	$(call task,classification,sentiment,chnsenticorp waimai_10k online_shopping_10_cats book_review)
 	$(call task,classification,news,tnews)
@@ -70,7 +71,12 @@ models: .venv/.dev
 	$(call task,pair,similarity,stsb_zh,runs/nli)
 	$(call task,reading,reader,cmrc2018)
 	rm -rf runs/bundled
-	for name in $(BUNDLED); do $(BIN)/zh-albert convert runs/$$name runs/bundled/$$name --weights int8; done
+	$(call bundle,sentiment,chnsenticorp)
+	$(call bundle,news,tnews)
+	$(call bundle,ner,cluener)
+	$(call bundle,nli,ocnli)
+	$(call bundle,similarity,stsb_zh)
+	$(call bundle,reader,cmrc2018)
 
 clean:
 	rm -rf .venv site test-artefacts

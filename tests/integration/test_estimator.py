@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tests.integration.conftest import BAD, GOOD, THINGS
 from tests.micro import save_micro_encoder
-from zh_albert import AlbertClassifier, load
+from zh_albert import AlbertClassifier, AlbertReader, AlbertTagger, load
 from zh_albert.errors import DataError
 from zh_albert.training.events import Progress
 
@@ -165,6 +165,19 @@ def test_bad_arguments_are_refused(
 ) -> None:
     with pytest.raises(DataError, match=problem):
         small().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "texts"),
+    [
+        (AlbertClassifier(), ["好", "坏"]),
+        (AlbertTagger(), ["好", "坏"]),
+        (AlbertReader(), [("谁", "好")]),
+    ],
+)
+def test_what_is_to_be_learned_must_be_given(estimator: Any, texts: list[Any]) -> None:
+    with pytest.raises(DataError, match="requires y to be passed, but the target y is None"):
+        estimator.fit(texts, None)
 
 
 def test_wrong_weights_are_refused() -> None:

@@ -182,9 +182,14 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names() == ("torch bf16", "torch bf16")
     assert names("onnxruntime") == ("onnxruntime fp32", "onnxruntime fp32")
     assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "openvino bf16")
-    assert names("onnxruntime", "openvino", precision="fp32")[1] == "openvino fp32"
+    assert names("onnxruntime", "openvino", precision="fp32")[1] == "onnxruntime fp32"
+    assert names("openvino", precision="fp32") == ("openvino fp32", "openvino fp32")
     assert names("onnxruntime", precision="bf16") == ("torch bf16", "torch bf16")
     assert names("onnxruntime", engine="torch", precision="fp32")[0] == "torch fp32"
+
+    monkeypatch.setattr("zh_albert.engines.choice.has_native_bf16", lambda: False)
+    assert names() == ("torch fp32", "torch fp32")
+    assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "onnxruntime fp32")
 
 
 @pytest.mark.parametrize(

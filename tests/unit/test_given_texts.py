@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from zh_albert import load
-from zh_albert.errors import DataError
+from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.pools import as_list, pools
 from zh_albert.tasks.ner.examples import as_spans
 
@@ -40,6 +41,13 @@ def test_a_generator_is_answered_as_its_list_is(name: str) -> None:
     model = load(name)
     assert model(text for text in TEXTS) == model(TEXTS)
     assert len(model(TEXTS)) == 2
+
+
+def test_a_model_may_be_a_path_and_nothing_else() -> None:
+    assert load(Path("ner"))("李华") == load("ner")("李华")
+    for wrong in (None, 3, b"ner"):
+        with pytest.raises(CheckpointError, match="expected a model's name or folder, found"):
+            load(wrong)  # type: ignore[call-overload]
 
 
 def test_a_text_may_have_no_entities_in_two_ways() -> None:

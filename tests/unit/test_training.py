@@ -11,6 +11,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -114,7 +115,7 @@ def test_stopped_and_resumed_equals_never_stopped_bit_for_bit(
 
 
 def test_accumulated_uneven_batches_equal_one_large_batch() -> None:
-    config = TrainConfig(epochs=2, peak_lr=0.05, clip_norm=0)
+    config = TrainConfig(epochs=2, peak_lr=0.05, clip_norm=0, precision="fp32")
     large, small = network().eval(), network().eval()
     for module in (*large.modules(), *small.modules()):
         if isinstance(module, nn.Dropout):
@@ -301,6 +302,28 @@ def test_learning_is_not_warned_of() -> None:
     for update in range(1, 60):
         watch(progress(update, 0.7 - update / 100))
     assert not said
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("precision", ["auto", "bf16", "fp32"])
+def test_bf16_is_taken_where_it_is_fast_and_warned_of_where_it_is_not(
+    native: bool, precision: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zh_albert.training.precision.has_native_bf16", lambda: native)
+    computed: set[torch.dtype] = set()
+    told: list[Event] = []
+
+    def watched(model: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+        computed.add(model[1](model[0](inputs["x"])).dtype)  # type: ignore[index]
+        return squared_error(model, inputs)
+
+    config = replace(CONFIG, precision=precision, max_updates=2)
+    train(network(), watched, Regression(), config, observers=[told.append])
+    in_bf16 = precision == "bf16" or (precision == "auto" and native)
+    assert computed == {torch.bfloat16 if in_bf16 else torch.float32}
+    warned = [event.text for event in told if isinstance(event, Warned)]
+    assert bool(warned) == (in_bf16 and not native)
+    assert all("slower here than fp32; leave the setting out" in text for text in warned)
 
 
 def test_tensorboard_gets_the_scalars(tmp_path: Path) -> None:

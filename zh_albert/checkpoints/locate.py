@@ -15,7 +15,7 @@ def bundled_names() -> list[str]:
     return sorted(path.parent.name for path in BUNDLED.glob("*/config.json"))
 
 
-def locate(model: str) -> Path:
+def locate(model: str | Path) -> Path:
     """Return the folder of a bundled model, of a path, or of a hub id (``owner/name``).
 
     A folder of that name wins over a bundled model, a bundled model over the hub. Only a hub id
@@ -24,6 +24,11 @@ def locate(model: str) -> Path:
     Raises:
         CheckpointError: If there is no such model; the nearest bundled name is suggested.
     """
+    if not isinstance(model, str | Path):
+        raise CheckpointError(
+            f"expected a model's name or folder, found {type(model).__name__}: {model!r:.50}"
+        )
+    model = str(model)
     path = Path(model).expanduser()
     if model and path.is_dir():
         return path

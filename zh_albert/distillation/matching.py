@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
+from zh_albert.training.precision import multiplies_bf16
 
 
 class TeacherView(NamedTuple):
@@ -44,17 +45,19 @@ def matched_layers(student_layers: int, teacher_top: int) -> tuple[tuple[int, in
 
 
 class FrozenTeacher:
-    """Computes what is matched, in bf16 and without gradients; never trained, never saved.
+    """Computes what is matched, without gradients; never trained, never saved.
+
+    In bf16 where the hardware multiplies it itself.
 
     Args:
-        encoder: Taken over and changed to bf16.
+        encoder: Taken over, and its numbers changed.
         layers: Which layers are matched, counted from 1, in order; those above are cut off.
         attention: Also return attention.
     """
 
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int], *, attention: bool) -> None:
         encoder.plan = encoder.plan[: max(layers)]
-        self._encoder = encoder.eval().bfloat16()
+        self._encoder = encoder.eval().to(torch.bfloat16 if multiplies_bf16() else torch.float32)
         self._layers, self._attention = tuple(layers), attention
 
     def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:

@@ -98,6 +98,10 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         texts = as_contents(X)
         if not texts:
             raise DataError("expected texts to learn from, found none")
+        if y is None:
+            raise DataError(
+                "requires y to be passed, but the target y is None: a label for each text"
+            )
         labels = np.asarray(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:

@@ -18,12 +18,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from zh_albert.checkpoints.locate import locate
-from zh_albert.engines.engine import has_native_bf16
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.texts import Content
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event, Observer, Warned
+from zh_albert.training.precision import settled
 
 
 class Savable(Protocol):
@@ -138,14 +138,14 @@ class AlbertEstimator(BaseEstimator, ABC):
         return WindowConfig(max_length=self.max_length, stride=self.stride)
 
     def _training(self, batch_tokens: int) -> TrainConfig:
-        return TrainConfig(
+        config = TrainConfig(
             # A search over np.arange or np.logspace hands in NumPy's numbers.
             epochs=index(self.epochs),
             peak_lr=float(self.peak_lr),
             batch_tokens=index(batch_tokens),
             seed=seed_of(self.random_state),
-            precision="bf16" if has_native_bf16() else "fp32",
         )
+        return settled(config)
 
     def _observers(self) -> list[Observer]:
         return [pass_on_warnings, *([self.on_event] if self.on_event else [])]

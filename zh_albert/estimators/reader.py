@@ -137,6 +137,10 @@ def _pairs(X: ArrayLike) -> list[tuple[Any, Any]]:  # noqa: N803
 
 def _examples(X: ArrayLike, y: Answers) -> list[ReadingExample]:  # noqa: N803
     pairs = _pairs(X)
+    if y is None:
+        raise DataError(
+            "requires y to be passed, but the target y is None: the answers to each question"
+        )
     if len(pairs) != len(y):
         raise DataError(f"{len(pairs)} questions, but answers to {len(y)}")
     examples = []

@@ -134,6 +134,10 @@ class AlbertTagger(AlbertEstimator):
 def _examples(X: ArrayLike, y: Entities) -> list[EntityExample]:  # noqa: N803
     texts = as_texts(X)
     refuse_non_strings(texts)
+    if y is None:
+        raise DataError(
+            "requires y to be passed, but the target y is None: the entities of each text"
+        )
     if len(texts) != len(y):
         raise DataError(f"{len(texts)} texts, but entities of {len(y)}")
     examples = []

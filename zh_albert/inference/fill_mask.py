@@ -18,8 +18,8 @@ from zh_albert.checkpoints.files import read_tensors
 from zh_albert.checkpoints.key_maps import from_huggingface
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.errors import CheckpointError, ConfigError, DataError
-from zh_albert.inference.pools import as_list, pools
+from zh_albert.errors import CheckpointError, DataError
+from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.batches import TokenSets
 from zh_albert.tasks.batching import Size, sorted_batches
@@ -155,17 +155,17 @@ class FillMask:
 
         Raises:
             DataError: If a text is not a string, has no mask, or more masks in a row than the
-                window holds (its index is named).
+                window holds (its index is named), or ``top_k`` or ``beams`` is no number from 1 on.
         """
-        if top_k < 1 or (beams is not None and beams < 1):
-            raise ConfigError(f"top_k ({top_k}) and beams ({beams}) must be at least 1")
+        wanted = as_count(top_k, "top_k")
+        width = max(_BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
         blanks = []
         for index, text in enumerate(as_list(texts)):
             try:
                 blanks.append(self._blanks(text))
             except DataError as error:
                 raise DataError(f"texts[{index}]: {error}") from None
-        return self._answers(blanks, top_k, beams or max(_BEAMS, 2 * top_k))
+        return self._answers(blanks, wanted, width)
 
     def stream(self, texts: Iterable[str]) -> Iterator[list[Spot] | DataError]:
         """Fill any number of texts in constant memory, in order.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, Unpack, overload
 
 from zh_albert.checkpoints.locate import locate
@@ -36,9 +37,9 @@ def load(model: Literal["reader"], **how: Unpack[EngineSettings]) -> Reader: ...
 @overload
 def load(model: Literal["encoder"], **how: Unpack[EngineSettings]) -> FillMask: ...
 @overload
-def load(model: str, **how: Unpack[EngineSettings]) -> Predictor: ...
+def load(model: str | Path, **how: Unpack[EngineSettings]) -> Predictor: ...
 def load(
-    model: str, *, engine: EngineName = "auto", precision: Precision | None = None
+    model: str | Path, *, engine: EngineName = "auto", precision: Precision | None = None
 ) -> Predictor:
     """Open a model: a bundled name, a folder, or a hub id.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Set
-from typing import TypeVar
+from operator import index
+from typing import SupportsIndex, TypeVar
 
 from zh_albert.errors import DataError
 
@@ -37,6 +38,17 @@ def pools(texts: str | Iterable[Text], size: int = _POOL) -> Iterator[list[Text]
     iterator = iter(_series(texts, "texts"))
     while pool := list(itertools.islice(iterator, size)):
         yield pool
+
+
+def as_count(value: object, name: str) -> int:
+    """Return how many of something are wanted.
+
+    Raises:
+        DataError: If it is no whole number of 1 or more.
+    """
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool) and index(value) >= 1:
+        return index(value)
+    raise DataError(f"{name}: expected a whole number of at least 1, found {value!r:.50}")
 
 
 def _series(texts: str | Iterable[Text], name: str) -> Iterable[Text]:

@@ -9,7 +9,7 @@ from typing import Unpack, overload
 
 from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
-from zh_albert.inference.pools import as_list, pools
+from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
 
@@ -95,10 +95,9 @@ class Reader:
 
         Raises:
             DataError: If something is not a string, a question is empty (its index is named), the
-                numbers of questions and contexts differ, or ``top_k`` is below 1.
+                numbers of questions and contexts differ, or ``top_k`` is no number from 1 on.
         """
-        if top_k is not None and top_k < 1:
-            raise DataError(f"top_k must be at least 1, got {top_k}")
+        wanted = 1 if top_k is None else as_count(top_k, "top_k")
         alone = isinstance(question, str)
         questions, contexts = as_list(question, "question"), as_list(context, "context")
         if isinstance(context, str):
@@ -112,9 +111,7 @@ class Reader:
         pairs = list(zip(questions, contexts, strict=True))
         ranked = [
             as_answers(text, spans)
-            for text, spans in zip(
-                contexts, self._reader.predict(pairs, top_k=top_k or 1), strict=True
-            )
+            for text, spans in zip(contexts, self._reader.predict(pairs, top_k=wanted), strict=True)
         ]
         result = [answers[0] for answers in ranked] if top_k is None else ranked
         return result[0] if alone else result

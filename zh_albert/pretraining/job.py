@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Objective, Selection, train
 from zh_albert.training.events import Observer
+from zh_albert.training.precision import settled
 from zh_albert.training.resume import Position
 from zh_albert.training.run_folder import metrics_file, open_run, run_observers, state_folder
 
@@ -119,7 +120,8 @@ def train_encoder(
             "trained_on": config.trained_on,
         }
         sizes = model.encoder.config
-        card = encoder_card(sizes, scores, write_toml(config), shards.counts.tokens)
+        used = replace(config, train=settled(config.train))
+        card = encoder_card(sizes, scores, write_toml(used), shards.counts.tokens)
         curve = learning_curve(metrics_file(config.out))
         described = {"README.md": card.encode(), "curve.jsonl": curve.encode()}
         files = {**tokenizer.save_files(), **described}

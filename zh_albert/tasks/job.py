@@ -28,6 +28,7 @@ from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import BatchSource, Objective, Selection, is_first_process, train
 from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
+from zh_albert.training.precision import settled
 from zh_albert.training.resume import Position
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 
@@ -198,6 +199,7 @@ def finetune_model(
 
     if init and (told := _beyond_training(init, config.window)):
         say(Warned(update=0, text=told))
+    used = replace(config, train=settled(config.train))
     source, chance_loss = trainee.data(say)
     watches = []
     if chance_loss is not None:
@@ -207,7 +209,7 @@ def finetune_model(
     def assess() -> dict[str, float]:
         assert trainee.evaluate is not None
         exact = model.engines
-        if config.train.precision == "bf16" and has_native_bf16():
+        if used.train.precision == "bf16" and has_native_bf16():
             # What chooses weights need not be more exact than what makes them.
             model.engines = Engines(partial(TorchEngine, model.module, "bf16"))
         try:
@@ -219,7 +221,7 @@ def finetune_model(
     def keep(_: Mapping[str, float]) -> None:
         if out:
             model.facts |= _told(scores)
-            model.save(out, card=trainee.card(write_toml(config)))
+            model.save(out, card=trainee.card(write_toml(used)))
 
     position = train(
         model.module,

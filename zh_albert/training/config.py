@@ -25,7 +25,8 @@ class TrainConfig:
     weight_decay: float = 0.01  # on matrices; biases and norms have none
     beta2: float = 0.98  # second-moment average; short runs want a short memory
     clip_norm: float = 1.0
-    precision: Literal["fp32", "bf16"] = "fp32"  # bf16: autocast over fp32 master weights
+    # bf16: autocast over fp32 master weights; auto: bf16 where the hardware multiplies it itself
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
     compile: bool = False  # torch.compile: a minute or more at the start, faster after it
     seed: int = 1
     evaluate_every: int = 0  # updates; 0: at the end of every epoch

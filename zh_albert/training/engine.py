@@ -22,10 +22,11 @@ from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError, TrainingError
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.events import Evaluation, Observer
+from zh_albert.training.events import Evaluation, Observer, Warned
 from zh_albert.training.interrupt import stop_requests
 from zh_albert.training.meter import Figures, Meter, add_figure
 from zh_albert.training.optim import build_optimizer
+from zh_albert.training.precision import SLOW_BF16, multiplies_bf16, settled
 from zh_albert.training.resume import (
     Position,
     load_state,
@@ -129,6 +130,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         KeyboardInterrupt: After Ctrl-C, once the state is saved.
     """
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
+    config = settled(config)
     width = config.accumulation * accelerator.num_processes  # batches of one update
     counts = [math.ceil(len(source.plan(epoch)) / width) for epoch in range(config.epochs)]
     total = min(sum(counts), config.max_updates or sum(counts))
@@ -148,6 +150,9 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         wrapped = torch.compile(wrapped)
     listeners = observers if accelerator.is_main_process else ()
     meter = Meter(position, total, listeners)
+    if config.precision == "bf16" and not multiplies_bf16():
+        for listener in listeners:
+            listener(Warned(update=position.update, text=SLOW_BF16))
 
     def save() -> None:
         if state_folder is not None and accelerator.is_main_process:
