@@ -227,11 +227,14 @@ def _parts(block: FeedForwardBlock, graph: Graph) -> list[tuple[nn.Linear, nn.Li
     parts = []
     for name, chosen, bias, int8 in (("quiet", others, True, True), ("loud", few, False, False)):
         size, units = block.down.out_features, int(chosen.sum())
-        up, down = nn.Linear(size, units), nn.Linear(units, size, bias=bias)
-        up.weight.data, up.bias.data = block.up.weight[chosen], block.up.bias[chosen]
-        down.weight.data = block.down.weight[:, chosen]
+        up = nn.Linear(size, units, device="meta")
+        up.weight, up.bias = (
+            nn.Parameter(whole[chosen]) for whole in (block.up.weight, block.up.bias)
+        )
+        down = nn.Linear(units, size, bias=bias, device="meta")
+        down.weight = nn.Parameter(block.down.weight[:, chosen])
         if bias:
-            down.bias.data = block.down.bias
+            down.bias = block.down.bias
         graph.names |= {
             part: f"{graph.names[whole]}.{name}"
             for part, whole in ((up, block.up), (down, block.down))
