@@ -62,6 +62,13 @@ def test_slurm_answers_the_same(
     check(tmp_path / "out", trained)
 
 
+@pytest.mark.slow
+def test_ray_answers_the_same(files: Path, trained: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="not among the libraries for development: 500 MB")
+    run(files, trained, tmp_path / "out", "--executor", "ray", "--workers", 2)
+    check(tmp_path / "out", trained)
+
+
 def test_a_damaged_file_is_named_and_the_job_goes_on(
     files: Path, trained: Path, tmp_path: Path
 ) -> None:
