@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -78,6 +78,7 @@ def clean(
     from corpora_tools.cleaning import CleaningConfig, read_phrases
     from corpora_tools.documents import find_inputs
     from corpora_tools.normalization import check_simplify
+    from corpora_tools.statistics import as_text
     from zh_albert.textio import read_lines
 
     more = [line for _, line in read_lines(phrases)] if phrases else []
@@ -105,6 +106,7 @@ def clean(
         ),
         out,
         as_json,
+        as_text,
     )
 
 
@@ -128,6 +130,7 @@ def dedup(
     """
     from corpora_tools import pipeline
     from corpora_tools.documents import find_inputs
+    from corpora_tools.statistics import as_text
 
     minhash = pipeline.MinHashSettings(ngram=ngram, buckets=buckets, hashes=hashes)
     _run(
@@ -142,6 +145,7 @@ def dedup(
         ),
         out,
         as_json,
+        as_text,
     )
 
 
@@ -166,6 +170,7 @@ def predict(
     """
     from corpora_tools import prediction
     from corpora_tools.documents import find_inputs
+    from corpora_tools.statistics import answers_as_text
 
     _run(
         lambda report: prediction.predict(
@@ -173,14 +178,16 @@ def predict(
         ),
         out,
         as_json,
+        answers_as_text,
     )
 
 
 def _run(
-    job: Callable[[Callable[[str, int, int], None]], dict[str, Any]], out: Path, as_json: bool
+    job: Callable[[Callable[[str, int, int], None]], dict[str, Any]],
+    out: Path,
+    as_json: bool,
+    shown: Callable[[Mapping[str, Any]], str],
 ) -> None:
-    from corpora_tools.statistics import as_text
-
     began = time.monotonic()
     try:
         with _progress() as report:
@@ -190,7 +197,7 @@ def _run(
         raise typer.Exit(130) from None
     seconds = round(time.monotonic() - began, 1)
     result = {"out": str(out), **statistics, "seconds": seconds}
-    text = json.dumps(result, ensure_ascii=False) if as_json else as_text(statistics)
+    text = json.dumps(result, ensure_ascii=False) if as_json else shown(statistics)
     typer.echo(text if as_json else f"{text}\n{out}, {seconds} s")
 
 

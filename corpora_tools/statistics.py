@@ -64,6 +64,15 @@ def collect_answers(stats: Path) -> dict[str, Any]:
     return dict(counted)
 
 
+def answers_as_text(statistics: Mapping[str, Any]) -> str:
+    """Show what ``collect_answers`` counts to a person.
+
+    >>> answers_as_text({"files": 3, "rows": 1200, "errors": 1})
+    '1,200 answers in 3 files, 1 not to be answered'
+    """
+    return "{rows:,} answers in {files:,} files, {errors:,} not to be answered".format(**statistics)
+
+
 def as_text(statistics: Mapping[str, Any]) -> str:
     """Show statistics to a person.
 
@@ -72,10 +81,6 @@ def as_text(statistics: Mapping[str, Any]) -> str:
     read     2 documents, 30 characters
     written  0 documents, 0 characters
     """
-    if "rows" in statistics:
-        return "{rows:,} answers in {files:,} files, {errors:,} not to be answered".format(
-            **statistics
-        )
     lines = []
     for name in ("read", "written"):
         counts = statistics[name]

@@ -137,5 +137,8 @@ def _unpack(archive: Path, target: Path) -> None:
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         archive.unlink()
         shutil.rmtree(staging)
-        raise DataError(f"{archive}: the archive is damaged ({error}); fetch it again") from None
+        raise DataError(
+            f"{archive}: the archive is damaged, encrypted or packed in an unknown way ({error}); "
+            "fetch it again"
+        ) from None
     staging.rename(target)

@@ -17,6 +17,7 @@ from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
+    refuse_no_targets,
 )
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
@@ -98,10 +99,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         texts = as_contents(X)
         if not texts:
             raise DataError("expected texts to learn from, found none")
-        if y is None:
-            raise DataError(
-                "requires y to be passed, but the target y is None: a label for each text"
-            )
+        refuse_no_targets(y, "a label for each text")
         labels = np.asarray(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:

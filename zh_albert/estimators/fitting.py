@@ -61,6 +61,16 @@ def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
     return [str(text) if isinstance(text, np.str_) else text for text in array.tolist()]
 
 
+def refuse_no_targets(y: object, what: str) -> None:
+    """Say, in the words that scikit-learn's own checks look for, that there is nothing to learn.
+
+    Raises:
+        DataError: If ``y`` is None.
+    """
+    if y is None:
+        raise DataError(f"requires y to be passed, but the target y is None: {what}")
+
+
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
     """Return a seed; None and a generator give another one each time."""
     if random_state is None or isinstance(random_state, np.random.RandomState):

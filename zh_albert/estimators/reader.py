@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
-from zh_albert.estimators.fitting import AlbertEstimator
+from zh_albert.estimators.fitting import AlbertEstimator, refuse_no_targets
 from zh_albert.inference.reading import Answer, as_answers
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
@@ -137,10 +137,7 @@ def _pairs(X: ArrayLike) -> list[tuple[Any, Any]]:  # noqa: N803
 
 def _examples(X: ArrayLike, y: Answers) -> list[ReadingExample]:  # noqa: N803
     pairs = _pairs(X)
-    if y is None:
-        raise DataError(
-            "requires y to be passed, but the target y is None: the answers to each question"
-        )
+    refuse_no_targets(y, "the answers to each question")
     if len(pairs) != len(y):
         raise DataError(f"{len(pairs)} questions, but answers to {len(y)}")
     examples = []

@@ -14,6 +14,7 @@ from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_texts,
+    refuse_no_targets,
 )
 from zh_albert.inference.tagging import Entity, as_entities
 from zh_albert.model.taggers import Head
@@ -134,10 +135,7 @@ class AlbertTagger(AlbertEstimator):
 def _examples(X: ArrayLike, y: Entities) -> list[EntityExample]:  # noqa: N803
     texts = as_texts(X)
     refuse_non_strings(texts)
-    if y is None:
-        raise DataError(
-            "requires y to be passed, but the target y is None: the entities of each text"
-        )
+    refuse_no_targets(y, "the entities of each text")
     if len(texts) != len(y):
         raise DataError(f"{len(texts)} texts, but entities of {len(y)}")
     examples = []

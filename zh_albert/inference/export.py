@@ -47,7 +47,7 @@ def export(
     """Write a model folder with its network in another format; all of it or nothing.
 
     Args:
-        source: A classifier's or tagger's folder.
+        source: A folder that ``zh-albert finetune`` wrote.
         out: Folder to write; may be ``source``.
         form: The engine's format; ``zh_albert``: the folder's own weights become those in 8 bits,
             and the network is made of them when it is loaded.
@@ -61,9 +61,9 @@ def export(
     Raises:
         CheckpointError: If the file gives other answers than the network, is larger than its
             weights, or loses too much; or the folder cannot be read or written.
-        ConfigError: If the format has no such precision, or int8 cannot be checked here.
+        ConfigError: If the format has no such precision.
         DataError: If ``dev`` cannot be read.
-        MissingExtraError: If a library is not installed.
+        MissingExtraError: If a library is not installed; int8 is checked by ONNX Runtime.
     """
     stored = read_folder(source)
     network = build_model(stored).float().eval()
