@@ -76,6 +76,23 @@ def write_escaped(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+@pytest.mark.parametrize("sent", [0.5, 1.0])  # in the middle of the request; of the answer
+def test_clients_that_go_away_change_nothing_for_others(server: Server, sent: float) -> None:
+    expected = server.post("classifier", {"texts": TEXTS[:2]}).json()
+    body = json.dumps({"texts": ["房间很好，服务太差" * 9] * 20}).encode()
+    head = (
+        "POST /v1/models/classifier/predict HTTP/1.1\r\nHost: here\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    request = head.encode() + body
+    address = httpx.URL(server.url)
+    for _ in range(10):
+        with socket.create_connection((address.host, address.port)) as client:
+            client.sendall(request[: int(sent * len(request))])
+    assert server.post("classifier", {"texts": TEXTS[:2]}).json() == expected
+    assert server.get("/health").json() == {"live": True, "ready": True}
+
+
 def test_openapi_shows_each_model_with_an_example_that_works(server: Server) -> None:
     schema = server.get("/openapi.json").json()
     for model in server.get("/v1/models").json():
