@@ -101,8 +101,12 @@ def build(schema: type[T], values: Mapping[str, Any], *, source: str = "configur
         cause = first.get("ctx", {}).get("error")
         if isinstance(cause, ConfigError):
             raise ConfigError(f"{source}: {cause}") from None
-        key = ".".join(str(part).removesuffix("_") for part in first["loc"])
-        problem = first["msg"].replace("Input should be", "expected")
+        place = _place(values, first["loc"])
+        key = ".".join(part.removesuffix("_") for part in place)
+        # A value of several kinds gives an error for each of them.
+        kinds = [e["msg"] for e in error.errors() if _place(values, e["loc"]) == place]
+        problem = " or ".join(kinds).replace("or Input should be", "or")
+        problem = problem.replace("Input should be", "expected")
         found = "" if first["type"] == "missing" else f", found {first['input']!r}"
         raise ConfigError(f"{source}: {key}: {problem}{found}") from None
 
@@ -143,6 +147,18 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _place(values: Mapping[str, Any], loc: tuple[int | str, ...]) -> tuple[str, ...]:
+    """Return the keys that lead to a value; pydantic adds which of several kinds it tried."""
+    place: list[str] = []
+    found: Any = values
+    for part in loc:
+        if not isinstance(found, Mapping):
+            break
+        place.append(str(part))
+        found = found.get(str(part).removesuffix("_"), {})
+    return tuple(place)
 
 
 def _field_names(values: Mapping[str, Any]) -> dict[str, Any]:

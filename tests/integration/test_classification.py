@@ -62,9 +62,10 @@ def test_a_text_that_fits_one_window_is_read_as_without_windows(trained: Path) -
 def test_no_part_of_a_long_text_is_cut_away(trained: Path) -> None:
     classifier = TextClassifier.load(trained)
     filler = "这是一段没有什么意思的话" * 40
-    plain = classifier.scores([filler])
-    for text in ("太差失望糟糕难吃退货" + filler, filler + "太差失望糟糕难吃退货"):
-        assert np.abs(classifier.scores([text]) - plain).max() > 1e-3
+    head, tail = ("太差失望糟糕难吃退货" + filler, filler + "太差失望糟糕难吃退货")
+    plain, *others = classifier.logits_of(classifier.encode([filler, head, tail]))
+    for logits in others:
+        assert (logits - plain).abs().max() > 1e-3
 
 
 def test_a_hundred_thousand_characters_are_read(trained: Path) -> None:
@@ -119,7 +120,7 @@ def test_predict_reads_task_files_and_standard_input(
     assert [row["label"] for row in rows] == ["positive"] * 8 + ["negative"] * 8
 
     class Stdin:
-        buffer = io.BytesIO("早餐喜欢\r\n价格失望".encode())
+        buffer = io.BytesIO("早餐喜欢。\r\n价格失望。".encode())
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     rows = [json.loads(line) for line in cli("predict", trained).out.splitlines()]
@@ -214,7 +215,11 @@ def test_killed_and_resumed_equals_never_stopped(micro: Path, tmp_path: Path) ->
 
 
 def test_training_that_learns_nothing_is_warned_of(micro: Path, cli: Cli, tmp_path: Path) -> None:
-    path = reviews(tmp_path / "t.jsonl")
+    path = tmp_path / "t.jsonl"
+    contradictions = reviews(path).read_text("utf-8")
+    for there, back in (("positive", "?"), ("negative", "positive"), ("?", "negative")):
+        contradictions = contradictions.replace(there, back)
+    path.write_text(path.read_text("utf-8") + contradictions, "utf-8")
     files = ("--train", path, "--dev", path, "--out", tmp_path / "out", "--init", micro)
     ran = cli("finetune", *files, *QUICK, "--set=train.peak_lr=1e-12", "--set=train.epochs=20")
     assert "guessing gives 0.693: nothing is being learned" in " ".join(ran.err.split())

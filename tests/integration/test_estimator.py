@@ -82,7 +82,7 @@ def test_clone_search_cross_validation_and_pipeline() -> None:
     copy = clone(small(peak_lr=2e-3))
     assert copy.get_params() == small(peak_lr=2e-3).get_params()
     assert cross_val_score(small(), TEXTS, LABELS, cv=2).shape == (2,)
-    search = GridSearchCV(small(epochs=8), {"peak_lr": [1e-6, 5e-3]}, cv=2).fit(TEXTS, LABELS)
+    search = GridSearchCV(small(epochs=8), {"peak_lr": [0.5, 5e-3]}, cv=2).fit(TEXTS, LABELS)
     assert search.best_params_["peak_lr"] == 5e-3
     strip = FunctionTransformer(lambda texts: [text.strip() for text in texts])
     pipeline = Pipeline([("strip", strip), ("albert", small())]).fit(TEXTS, LABELS)
@@ -187,7 +187,7 @@ def test_wrong_weights_are_refused() -> None:
 
 def test_a_fit_that_learns_nothing_warns_as_scikit_learn_does() -> None:
     with pytest.warns(ConvergenceWarning, match="guessing gives 0.693"):
-        small(epochs=30, peak_lr=1e-12).fit(TEXTS, LABELS)
+        small(epochs=30, peak_lr=1e-12).fit(TEXTS + TEXTS, LABELS + LABELS[::-1])
 
 
 def test_predicting_before_fitting_is_said() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -37,7 +38,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         pooling: ``first``: the first token's state; ``mean``: the mean of all.
         max_length: Tokens of one window; longer texts are read in overlapping windows.
         stride: Tokens that neighbouring windows share.
-        epochs: Passes over the training texts.
+        epochs: Passes over the training texts; ``auto``: 4, up to 10 where they are few.
         peak_lr: The highest learning rate.
         batch_tokens: Tokens of one forward pass in training; None: about 20 texts.
         random_state: Seed of weights, order and dropout; None: another one each time.
@@ -66,7 +67,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         pooling: Literal["first", "mean"] = "mean",
         max_length: int = 128,
         stride: int = 32,
-        epochs: int = 4,
+        epochs: int | Literal["auto"] = "auto",
         peak_lr: float = 2e-4,
         batch_tokens: int | None = None,
         random_state: int | np.random.RandomState | None = 1,
@@ -122,14 +123,14 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         ]
         batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
         config = self._config(batch_tokens)
-        self.classifier_, _ = finetune(
+        self.classifier_, position = finetune(
             examples,
             [],
             config,
             init=self._start(),
             observers=self._observers(),
         )
-        self.config_ = config
+        self.config_ = replace(config, train=replace(config.train, epochs=position.epoch))
         columns = np.arange(labels.shape[-1])
         self.classes_ = (
             columns if several else np.unique(labels)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from operator import index
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -101,7 +101,7 @@ class AlbertEstimator(BaseEstimator, ABC):
     preset: str | None
     max_length: int
     stride: int
-    epochs: int
+    epochs: int | Literal["auto"]
     peak_lr: float
     random_state: int | np.random.RandomState | None
     on_event: Callable[[Event], None] | None
@@ -150,7 +150,7 @@ class AlbertEstimator(BaseEstimator, ABC):
     def _training(self, batch_tokens: int) -> TrainConfig:
         config = TrainConfig(
             # A search over np.arange or np.logspace hands in NumPy's numbers.
-            epochs=index(self.epochs),
+            epochs=self.epochs if self.epochs == "auto" else index(self.epochs),
             peak_lr=float(self.peak_lr),
             batch_tokens=index(batch_tokens),
             seed=seed_of(self.random_state),

@@ -47,14 +47,20 @@ class SequenceClassifier(nn.Module):
             type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
             mask: True where a token may be attended to. Shape: (batch, length).
         """
-        if self.pooling == "mean":
-            hidden = self.encoder(token_ids, type_ids, mask).hidden
-            pooled = torch.tanh(self.encoder.pooler(masked_mean(hidden, mask)))
-        else:  # the last layer has nothing to do for the other tokens
-            first = torch.zeros_like(token_ids[:, :1])
-            pooled = self.encoder.pool(self.encoder.encode_some(token_ids, type_ids, mask, first))
+        pooled = torch.tanh(self.encoder.pooler(self.summary(token_ids, type_ids, mask)))
         logits: Tensor = self.classifier(self.dropout(pooled))
         return logits
+
+    def summary(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
+        """Return what stands for each text, see ``pooling``. Shape: (batch, hidden).
+
+        Args: see ``forward``.
+        """
+        if self.pooling == "mean":
+            return masked_mean(self.encoder(token_ids, type_ids, mask).hidden, mask)
+        # The last layer has nothing to do for the other tokens.
+        first = torch.zeros_like(token_ids[:, :1])
+        return self.encoder.encode_some(token_ids, type_ids, mask, first)[:, 0]
 
 
 class ChoiceScorer(SequenceClassifier):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
@@ -62,7 +63,7 @@ class JobConfig:
     window: WindowConfig = field(default_factory=WindowConfig)
     # Small batches: a few thousand texts make a few hundred updates.
     train: TrainConfig = field(
-        default_factory=lambda: TrainConfig(epochs=4, peak_lr=2e-4, batch_tokens=1024)
+        default_factory=lambda: TrainConfig(epochs="auto", peak_lr=2e-4, batch_tokens=1024)
     )
     card: CardConfig = field(default_factory=CardConfig)
     tensorboard: bool = False  # also write training/tensorboard (extra "track")
@@ -199,8 +200,10 @@ def finetune_model(
 
     if init and (told := _beyond_training(init, config.window)):
         say(Warned(update=0, text=told))
-    used = replace(config, train=settled(config.train))
     source, chance_loss = trainee.data(say)
+    updates = math.ceil(len(source.plan(0)) / config.train.accumulation)
+    epochs = config.train.epochs_of(updates)
+    used = replace(config, train=replace(settled(config.train), epochs=epochs))
     watches = []
     if chance_loss is not None:
         watches.append(ChanceWatch(chance_loss, config.train.peak_lr, say))
@@ -227,7 +230,7 @@ def finetune_model(
         model.module,
         trainee.objective,
         source,
-        config.train,
+        used.train,
         state_folder=state_folder(out) if out else None,
         settings=settings,
         resume=resume,

@@ -8,12 +8,16 @@ from typing import Literal
 
 from zh_albert.errors import ConfigError
 
+_EPOCHS = range(4, 11)  # that "auto" may mean
+_UPDATES = 80  # that "auto" wants, at least (docs/numbers.md, few texts)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
     """Settings of the training loop; the same for fine-tuning, pretraining and distillation."""
 
-    epochs: int = 3
+    # auto: 4, or up to 10 where texts are so few that 4 make less than 80 updates
+    epochs: int | Literal["auto"] = 3
     max_updates: int | None = None  # stop (and end the decay) here, if earlier
     batch_tokens: int = 4096  # tokens of one forward pass, padding included
     accumulation: int = 1  # forward passes per update and process
@@ -37,8 +41,8 @@ class TrainConfig:
             if not math.isfinite(getattr(self, name)):
                 raise ConfigError(f"{name} must be a finite number, got {getattr(self, name)}")
         for name in ("epochs", "batch_tokens", "accumulation", "peak_lr", "decay_power"):
-            if getattr(self, name) <= 0:
-                raise ConfigError(f"{name} must be > 0, got {getattr(self, name)}")
+            if (value := getattr(self, name)) != "auto" and value <= 0:
+                raise ConfigError(f"{name} must be > 0, got {value}")
         for name in ("warmup", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be in [0, 1), got {getattr(self, name)}")
@@ -47,3 +51,9 @@ class TrainConfig:
                 raise ConfigError(f"{name} must be >= 0, got {getattr(self, name)}")
         if self.max_updates is not None and self.max_updates <= 0:
             raise ConfigError(f"max_updates must be > 0, got {self.max_updates}")
+
+    def epochs_of(self, updates: int) -> int:
+        """Return how many epochs to train, of so many updates each."""
+        if self.epochs != "auto":
+            return self.epochs
+        return min(max(math.ceil(_UPDATES / max(updates, 1)), _EPOCHS[0]), _EPOCHS[-1])

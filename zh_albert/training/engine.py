@@ -132,7 +132,8 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
     config = settled(config)
     width = config.accumulation * accelerator.num_processes  # batches of one update
-    counts = [math.ceil(len(source.plan(epoch)) / width) for epoch in range(config.epochs)]
+    epochs = config.epochs_of(math.ceil(len(source.plan(0)) / width))
+    counts = [math.ceil(len(source.plan(epoch)) / width) for epoch in range(epochs)]
     total = min(sum(counts), config.max_updates or sum(counts))
     if total == 0:
         raise ConfigError("there is nothing to train on: the training data gives no batch")

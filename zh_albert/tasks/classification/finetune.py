@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from zh_albert.tasks.classification.examples import (
     read_pair_examples,
     read_text_examples,
 )
+from zh_albert.tasks.classification.head_start import some_of, start_head
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
 from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.classification.teacher import Lessons, Teacher
@@ -41,6 +42,9 @@ from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
+
+Losses = Callable[[Tensor, dict[str, Tensor]], Tensor]
+"""Logits and a batch → each text's loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +103,7 @@ def classification_data(
     batch_tokens: int,
     seed: int,
     ngrams: bool = False,
+    start: Losses | None = None,
     unlabelled: Sequence[Content] = (),
     lessons: Lessons | None = None,
 ) -> TrainingData:
@@ -110,6 +115,7 @@ def classification_data(
         batch_tokens: Padded tokens of a batch.
         seed: Decides the order.
         ngrams: First give the classifier n-grams of these texts, too.
+        start: First fit its head to some of them, so that these losses are small.
         unlabelled: Further texts or pairs, for which there are lessons only.
         lessons: What a teacher says of all of them; None: there is none.
     """
@@ -126,28 +132,44 @@ def classification_data(
         targets = torch.cat([targets, none])
         weights = torch.cat([weights, torch.ones(len(unlabelled))])
 
+    def wanted(item: list[int]) -> dict[str, Tensor]:
+        taught = lessons.inputs(item) if lessons else {}
+        return {"targets": targets[item], "weights": weights[item], **taught}
+
     def load(item: list[int]) -> Batch:
         chosen = [texts[index] for index in item]
-        inputs = collate_windows(chosen, classifier.config.pad_token_id)
-        inputs |= {"targets": targets[item], "weights": weights[item]}
-        inputs |= lessons.inputs(item) if lessons else {}
+        inputs = collate_windows(chosen, classifier.config.pad_token_id) | wanted(item)
         tokens = sum(text.tokens for text in chosen)
         return Batch(inputs, weight=float(weights[item].sum()), tokens=tokens)
 
+    if start:
+        drawn = some_of(weights.nonzero()[:, 0].tolist(), seed=seed)
+        told = wanted(drawn)
+        start_head(
+            classifier,
+            [texts[index] for index in drawn],
+            lambda logits: start(logits, told),
+            weights[drawn],
+        )
     sizes = [text.size for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
     return TrainingData(source, chance_loss)
 
 
-def classification_loss(
-    head: LabelHead, teacher: Teacher | None, module: nn.Module, inputs: dict[str, Tensor]
-) -> Outcome:
-    """Weighted loss of the merged logits, summed over the texts."""
-    logits = merged_outputs(module, inputs, len(inputs["targets"]))
+def text_losses(
+    head: LabelHead, teacher: Teacher | None, logits: Tensor, inputs: dict[str, Tensor]
+) -> Tensor:
+    """Return each text's loss, by its labels and by what the teacher says. Shape: (texts,)."""
     losses = head.losses(logits, inputs["targets"])
     if teacher:
         losses = losses.lerp(teacher.losses(logits, inputs["taught"]), inputs["taught_share"])
-    return Outcome((losses * inputs["weights"]).sum())
+    return losses
+
+
+def classification_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+    """Weighted loss of the merged logits, summed over the texts."""
+    logits = merged_outputs(module, inputs, len(inputs["targets"]))
+    return Outcome((losses(logits, inputs) * inputs["weights"]).sum())
 
 
 def finetune(
@@ -203,6 +225,7 @@ def finetune(
     if config.teacher:
         teacher = Teacher.find(config.teacher, head, pairs=pairs)
         known_as = fingerprint(teacher.folder, [*labelled, *further])
+    losses = partial(text_losses, head, teacher)
 
     def data(say: Observer) -> TrainingData:
         lessons = None
@@ -217,6 +240,7 @@ def finetune(
             batch_tokens=config.train.batch_tokens,
             seed=config.train.seed,
             ngrams=ngrams,
+            start=losses if init is not None else None,
             unlabelled=further,
             lessons=lessons,
         )
@@ -224,7 +248,7 @@ def finetune(
     trainee = Trainee(
         model=classifier,
         data=data,
-        objective=partial(classification_loss, head, teacher),
+        objective=partial(classification_loss, losses),
         evaluate=partial(evaluate, classifier, dev, tune=True) if dev else None,
         metric=head.metric,
         card=partial(classifier_card, classifier),

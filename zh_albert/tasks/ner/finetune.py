@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from zh_albert.model.taggers import Head
+from zh_albert.model.taggers import Head, TokenTagger
 from zh_albert.tasks.batching import ShuffledSource
 from zh_albert.tasks.job import (
     JobConfig,
@@ -33,6 +33,7 @@ from zh_albert.tasks.ner.heads import EntityHead, Passage
 from zh_albert.tasks.ner.metrics import entity_metrics
 from zh_albert.tasks.ner.passages import training_passages
 from zh_albert.tasks.ner.tag_head import TagHead
+from zh_albert.tasks.ner.tag_start import start_emissions
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.ner.teacher import TagLessons, asked, find_tagger
 from zh_albert.tasks.teaching import TeacherConfig, fingerprint, refuse_untaught
@@ -162,6 +163,10 @@ def finetune(
         if told := str(losses):
             say(Warned(update=0, text=told))
         chance_loss = tagger.head.chance_loss(passages)
+        network = tagger.module
+        if init is not None and isinstance(network, TokenTagger):
+            labelled = entity_source(tagger, passages, batch_tokens=batch_tokens, seed=seed)
+            start_emissions(network, labelled)
         lessons = None
         if config.teacher and teacher:
             others, _ = training_passages(tagger, further, batch_tokens=batch_tokens)

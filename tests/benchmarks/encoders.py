@@ -1,0 +1,189 @@
+"""Which encoder to ship: fine-tuned dev scores of several, against what an answer costs.
+
+Run: python tests/benchmarks/encoders.py small=encoder tiny=runs/distil-tiny random=tiny --json
+An encoder is LABEL=FOLDER (or a bundled name; the name of a preset: random weights), with @RATE
+behind it where 3e-4 is not its rate. Each learns from the same few texts of four sets, the network
+alone, one seed; ``SETS`` says how many texts and how long. Texts that occur in the dev file are not
+learned from. Runs are kept in ``--runs``: the same command goes on after a stop, and a further
+encoder costs only its own. Milliseconds are of one headline of TNEWS answered alone by PyTorch, one
+thread, CPU time, the median of 300. ``--picture FILE.svg`` draws scores against them. Needs the
+task datasets (ZH_ALBERT_DATA).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ |= {"OMP_NUM_THREADS": "1"}
+
+import torch
+
+from zh_albert import load
+from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.store import load_config
+from zh_albert.cli.progress import TrainingDisplay, say
+from zh_albert.configio import build
+from zh_albert.model.config import PRESETS
+from zh_albert.model.size import parameter_counts
+from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.texts import without
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#000000")
+HEADLINES = "tnews"
+
+
+class Part(NamedTuple):
+    """What is learned of a set."""
+
+    task: str
+    texts: int
+    epochs: int
+    max_length: int
+
+
+SETS = {
+    "ocnli": Part("pair", 8000, 2, 96),
+    "tnews": Part("classification", 6000, 2, 64),
+    "cluener": Part("ner", 2000, 3, 128),
+    "chnsenticorp": Part("classification", 1000, 3, 128),
+}
+
+
+@dataclass
+class Candidate:
+    """An encoder to compare: what the picture calls it, what it starts from, its learning rate."""
+
+    label: str
+    start: str
+    rate: float
+
+    @classmethod
+    def parse(cls, given: str) -> Candidate:
+        label, _, start = given.partition("=")
+        start, _, rate = start.partition("@")
+        if not start:
+            raise SystemExit(f"error: {given}: expected LABEL=FOLDER or LABEL=FOLDER@RATE")
+        return cls(label, start, float(rate or 3e-4))
+
+    def settings(self, part: Part) -> dict[str, Any]:
+        """Return the settings of a run, as its configuration file would hold them."""
+        model: dict[str, Any] = {"dropout": 0.1}
+        if part.task != "ner":
+            model |= {"pooling": "mean", "ngrams": False}
+        if self.start in PRESETS:
+            model["preset"] = self.start
+        return {
+            "model": model,
+            "window": {"max_length": part.max_length, "stride": 16},
+            "train": {"epochs": part.epochs, "peak_lr": self.rate, "batch_tokens": 1024},
+        }
+
+    def finetune(self, name: str, data: Path, run: Path) -> float:
+        """Learn from a part of a set, unless that is done; return the best dev score."""
+        part = SETS[name]
+        job = TASKS[part.task]
+        train, dev = (job.read(next(data.glob(f"{split}.jsonl*"))) for split in ("train", "dev"))
+        train = without(train, dev)[: part.texts]
+        say(f"{self.label} learns {name}: {len(train)} examples, {len(dev)} for dev")
+        with TrainingDisplay() as display:
+            _, position = job.finetune(
+                train,
+                dev,
+                build(job.config, self.settings(part)),
+                init=None if self.start in PRESETS else locate(self.start),
+                out=run,
+                resume=True,
+                observers=[display],
+            )
+        return round(position.best_metrics[job.metric], 4)
+
+
+def milliseconds(run: Path, dev: Path) -> float:
+    """Return what one text costs, the median over 300."""
+    texts = [example.text for example in TASKS["classification"].read(dev)[:310]]
+    model: Any = load(run, engine="torch")
+    took = []
+    for text in texts:
+        began = time.process_time()
+        model([text])
+        took.append(time.process_time() - began)
+    return round(1e3 * statistics.median(took[10:]), 2)
+
+
+def draw(results: dict[str, dict[str, Any]], path: Path) -> None:
+    """Draw a panel for each set: dev score against milliseconds a text."""
+    from matplotlib.figure import Figure
+
+    from zh_albert.training.curves_picture import write_picture
+
+    figure = Figure(figsize=(10, 6.4), layout="constrained", facecolor="white")
+    for number, name in enumerate(SETS, start=1):
+        axes = figure.add_subplot(2, 2, number)
+        for colour, (label, found) in zip(COLOURS, results.items(), strict=False):
+            place = found["ms_per_text"], found["scores"][name]
+            axes.scatter(*place, s=60, color=colour, zorder=2)
+            axes.annotate(
+                label,
+                place,
+                xytext=(7, -3),
+                textcoords="offset points",
+                color=colour,
+                fontsize=9,
+            )
+        axes.set_title(f"{name} dev, {TASKS[SETS[name].task].metric}", loc="left", fontsize=11)
+        axes.set_xlabel("milliseconds a text", fontsize=9)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:.4g} %")
+        axes.margins(x=0.3, y=0.15)
+        axes.set_xlim(left=0)
+        axes.grid(color="#E6E6E6", linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.tick_params(length=0, labelsize=9)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+    write_picture(figure, path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("encoders", nargs="+", metavar="LABEL=FOLDER[@RATE]")
+    parser.add_argument("--runs", type=Path, default=Path("runs/encoders"))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--picture", type=Path, help="draw the scores; .svg or .png")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args()
+    data = Path(os.environ.get("ZH_ALBERT_DATA", "../shared/data")) / "tasks"
+    if not data.is_dir():
+        raise SystemExit(f"error: {data}: no such folder; set ZH_ALBERT_DATA to what holds tasks/")
+    torch.set_num_threads(1)
+    results: dict[str, dict[str, Any]] = {}
+    for candidate in map(Candidate.parse, options.encoders):
+        runs = options.runs / candidate.label
+        scores = {name: candidate.finetune(name, data / name, runs / name) for name in options.sets}
+        config, _ = load_config(runs / options.sets[0])
+        results[candidate.label] = {
+            "scores": scores,
+            "encoder_parameters": parameter_counts(config)["encoder_parameters"],
+        }
+        if HEADLINES in scores:
+            dev = next((data / HEADLINES).glob("dev.jsonl*"))
+            results[candidate.label]["ms_per_text"] = milliseconds(runs / HEADLINES, dev)
+    if options.picture:
+        draw(results, options.picture)
+    if options.json:
+        json.dump(results, sys.stdout, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        for label, found in results.items():
+            print(label, found)
+
+
+if __name__ == "__main__":
+    main()
