@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.inference.pools import as_count
 from zh_albert.tasks.texts import Content
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
@@ -150,9 +151,9 @@ class AlbertEstimator(BaseEstimator, ABC):
     def _training(self, batch_tokens: int) -> TrainConfig:
         config = TrainConfig(
             # A search over np.arange or np.logspace hands in NumPy's numbers.
-            epochs=self.epochs if self.epochs == "auto" else index(self.epochs),
+            epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs"),
             peak_lr=float(self.peak_lr),
-            batch_tokens=index(batch_tokens),
+            batch_tokens=as_count(batch_tokens, "batch_tokens"),
             seed=seed_of(self.random_state),
         )
         return settled(config)
