@@ -108,9 +108,9 @@ def test_texts_of_no_weight_do_not_count() -> None:
     assert right.float().mean() > 0.8
 
 
-def classifier_after(micro: Path | None, updates: int) -> TextClassifier:
+def classifier_after(micro: Path | None, updates: int, rest: str = "") -> TextClassifier:
     examples = [
-        TextExample(text, "good" if good else "bad")
+        TextExample(text + rest, "good" if good else "bad")
         for text, good in zip(TEXTS, IS_GOOD, strict=True)
     ]
     config = classification.FinetuneConfig(
@@ -127,6 +127,11 @@ def test_a_run_from_an_encoder_begins_so_and_one_from_nothing_does_not(micro: Pa
     assert (started == gold).mean() > 0.8
     unstarted = classifier_after(None, 1).module.encoder.pooler.weight
     assert not torch.equal(unstarted, torch.diag(unstarted.diagonal()))
+
+
+def test_a_head_of_long_texts_begins_at_random(micro: Path) -> None:
+    pooler = classifier_after(micro, 1, rest="，还要再说几句" * 12).module.encoder.pooler.weight
+    assert not torch.equal(pooler, torch.diag(pooler.diagonal()))
 
 
 @pytest.mark.parametrize("head", ["softmax", "crf"])

@@ -22,7 +22,7 @@ from zh_albert.tasks.classification.examples import (
     read_pair_examples,
     read_text_examples,
 )
-from zh_albert.tasks.classification.head_start import some_of, start_head
+from zh_albert.tasks.classification.head_start import are_short, some_of, start_head
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
 from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.classification.teacher import Lessons, Teacher
@@ -115,7 +115,7 @@ def classification_data(
         batch_tokens: Padded tokens of a batch.
         seed: Decides the order.
         ngrams: First give the classifier n-grams of these texts, too.
-        start: First fit its head to some of them, so that these losses are small.
+        start: If they are short, first fit its head to some of them, by these losses.
         unlabelled: Further texts or pairs, for which there are lessons only.
         lessons: What a teacher says of all of them; None: there is none.
     """
@@ -144,13 +144,9 @@ def classification_data(
 
     if start:
         drawn = some_of(weights.nonzero()[:, 0].tolist(), seed=seed)
-        told = wanted(drawn)
-        start_head(
-            classifier,
-            [texts[index] for index in drawn],
-            lambda logits: start(logits, told),
-            weights[drawn],
-        )
+        chosen, told = [texts[index] for index in drawn], wanted(drawn)
+        if are_short(chosen):
+            start_head(classifier, chosen, lambda logits: start(logits, told), weights[drawn])
     sizes = [text.size for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
     return TrainingData(source, chance_loss)

@@ -17,6 +17,9 @@ from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.linear_start import Standard, fit_linear
 
+# Tokens, on average. Means over more vary so little that the fit needs large weights, and training
+# loses what it began with: of reviews of 110 tokens it did harm (docs/numbers.md, few texts).
+_LONGEST = 64
 _TEXTS = 2000  # are read; more cost time and hardly make a better start
 _SPREAD = 0.5  # of what goes into the pooler's tanh: nearly linear, and not small
 _PENALTY = 0.5
@@ -25,6 +28,11 @@ _PENALTY = 0.5
 def some_of(numbers: Sequence[int], *, seed: int) -> list[int]:
     """Draw which of the texts are read."""
     return random.Random(seed).sample(numbers, min(len(numbers), _TEXTS))
+
+
+def are_short(texts: Sequence[EncodedText]) -> bool:
+    """Say whether texts are short enough for ``start_head`` to pay."""
+    return sum(text.tokens for text in texts) <= _LONGEST * len(texts)
 
 
 def start_head(
