@@ -162,6 +162,8 @@ def main() -> None:
     data = Path(os.environ.get("ZH_ALBERT_DATA", "../shared/data")) / "tasks"
     if not data.is_dir():
         raise SystemExit(f"error: {data}: no such folder; set ZH_ALBERT_DATA to what holds tasks/")
+    if options.picture and set(options.sets) != set(SETS):
+        parser.error("--picture draws all sets; leave --sets out")
     torch.set_num_threads(1)
     results: dict[str, dict[str, Any]] = {}
     for candidate in map(Candidate.parse, options.encoders):

@@ -119,7 +119,7 @@ def _unpack(archive: Path, target: Path) -> None:
     """Put an archive's files, without its folders, into a folder that appears when all are there.
 
     Raises:
-        DataError: If the archive is damaged.
+        DataError: If the archive is damaged, encrypted or packed in an unknown way.
     """
     staging = target.with_name(f".{target.name}.unpacking")
     shutil.rmtree(staging, ignore_errors=True)
