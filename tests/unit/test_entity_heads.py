@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from zh_albert.errors import ConfigError
-from zh_albert.model.bioes import num_tags
+from zh_albert.model.bioes import legal_moves, num_tags
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.crf import Moves
+from zh_albert.model.crf import Moves, fixed_moves
 from zh_albert.model.taggers import HEADS, Head, TokenTagger, build_tagger, rotated
 from zh_albert.tasks.ner.alignment import Losses, TokenSpan
 from zh_albert.tasks.ner.border_head import BorderHead
@@ -153,7 +153,8 @@ def test_an_entitys_score_is_its_share_of_all_legal_sequences(name: Head) -> Non
     for parameter in network.transitions.parameters() if name == "crf" else ():
         torch.nn.init.normal_(parameter)
     emissions = torch.randn(6, 9)
-    moves = Moves(*(move.detach() for move in head._moves()))
+    scores = network.transitions() if name == "crf" else fixed_moves(legal_moves(2))
+    moves = Moves(*(move.detach() for move in scores))
 
     def score(tags: tuple[int, ...]) -> float:
         total = moves.start[tags[0]] + moves.end[tags[-1]]

@@ -21,14 +21,8 @@ from zh_albert.inference.loading import load
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
-from zh_albert.tasks.classification.ngrams import (
-    NGRAMS,
-    NgramVoter,
-    features_of,
-    hashed_ngrams,
-    tokens_of,
-    weighted_ngrams,
-)
+from zh_albert.tasks.classification.ngrams import NgramVoter, features_of, weighted_ngrams
+from zh_albert.tasks.ngrams import NGRAMS, hashed_ngrams, tokens_of
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig

@@ -21,7 +21,8 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.tasks.classification.examples import Label
 from zh_albert.tasks.classification.heads import LabelHead, head_from
-from zh_albert.tasks.classification.ngrams import NGRAMS, WEIGHT, NgramVoter
+from zh_albert.tasks.classification.ngrams import WEIGHT, NgramVoter
+from zh_albert.tasks.ngrams import NGRAMS
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows

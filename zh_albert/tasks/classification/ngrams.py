@@ -20,13 +20,11 @@ from safetensors import SafetensorError
 from torch.nn.functional import embedding_bag
 
 from zh_albert.errors import CheckpointError
+from zh_albert.tasks.ngrams import MIX, hashed_ngrams, known_places, tokens_of
 from zh_albert.tasks.windows import EncodedText
 
-NGRAMS = "ngrams.safetensors"  # in a model folder
 WEIGHT = 5.0  # of a margin, in logits, where no dev examples say
-_ORDERS = 3  # single tokens, pairs and triples
 _SEEN_IN = 3  # texts at least, or as many as any is; rarer n-grams are left out
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
 _LEVELS = np.float32(127)  # of a weight's size in 8 bits
 _C = 0.2  # the SVM's; n-grams are many and single ones weak
 _NEW = np.uint32(0x5BD1E995)  # marks an n-gram that only the second text of a pair has
@@ -169,9 +167,7 @@ def weighted_ngrams(
     counts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for text in texts:
         hashes, count = np.unique(features_of(text), return_counts=True)
-        places = np.searchsorted(names, hashes)
-        known = places < len(names)
-        known[known] = names[places[known]] == hashes[known]
+        places, known = known_places(names, hashes)
         columns.append(places[known])
         counts.append(count[known])
     ends = np.cumsum([len(found) for found in columns])
@@ -197,32 +193,10 @@ def features_of(text: EncodedText) -> NDArray[np.uint32]:
     new = np.setdiff1d(second, shared, assume_unique=True)
     reached = [round(_STEPS * len(shared) / len(side)) + 1 for side in (first, second)]
     steps = [np.arange(count) + (_STEPS + 1) * side for side, count in enumerate(reached)]
-    hashes = (np.concatenate(steps).astype(np.uint64) + np.uint64(1)) * _MIX >> np.uint64(32)
+    hashes = (np.concatenate(steps).astype(np.uint64) + np.uint64(1)) * MIX >> np.uint64(32)
     return np.concatenate([second, new ^ _NEW, hashes.astype(np.uint32)])
 
 
 def _ngrams_of(parts: list[list[int]]) -> NDArray[np.uint32]:
     """Return each n-gram of a text that windows show parts of, once. Shape: (n-grams,)."""
     return np.unique(np.concatenate([hashed_ngrams(np.array(ids, np.uint64)) for ids in parts]))
-
-
-def hashed_ngrams(ids: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return a hash of each n-gram of a text, shorter ones first. Shape: (n-grams,).
-
-    With a million known n-grams, 0.02 % of the unknown ones are taken for one of them: no harm.
-    """
-    found = [np.zeros(0, np.uint32)]
-    mixed = np.zeros(len(ids), np.uint64)
-    for order in range(min(_ORDERS, len(ids))):
-        mixed = (mixed[: len(ids) - order] + ids[order:] + np.uint64(1)) * _MIX
-        mixed ^= mixed >> np.uint64(29)
-        found.append((mixed >> np.uint64(32)).astype(np.uint32))
-    return np.concatenate(found)
-
-
-def tokens_of(text: EncodedText) -> NDArray[np.uint64]:
-    """Return a text's own tokens, each once, from its windows."""
-    ids: list[int] = []
-    for window, part in zip(text.windows, text.parts, strict=True):
-        ids += window.token_ids[1 + len(ids) - part.start : 1 + len(part)]
-    return np.array(ids, np.uint64)

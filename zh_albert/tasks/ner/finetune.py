@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from zh_albert.errors import ConfigError
 from zh_albert.model.taggers import Head, TokenTagger
 from zh_albert.tasks.batching import ShuffledSource
 from zh_albert.tasks.job import (
@@ -31,6 +32,7 @@ from zh_albert.tasks.ner.examples import (
 )
 from zh_albert.tasks.ner.heads import EntityHead, Passage
 from zh_albert.tasks.ner.metrics import entity_metrics
+from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.passages import training_passages
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tag_start import start_emissions
@@ -50,6 +52,13 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     head: Head = "crf"  # "softmax" opens in transformers; "global_pointer" nests entities
+    # A small tagger over n-grams beside the network; None: where the head is "crf".
+    ngrams: bool | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ngrams and self.head != "crf":
+            raise ConfigError(f'ngrams = true needs head = "crf", found "{self.head}"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +172,8 @@ def finetune(
         if told := str(losses):
             say(Warned(update=0, text=told))
         chance_loss = tagger.head.chance_loss(passages)
+        if config.model.head == "crf" and config.model.ngrams is not False:
+            tagger.ngrams = NgramTagger.fit(passages, len(types), seed=seed)
         network = tagger.module
         if init is not None and isinstance(network, TokenTagger):
             labelled = entity_source(tagger, passages, batch_tokens=batch_tokens, seed=seed)
@@ -191,7 +202,7 @@ def finetune(
         model=tagger,
         data=data,
         objective=partial(entity_loss, tagger.head, config.teacher),
-        evaluate=partial(evaluate, tagger, dev) if dev else None,
+        evaluate=partial(evaluate, tagger, dev, tune=True) if dev else None,
         metric="f1",
         card=partial(tagger_card, tagger),
         reopen=TextTagger.load,
@@ -210,10 +221,22 @@ def finetune(
     )
 
 
-def evaluate(tagger: TextTagger, examples: Sequence[EntityExample]) -> dict[str, Any]:
-    """Return ``entity_metrics``, ``examples`` and ``seconds`` (of prediction)."""
-    start = time.perf_counter()
-    predicted = tagger.predict([example.text for example in examples])
+def evaluate(
+    tagger: TextTagger, examples: Sequence[EntityExample], *, tune: bool = False
+) -> dict[str, Any]:
+    """Return ``entity_metrics``, ``examples`` and ``seconds`` (of prediction).
+
+    Args:
+        tagger: To be scored.
+        examples: To score it on.
+        tune: First choose on them what the n-grams weigh.
+    """
+    start, texts = time.perf_counter(), [example.text for example in examples]
+    if tune:
+        gold = [example.entities for example in examples]
+        predicted = tagger.tuned_entities(tagger.encode(texts), gold)
+    else:
+        predicted = tagger.predict(texts)
     seconds = time.perf_counter() - start
     found = [[entity for entity, _ in entities] for entities in predicted]
     scores = entity_metrics([example.entities for example in examples], found)

@@ -11,24 +11,15 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from zh_albert.model.bioes import OUTSIDE, legal_moves
-from zh_albert.model.crf import (
-    Moves,
-    backward_scores,
-    fixed_moves,
-    forward_scores,
-    log_likelihood,
-    viterbi,
-)
+from zh_albert.model.bioes import legal_moves
+from zh_albert.model.crf import Moves, fixed_moves, log_likelihood
 from zh_albert.model.taggers import TokenTagger
-from zh_albert.tasks.batching import Size, sorted_batches
 from zh_albert.tasks.ner.alignment import Losses, ScoredSpan, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.merging import deciding, merged, positions
-from zh_albert.tasks.ner.tags import spans_of, tags_of
+from zh_albert.tasks.ner.tag_decoding import best_spans
+from zh_albert.tasks.ner.tags import tags_of
 from zh_albert.tasks.teaching import divergence
-
-_DECODED_TOKENS = 8192  # tokens searched for the best tags at a time
 
 
 class TagHead:
@@ -97,52 +88,6 @@ class TagHead:
 
     def entities(self, texts: Sequence[Sequence[Tensor]]) -> list[list[ScoredSpan]]:
         """Find the best legal tags of each text."""
-        emissions = [torch.cat(list(pieces)) for pieces in texts]
-        result: list[list[ScoredSpan]] = [[] for _ in texts]
-        moves = Moves(*(move.detach().cpu().double() for move in self._moves()))
-        for chosen in sorted_batches([Size(1, len(e)) for e in emissions], _DECODED_TOKENS):
-            lengths = torch.tensor([len(emissions[index]) for index in chosen])
-            # In double precision the sums of a very long text still tell its tags apart.
-            batch = pad_sequence([emissions[index].double() for index in chosen], batch_first=True)
-            mask = torch.arange(batch.shape[1]) < lengths[:, None]
-            tags = viterbi(batch, mask, moves)
-            found = (tags != OUTSIDE).any(1)
-            rows = [index for index, has in zip(chosen, found.tolist(), strict=True) if has]
-            scored = _scored_spans(batch[found], mask[found], moves, tags[found])
-            for index, entities in zip(rows, scored, strict=True):
-                result[index] = entities
-        return result
-
-    def _moves(self) -> Moves:
         transitions = self._network.transitions
         moves: Moves = self._fixed if transitions is None else transitions()
-        return moves
-
-
-def _scored_spans(
-    emissions: Tensor, mask: Tensor, moves: Moves, tags: Tensor
-) -> list[list[ScoredSpan]]:
-    """Return the entities that tags mark, each with its probability; see ``TagHead``.
-
-    Args:
-        emissions: Of one text or more. Shape: (texts, length, tags).
-        mask: True for tokens, then padding. Shape: (texts, length).
-        moves: Scores of the moves.
-        tags: The best of each text, whose moves are legal. Shape: (texts, length).
-    """
-    texts = [list(spans_of(row)) for row in tags.tolist()]
-    found = [(row, *span[:2]) for row, spans in enumerate(texts) for span in spans]
-    if not found:
-        return [[] for _ in texts]
-    rows, firsts, lasts = torch.tensor(found).T
-    before = forward_scores(emissions, mask, moves)
-    after = backward_scores(emissions, mask, moves)
-    totals = torch.logsumexp(before[:, -1] + moves.end, dim=-1)
-    # What each token adds to its text's path; the tags of an entity are a part of that path.
-    steps = emissions.gather(2, tags[..., None]).squeeze(2)
-    steps[:, 1:] += moves.between[tags[:, :-1], tags[:, 1:]]
-    path = steps.cumsum(1)
-    logs = before[rows, firsts, tags[rows, firsts]] + after[rows, lasts, tags[rows, lasts]]
-    logs += path[rows, lasts] - path[rows, firsts] - totals[rows]
-    probabilities = iter(logs.exp().clamp(max=1).tolist())
-    return [[ScoredSpan(*span, next(probabilities)) for span in spans] for spans in texts]
+        return best_spans([torch.cat(list(pieces)) for pieces in texts], moves)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
@@ -16,14 +16,19 @@ from zh_albert.engines.choice import plain_engines
 from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.crf import Moves
 from zh_albert.model.taggers import Head, TokenTagger, build_tagger
-from zh_albert.tasks.ner.alignment import flat, to_characters
+from zh_albert.tasks.ner.alignment import ScoredSpan, flat, to_characters
 from zh_albert.tasks.ner.border_head import BorderHead
 from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.heads import EntityHead
+from zh_albert.tasks.ner.metrics import entity_metrics
+from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.pair_head import PairHead
+from zh_albert.tasks.ner.tag_decoding import best_spans
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import tag_names
+from zh_albert.tasks.ngrams import NGRAMS
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import (
     EncodedText,
@@ -36,6 +41,11 @@ from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 _POOL = 2048  # texts read together: bounds the scores that wait to be decoded
+_SHARE = 0.4  # of the n-grams in the scores, where no dev examples say
+_SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+
+Found = list[list[tuple[EntitySpan, float]]]
+"""The entities of each text, sorted, with their probabilities."""
 
 
 class EncodedPassage(NamedTuple):
@@ -56,6 +66,8 @@ class TextTagger:
         labels: Types of entities, in the order of their numbers.
         window: See ``WindowConfig``.
         engines: What runs the network when it predicts.
+        ngrams: A second opinion on each token's tags, joined with that of a ``crf`` head.
+        ngrams_share: Its part in the joined scores.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
@@ -76,10 +88,10 @@ class TextTagger:
         self.module = build_tagger(config, len(self.labels), head).eval()
         self.head = _head_of(self.module, head, len(self.labels))
         self.engines = plain_engines(self.module)
+        self.ngrams: NgramTagger | None = None
+        self.ngrams_share = _SHARE
 
-    def predict(
-        self, texts: Sequence[str], *, batch_tokens: int | None = None
-    ) -> list[list[tuple[EntitySpan, float]]]:
+    def predict(self, texts: Sequence[str], *, batch_tokens: int | None = None) -> Found:
         """Return each text's entities with their probabilities, sorted; a text may have none.
 
         Args:
@@ -111,13 +123,63 @@ class TextTagger:
 
     def entities_of(
         self, passages: Sequence[EncodedPassage], *, batch_tokens: int | None = None
-    ) -> list[list[tuple[EntitySpan, float]]]:
+    ) -> Found:
         """Return the entities of encoded texts; see ``predict``."""
-        result: list[list[tuple[EntitySpan, float]]] = [[] for _ in passages]
-        readable = [index for index, passage in enumerate(passages) if passage.encoding.ids]
-        pieces = self.pieces_of([passages[i].text for i in readable], batch_tokens=batch_tokens)
+        texts = [passage.text for passage in passages if passage.encoding.ids]
+        pieces = self.pieces_of(texts, batch_tokens=batch_tokens)
         with torch.inference_mode():
-            entities = self.head.entities(pieces)
+            if self.ngrams is None:
+                return self._found(passages, self.head.entities(pieces))
+            scores, others = _whole(pieces), self.ngrams.emissions(texts)
+            return self._found(passages, self._joined(scores, others, self.ngrams))
+
+    def tuned_entities(
+        self, passages: Sequence[EncodedPassage], gold: Sequence[Sequence[EntitySpan]]
+    ) -> Found:
+        """Choose on labelled texts, by F1, what the n-grams weigh, and return the entities."""
+        if self.ngrams is None:
+            return self.entities_of(passages)
+        texts = [passage.text for passage in passages if passage.encoding.ids]
+        scores, others = _whole(self.pieces_of(texts)), self.ngrams.emissions(texts)
+        best: tuple[float, float, Found] | None = None
+        for self.ngrams_share in _SHARES:
+            found = self._found(passages, self._joined(scores, others, self.ngrams))
+            f1 = entity_metrics(gold, [[span for span, _ in spans] for spans in found])["f1"]
+            if best is None or f1 > best[0]:
+                best = f1, self.ngrams_share, found
+        assert best is not None
+        self.ngrams_share = best[1]
+        return best[2]
+
+    def emissions_of(self, texts: Sequence[EncodedText]) -> list[Tensor]:
+        """Return the scores of tags of each text: of the network, joined with the n-grams' if any.
+
+        Only of a head that has tags. Shape of each: (tokens, tags).
+        """
+        scores = _whole(self.pieces_of(texts))
+        if self.ngrams is None:
+            return scores
+        others = self.ngrams.emissions(texts)
+        return [a.lerp(b, self.ngrams_share) for a, b in zip(scores, others, strict=True)]
+
+    def _joined(
+        self, scores: Sequence[Tensor], others: Sequence[Tensor], ngrams: NgramTagger
+    ) -> list[list[ScoredSpan]]:
+        """Decode the network's and the n-grams' scores together, moves among them."""
+        learned = cast(TokenTagger, self.module).transitions
+        assert learned is not None  # n-grams stand beside a conditional random field only
+        share = self.ngrams_share
+        moves = Moves(
+            *(a.lerp(b, share) for a, b in zip(learned(), ngrams.transitions(), strict=True))
+        )
+        return best_spans([a.lerp(b, share) for a, b in zip(scores, others, strict=True)], moves)
+
+    def _found(
+        self, passages: Sequence[EncodedPassage], entities: Sequence[Sequence[ScoredSpan]]
+    ) -> Found:
+        """Return the characters of entities; ``entities``: of the texts that have a token."""
+        result: Found = [[] for _ in passages]
+        readable = [index for index, passage in enumerate(passages) if passage.encoding.ids]
         for index, spans in zip(readable, entities, strict=True):
             found = to_characters(spans, passages[index].encoding.offsets, self.labels)
             result[index] = flat(found) if self.head.flat else found
@@ -148,6 +210,9 @@ class TextTagger:
             **self.facts,
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
+        if self.ngrams:
+            task["ngrams"] = {"share": self.ngrams_share}
+            files[NGRAMS] = self.ngrams.to_bytes(exact=dtype == torch.float32)
         save_model(
             folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
         )
@@ -170,12 +235,16 @@ class TextTagger:
         task.pop("name")
         task.pop("tags", None)
         labels, head = task.pop("labels"), task.pop("head")
+        ngrams = task.pop("ngrams", None)
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         tokenizer = matching_tokenizer(folder, config)
         tagger = cls(config, tokenizer, labels, window=window, head=head, facts=task)
         load_weights(tagger.module, folder)
         tagger.module.eval()
         tagger.engines = exported_engines(folder, tagger.module) or tagger.engines
+        if ngrams:
+            tagger.ngrams = NgramTagger.load(folder / NGRAMS, len(labels))
+            tagger.ngrams_share = float(ngrams["share"])
         return tagger
 
 
@@ -183,3 +252,8 @@ def _head_of(module: nn.Module, head: Head, num_types: int) -> EntityHead:
     if isinstance(module, TokenTagger):
         return TagHead(module, num_types)
     return BorderHead(num_types) if head == "span" else PairHead(num_types)
+
+
+def _whole(pieces: Sequence[Sequence[Tensor]]) -> list[Tensor]:
+    """Put the pieces of each text's windows in a row."""
+    return [torch.cat(list(parts)) for parts in pieces]
