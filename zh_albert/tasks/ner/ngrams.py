@@ -33,7 +33,8 @@ _WIDTH = 12  # numbers that an n-gram is; the tags are made of them
 _REACH = 2  # tokens to each side at which n-grams begin that a token is told of
 _SEEN = 2  # times at least, or as often as any is; rarer n-grams are left out
 _MOST = 100_000  # n-grams, those seen most often: 1.6 MB
-_EPOCHS, _RATE, _BATCH_TOKENS = 3, 0.05, 1024
+_RATE, _BATCH_TOKENS = 0.05, 1024
+_EPOCHS, _UPDATES, _MOST_EPOCHS = 3, 400, 20  # more epochs where three make fewer updates
 _FORGOTTEN = 0.2  # of the n-grams at each update, so that names are known by more than one
 _ROWS = 65_536  # read at a time: bounds memory
 _LEVELS = 127  # of a number's size in 8 bits
@@ -74,8 +75,12 @@ class NgramTagger(nn.Module):
         optimizer = torch.optim.Adagrad(self.parameters(), lr=_RATE)
         tags = [torch.tensor(tags_of(passage.spans, passage.tokens)) for passage in passages]
         sizes = [passage.text.size for passage in passages]
-        for epoch in range(_EPOCHS):
-            for item in shuffled_batches(sizes, _BATCH_TOKENS, random.Random(seed + epoch)):
+        rng = random.Random(seed)
+        for epoch in range(_MOST_EPOCHS):
+            batches = shuffled_batches(sizes, _BATCH_TOKENS, rng)
+            if epoch * len(batches) >= max(_UPDATES, _EPOCHS * len(batches)):
+                break
+            for item in batches:
                 chosen = torch.cat([rows[index] for index in item])
                 kept = torch.rand(chosen.shape) >= _FORGOTTEN
                 found = self(chosen * kept) / (1 - _FORGOTTEN)

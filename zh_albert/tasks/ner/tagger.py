@@ -41,7 +41,7 @@ from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 _POOL = 2048  # texts read together: bounds the scores that wait to be decoded
-_SHARE = 0.4  # of the n-grams in the scores, where no dev examples say
+_SHARE = 0.3  # of the n-grams in the scores, where no dev examples say
 _SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 
 Found = list[list[tuple[EntitySpan, float]]]
