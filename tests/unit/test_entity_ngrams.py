@@ -100,10 +100,8 @@ def test_a_token_is_told_of_the_two_around_it(tagger: TextTagger) -> None:
         emissions(tagger, [f"下雨下雨下{who}雨下雨下雨"]) for who in ("李华", "雨下")
     )
     changed = (known != other).any(1).nonzero()[:, 0].tolist()
-    # An n-gram of three that begins two tokens away reaches one further.
-    assert changed[0] >= 5 - 2 - 2
-    assert changed[-1] <= 6 + 2
-    assert {5, 6} <= set(changed)
+    # Known of it are 李 and 李华, which begin at token 5, and 华, which begins at token 6.
+    assert changed == [3, 4, 5, 6, 7, 8]
 
 
 def test_the_joined_scores_are_between_both(tagger: TextTagger) -> None:

@@ -24,7 +24,8 @@ def tagger_card(tagger: TextTagger, settings: str) -> str:
     text = CardText(
         title="Chinese entity tagger",
         pipeline="token-classification",
-        answers=f"Types: {', '.join(tagger.labels)}. Head: {_HEADS[tagger.head_name]}.",
+        answers=f"Types: {', '.join(tagger.labels)}. Head: {_HEADS[tagger.head_name]}."
+        + _beside(tagger),
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}; each "
         f"token is decided in the window that has most of the text around it.{longest}",
         scores=_per_type(tagger),
@@ -32,6 +33,16 @@ def tagger_card(tagger: TextTagger, settings: str) -> str:
         limits=_LIMITS,
     )
     return model_card(text, tagger.config, tagger.module, tagger.facts, settings)
+
+
+def _beside(tagger: TextTagger) -> str:
+    if tagger.ngrams is None:
+        return ""
+    return (
+        f"\n\nBeside the network stands a small tagger over {len(tagger.ngrams.names):,} n-grams of "
+        "tokens (their embeddings, one convolution, a conditional random field); its part in the "
+        f"joined scores is {tagger.ngrams_share:g} (chosen on the dev examples if there were any)."
+    )
 
 
 def _per_type(tagger: TextTagger) -> str:
