@@ -83,7 +83,7 @@ class NgramTagger(nn.Module):
             for item in batches:
                 chosen = torch.cat([rows[index] for index in item])
                 kept = torch.rand(chosen.shape) >= _FORGOTTEN
-                found = self(chosen * kept) / (1 - _FORGOTTEN)
+                found = self(chosen * kept)
                 counts = [len(tags[index]) for index in item]
                 emissions = pad_sequence(_texts_of(found, counts), batch_first=True)
                 mask = torch.arange(emissions.shape[1]) < torch.tensor(counts)[:, None]
@@ -122,7 +122,7 @@ class NgramTagger(nn.Module):
         """
         places, known = known_places(self.names, hashes)
         counts = _counts(hashes)
-        rows = np.zeros((counts[0] + 2, ORDERS), np.int64)
+        rows = np.zeros((counts[0] + 2, ORDERS), np.int32)
         ends = list(accumulate(counts))
         for order, (count, end) in enumerate(zip(counts, ends, strict=True)):
             part = slice(end - count, end)
