@@ -39,8 +39,8 @@ def _beside(tagger: TextTagger) -> str:
     if tagger.ngrams is None:
         return ""
     return (
-        f"\n\nBeside the network stands a small tagger over {len(tagger.ngrams.names):,} n-grams of "
-        "tokens (their embeddings, one convolution, a conditional random field); its part in the "
+        f"\n\nBeside the network stands a small tagger over {len(tagger.ngrams.names):,} n-grams "
+        "(their embeddings, one convolution, a conditional random field); its part in the "
         f"joined scores is {tagger.ngrams_share:g} (chosen on the dev examples if there were any)."
     )
 
