@@ -157,7 +157,7 @@ def test_finetune_writes_a_folder_and_drops_excluded_texts(
         "README.md",
         "config.json",
         "model.safetensors",
-        "ngrams.safetensors",
+        "ngrams.npz",
         "tokenizer_config.json",
         "training",
         "vocab.txt",

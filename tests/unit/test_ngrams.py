@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
@@ -22,7 +24,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.classification.ngrams import NgramVoter, features_of, weighted_ngrams
-from zh_albert.tasks.ngrams import NGRAMS, hashed_ngrams, tokens_of
+from zh_albert.tasks.ngrams import NGRAMS, hashed_ngrams, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
@@ -161,7 +163,7 @@ def test_a_trained_classifier_keeps_them_and_answers_the_same(tmp_path: Path) ->
     assert opinions.network == Classifier(alone)(TEXTS[0])[0]
 
     (out / NGRAMS).unlink()
-    with pytest.raises(CheckpointError, match=r"ngrams.safetensors: missing or damaged"):
+    with pytest.raises(CheckpointError, match=r"ngrams.npz: missing or damaged"):
         load(str(out))
 
 
@@ -209,3 +211,33 @@ def test_ngrams_vote_wherever_they_can(
     config = replace(CONFIG, model=model)
     made, _ = finetune(texts, [], config, init=save_micro_encoder(tmp_path / "micro"))
     assert (made.voter is not None) == votes
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), unique=True))
+def test_an_archive_keeps_names_and_numbers(
+    tmp_path_factory: pytest.TempPathFactory, hashes: list[int]
+) -> None:
+    names = np.sort(np.array(hashes, np.uint32))
+    path = tmp_path_factory.mktemp("archive") / NGRAMS
+    content = packed(names, {"rarity": names.astype(np.float32)})
+    path.write_bytes(content)
+    found = unpacked(path)
+    assert found["names"].dtype == np.uint32
+    assert np.array_equal(found["names"], names)
+    assert np.array_equal(found["rarity"], names.astype(np.float32))
+    assert content == packed(names, {"rarity": names.astype(np.float32)}), "the same bytes"
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no archive", packed(np.arange(99, dtype=np.uint32), {})]
+)
+def test_a_damaged_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / NGRAMS).write_bytes(content[:-30])
+    with pytest.raises(CheckpointError, match=r"ngrams\.npz: missing or damaged"):
+        unpacked(tmp_path / NGRAMS)
+
+
+def test_an_archive_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / NGRAMS).write_bytes(packed(np.arange(9, dtype=np.uint32), {}))
+    with pytest.raises(CheckpointError, match="has no 'rarity'"):
+        NgramVoter.load(tmp_path / NGRAMS, 2)

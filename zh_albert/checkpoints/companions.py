@@ -17,7 +17,7 @@ _PATTERNS = {
     "spiece.model": "*.model",
     "tokenizer_config.json": "tokenizer_config.json",
     "README.md": "README.md",
-    "ngrams.safetensors": "ngrams.safetensors",  # of a classifier that has them
+    "ngrams.npz": "ngrams.npz",  # of a classifier or a tagger that has them
 }
 
 

@@ -38,7 +38,15 @@ _TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.25}
 _BYTES: dict[Precision, float] = {"fp32": 4.2, "bf16": 2.2, "int8": 2.0}
 _DESCRIPTION_BYTES = 200_000  # of the graph itself
 _ALLOWED_LOSS = 0.5  # points of the task's score that int8 may cost
-_GO_ALONG = ("config.json", "*.safetensors*", "vocab.txt", "spiece.model", "*_config.json", "*.md")
+_GO_ALONG = (
+    "config.json",
+    "*.safetensors*",
+    "*.npz",
+    "vocab.txt",
+    "spiece.model",
+    "*_config.json",
+    "*.md",
+)
 
 
 def export(

@@ -1,13 +1,21 @@
-"""N-grams of tokens, by hashes that are the same on every machine."""
+"""N-grams of tokens, by hashes that are the same on every machine, and how a folder keeps them."""
 
 from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zh_albert.errors import CheckpointError
 from zh_albert.tasks.windows import EncodedText
 
-NGRAMS = "ngrams.safetensors"  # in a model folder: what a model knows of n-grams
+NGRAMS = "ngrams.npz"  # in a model folder: what a model knows of n-grams
 ORDERS = 3  # single tokens, pairs and triples
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
 
@@ -51,3 +59,34 @@ def tokens_of(text: EncodedText) -> NDArray[np.uint64]:
     for window, part in zip(text.windows, text.parts, strict=True):
         ids += window.token_ids[1 + len(ids) - part.start : 1 + len(part)]
     return np.array(ids, np.uint64)
+
+
+def packed(names: NDArray[np.uint32], numbers: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return an ``.npz`` archive, compressed.
+
+    Of the names it holds the differences, their low bytes first: of four bytes two are all but
+    always 0.
+
+    Args:
+        names: The n-grams known, sorted.
+        numbers: What is known of them, by any other name.
+    """
+    steps = np.diff(names, prepend=np.uint32(0)).astype("<u4").view(np.uint8).reshape(-1, 4)
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, names=np.ascontiguousarray(steps.T), **numbers)
+    return file.getvalue()
+
+
+def unpacked(path: Path) -> dict[str, NDArray[Any]]:
+    """Read what ``packed`` returned: the numbers, and ``names``.
+
+    Raises:
+        CheckpointError: If the file is missing or damaged.
+    """
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+            found = {name: archive[name] for name in archive.files}
+        steps = np.ascontiguousarray(found["names"].T).view("<u4")[:, 0]
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        raise CheckpointError(f"{path}: missing or damaged ({error}); get it again") from None
+    return {**found, "names": np.cumsum(steps, dtype=np.uint32)}

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import safetensors.numpy
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from torch.nn.functional import embedding_bag
 
 from zh_albert.errors import CheckpointError
-from zh_albert.tasks.ngrams import MIX, hashed_ngrams, known_places, tokens_of
+from zh_albert.tasks.ngrams import MIX, hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 
 WEIGHT = 5.0  # of a margin, in logits, where no dev examples say
@@ -95,7 +93,7 @@ class NgramVoter:
         return np.asarray(found.numpy() + self.offsets)
 
     def to_bytes(self, *, exact: bool = False) -> bytes:
-        """Return what ``ngrams.safetensors`` holds: weights in 8 bits, others in half precision.
+        """Return what ``ngrams.npz`` holds: weights in 8 bits, others in half precision.
 
         Stored are the weights' square roots, as shares of the largest of a class: most weights are
         small, and it is of these that a text has many.
@@ -105,19 +103,16 @@ class NgramVoter:
         """
         if exact:
             numbers = {"rarity": self.rarity, "weights": self.weights, "offsets": self.offsets}
-            whole: bytes = safetensors.numpy.save({"names": self.names, **numbers})
-            return whole
+            return packed(self.names, numbers)
         largest = np.abs(self.weights).max(0)
         roots = np.sqrt(np.abs(self.weights) / np.where(largest > 0, largest, 1))
         stored = {
-            "names": self.names,
             "rarity": self.rarity.astype(np.float16),
             "weights": (np.sign(self.weights) * np.rint(_LEVELS * roots)).astype(np.int8),
             "scales": largest,
             "offsets": self.offsets.astype(np.float16),
         }
-        content: bytes = safetensors.numpy.save(stored)
-        return content
+        return packed(self.names, stored)
 
     @classmethod
     def load(cls, path: Path, classes: int) -> NgramVoter:
@@ -130,11 +125,11 @@ class NgramVoter:
         Raises:
             CheckpointError: If the file is missing, damaged, or of another model.
         """
+        found = unpacked(path)
         try:
-            found = safetensors.numpy.load(path.read_bytes())
             names, *numbers = (found[n] for n in ("names", "rarity", "weights", "offsets"))
-        except (OSError, SafetensorError, KeyError) as error:
-            raise CheckpointError(f"{path}: missing or damaged ({error}); get it again") from None
+        except KeyError as error:
+            raise CheckpointError(f"{path}: has no {error}; get the folder again") from None
         rarity, weights, offsets = (np.asarray(array, np.float32) for array in numbers)
         scales = found.get("scales", np.ones(classes, np.float32))
         if weights.shape != (len(names), classes) or scales.shape != (classes,):

@@ -13,10 +13,8 @@ from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
-import safetensors.torch
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
@@ -26,13 +24,13 @@ from zh_albert.model.crf import Transitions, log_likelihood
 from zh_albert.tasks.batching import shuffled_batches
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.tags import tags_of
-from zh_albert.tasks.ngrams import ORDERS, hashed_ngrams, known_places, tokens_of
+from zh_albert.tasks.ngrams import ORDERS, hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 
 _WIDTH = 12  # numbers that an n-gram is; the tags are made of them
 _REACH = 2  # tokens to each side at which n-grams begin that a token is told of
 _SEEN = 2  # times at least, or as often as any is; rarer n-grams are left out
-_MOST = 100_000  # n-grams, those seen most often: 1.6 MB
+_MOST = 100_000  # n-grams, those seen most often: 1.2 MB
 _RATE, _BATCH_TOKENS = 0.05, 1024
 _EPOCHS, _UPDATES, _MOST_EPOCHS = 3, 400, 20  # more epochs where three make fewer updates
 _FORGOTTEN = 0.2  # of the n-grams at each update, so that names are known by more than one
@@ -130,7 +128,7 @@ class NgramTagger(nn.Module):
         return torch.from_numpy(rows)
 
     def to_bytes(self, *, exact: bool = False) -> bytes:
-        """Return what ``ngrams.safetensors`` holds: vectors in 8 bits, the rest in half precision.
+        """Return what ``ngrams.npz`` holds: vectors in 8 bits, the rest in half precision.
 
         Args:
             exact: Store all numbers as they are, in three times the space.
@@ -144,13 +142,7 @@ class NgramTagger(nn.Module):
             rounded = (vectors / scales).round().to(torch.int8)
             halves = {name: tensor.half() for name, tensor in rest.items()}
             stored = {"vectors": rounded, "scales": scales, **halves}
-        content: bytes = safetensors.torch.save(
-            {
-                "names": torch.from_numpy(self.names),
-                **{k: v.contiguous() for k, v in stored.items()},
-            }
-        )
-        return content
+        return packed(self.names, {name: tensor.numpy() for name, tensor in stored.items()})
 
     @classmethod
     def load(cls, path: Path, num_types: int) -> NgramTagger:
@@ -163,18 +155,18 @@ class NgramTagger(nn.Module):
         Raises:
             CheckpointError: If the file is missing, damaged, or of another model.
         """
+        found = unpacked(path)
+        tagger = cls(found.pop("names"), num_types)
+        tensors = {name: torch.from_numpy(array) for name, array in found.items()}
         try:
-            found = safetensors.torch.load(path.read_bytes())
-            names = found.pop("names").numpy()
-            vectors = found.pop("vectors").float() * found.pop("scales", torch.ones(()))
-            tagger = cls(names, num_types)
+            vectors = tensors.pop("vectors").float() * tensors.pop("scales", torch.ones(()))
             rows = torch.cat([torch.zeros(1, _WIDTH), vectors])
-            tagger.load_state_dict({"vectors.weight": rows, **found})
-        except (OSError, SafetensorError, KeyError, RuntimeError) as error:
+            tagger.load_state_dict({"vectors.weight": rows, **tensors})
+        except (KeyError, RuntimeError) as error:
             reason = str(error).splitlines()[-1].strip()
             raise CheckpointError(
-                f"{path}: missing, damaged, or of another model than one of {num_types} types "
-                f"({reason}); get the folder again"
+                f"{path}: of another model than one of {num_types} types ({reason}); get the "
+                "folder again"
             ) from None
         return tagger.eval().requires_grad_(False)
 
