@@ -64,8 +64,8 @@ def tokens_of(text: EncodedText) -> NDArray[np.uint64]:
 def packed(names: NDArray[np.uint32], numbers: Mapping[str, NDArray[Any]]) -> bytes:
     """Return an ``.npz`` archive, compressed.
 
-    Of the names it holds the differences, their low bytes first: of four bytes two are all but
-    always 0.
+    Of the names it holds the differences, all low bytes first: the high ones are mostly 0, which
+    takes next to no space.
 
     Args:
         names: The n-grams known, sorted.
@@ -87,6 +87,6 @@ def unpacked(path: Path) -> dict[str, NDArray[Any]]:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
         steps = np.ascontiguousarray(found["names"].T).view("<u4")[:, 0]
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, EOFError, LookupError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise CheckpointError(f"{path}: missing or damaged ({error}); get it again") from None
     return {**found, "names": np.cumsum(steps, dtype=np.uint32)}

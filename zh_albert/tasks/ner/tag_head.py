@@ -25,8 +25,7 @@ from zh_albert.tasks.teaching import divergence
 class TagHead:
     """BIOES tags; legal sequences only, whether the moves between them are learned or not.
 
-    An entity's score is its probability: the share, among all legal sequences of its text, of
-    those that hold it.
+    See ``best_spans`` for the scores of entities.
     """
 
     flat = True
