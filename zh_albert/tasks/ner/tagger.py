@@ -169,9 +169,8 @@ class TextTagger:
         learned = cast(TokenTagger, self.module).transitions
         assert learned is not None  # n-grams stand beside a conditional random field only
         share = self.ngrams_share
-        moves = Moves(
-            *(a.lerp(b, share) for a, b in zip(learned(), ngrams.transitions(), strict=True))
-        )
+        both = zip(learned(), ngrams.transitions(), strict=True)
+        moves = Moves(*(a.to(b.device).lerp(b, share) for a, b in both))  # a GPU has the network
         return best_spans([a.lerp(b, share) for a, b in zip(scores, others, strict=True)], moves)
 
     def _found(
