@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -32,6 +33,7 @@ from zh_albert.training.config import TrainConfig
 SUBJECTS = ["房间", "早餐", "服务", "位置", "价格", "电视", "毛巾", "前台"]
 TEXTS = [f"{subject}{word}" for subject in SUBJECTS for word in ("很好很好", "太差了", "一般吧")]
 LABELS = ["good", "bad", "middling"] * len(SUBJECTS)
+VALUES = {"good": 3.5, "bad": 1.0, "middling": 2.0}
 CONFIG = FinetuneConfig(
     model=ModelConfig(pooling="mean", ngrams=True),
     window=WindowConfig(max_length=16, stride=4),
@@ -182,10 +184,36 @@ def test_the_sum_is_scaled_so_that_probabilities_mean_what_they_say(tmp_path: Pa
 def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match='needs pooling = "mean"'):
         ModelConfig(ngrams=True, pooling="first")
-    values = [TextExample("一", 1.0), TextExample("三", 2.5)]
-    regression = replace(CONFIG, model=replace(CONFIG.model, head="regression"))
-    with pytest.raises(ConfigError, match="one class each, not for several or for values"):
-        finetune(values, [], regression, init=save_micro_encoder(tmp_path / "micro"))
+    sets = [TextExample("一", ("a", "b")), TextExample("三", ("b",))]
+    with pytest.raises(ConfigError, match="one class or value each, not for several classes"):
+        finetune(sets, [], CONFIG, init=save_micro_encoder(tmp_path / "micro"))
+
+
+def test_a_value_is_the_weighted_mean_of_both_opinions(tmp_path: Path) -> None:
+    init, out = save_micro_encoder(tmp_path / "micro"), tmp_path / "model"
+    gold = [VALUES[label] for label in LABELS]
+    values = [TextExample(text, value) for text, value in zip(TEXTS, gold, strict=True)]
+    model, train = (
+        replace(CONFIG.model, head="regression"),
+        replace(CONFIG.train, peak_lr=1e-9),  # the network learns nothing
+    )
+    config = replace(CONFIG, model=model, train=train)
+
+    made, _ = finetune(values, [], config, init=init, out=out)
+
+    assert made.voter is not None
+    both = made.scores(TEXTS)
+    ridge = made.head.scores(torch.from_numpy(made.voter.margins(made.encode(TEXTS))))
+    assert np.corrcoef(ridge[:, 0], gold)[0, 1] > 0.9
+    share = made.voter_weight / (1 + made.voter_weight)
+    made.voter_weight, made.voter_scale = 0.0, 1.0
+    np.testing.assert_allclose(both, share * ridge + (1 - share) * made.scores(TEXTS), atol=1e-4)
+    np.testing.assert_allclose(TextClassifier.load(out).scores(TEXTS), both, atol=0.05)
+
+    tuned, position = finetune(values, values, config, init=None)
+
+    assert tuned.voter_weight > 0  # the network alone knows nothing
+    assert position.best_metrics["spearman"] > 0.8
 
 
 def test_two_texts_without_a_common_token_are_enough(tmp_path: Path) -> None:
@@ -202,12 +230,15 @@ def test_two_texts_without_a_common_token_are_enough(tmp_path: Path) -> None:
         (ModelConfig(ngrams=False), "a", False),
         (ModelConfig(pooling="first"), "a", False),
         (ModelConfig(), ("a", "b"), False),
+        (ModelConfig(head="regression"), 1.0, True),
+        (ModelConfig(head="regression", ngrams=False), 1.0, False),
     ],
 )
 def test_ngrams_vote_wherever_they_can(
     model: ModelConfig, label: Any, votes: bool, tmp_path: Path
 ) -> None:
-    texts = [TextExample("一", label), TextExample("三", ("b",) if label != "a" else "b")]
+    other = {str: "b", tuple: ("b",), float: 2.5}[type(label)]
+    texts = [TextExample("一", label), TextExample("三", other)]
     config = replace(CONFIG, model=model)
     made, _ = finetune(texts, [], config, init=save_micro_encoder(tmp_path / "micro"))
     assert (made.voter is not None) == votes

@@ -31,9 +31,11 @@ def classifier_card(classifier: TextClassifier, settings: str) -> str:
 def _second_opinion(classifier: TextClassifier) -> str:
     if classifier.voter is None:
         return ""
+    of_values = isinstance(classifier.head, Value)
+    model, unit = ("ridge regression", "logit") if of_values else ("a linear SVM", "margin")
     return (
-        f"\n\nBeside the network stands a linear SVM over {len(classifier.voter.names):,} n-grams "
-        "of one to three tokens; a margin of 1 counts as much as "
+        f"\n\nBeside the network stands {model} over {len(classifier.voter.names):,} n-grams "
+        f"of one to three tokens; a {unit} of 1 counts as much as "
         f"{classifier.voter_weight:g} in the network's logits, and the sum "
         f"is scaled by {classifier.voter_scale:g} (chosen on the dev examples if there were any)."
     )

@@ -20,8 +20,8 @@ from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.tasks.classification.examples import Label
-from zh_albert.tasks.classification.heads import LabelHead, head_from
-from zh_albert.tasks.classification.ngrams import WEIGHT, NgramVoter
+from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_from
+from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.ngrams import NGRAMS
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.window_outputs import predicted_outputs
@@ -29,8 +29,13 @@ from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, enco
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 TASKS = ("classification", "pair")
-# To choose from on dev examples: what a margin is worth in logits, and what both are worth.
-_WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)
+# What the n-grams' opinion is worth in logits: to choose from on dev examples, and without any.
+_WEIGHTS: Mapping[HeadName, tuple[float, ...]] = {
+    "classes": (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0),
+    "regression": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0),
+}
+_WEIGHT: Mapping[HeadName, float] = {"classes": 5.0, "regression": 0.4}
+# What both together are worth, to choose from.
 _SCALES = tuple(round(1.1**power, 4) for power in range(-24, 8))  # 0.1 to 1.95
 
 
@@ -45,7 +50,8 @@ class TextClassifier:
         head: What the logits mean.
         window: See ``WindowConfig``.
         pairs: Whether it reads pairs of texts.
-        voter: Adds its margins, times ``voter_weight``, to the network's logits; or None.
+        voter: Adds its margins (of a value: its own), times ``voter_weight``, to the network's
+            logits; or None.
         voter_weight: Logits that a margin of 1 is worth.
         voter_scale: What the sum is multiplied by, so that probabilities mean what they say.
         facts: What the model card and ``zh-albert models`` tell: data, scores.
@@ -69,7 +75,9 @@ class TextClassifier:
         self.module = SequenceClassifier(config, len(head.labels), pooling=pooling).eval()
         self.engines = plain_engines(self.module)
         self.voter: NgramVoter | None = None
-        self.voter_weight, self.voter_scale = WEIGHT, 1.0
+        self.voter_weight = _WEIGHT.get(head.name, 0.0)
+        # Probabilities are those of a sum of logits, a value is a mean of two.
+        self.voter_scale = 1 / (1 + self.voter_weight) if head.name == "regression" else 1.0
 
     @property
     def labels(self) -> list[str]:
@@ -182,7 +190,7 @@ class TextClassifier:
                 added = logits + self.voter_weight * margins
                 return float(self.head.losses(scale * added, wanted).mean())
 
-            self.voter_weight = max(_WEIGHTS, key=score)
+            self.voter_weight = max(_WEIGHTS[self.head.name], key=score)
             self.voter_scale = min(_SCALES, key=loss)
         found = self.head.scores(self._logits(logits, margins))
         self.head.tune(gold, found)

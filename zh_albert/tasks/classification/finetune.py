@@ -53,8 +53,8 @@ class ModelConfig(NetworkConfig):
 
     pooling: Literal["first", "mean"] = "mean"  # "first" opens as a classifier in transformers
     head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
-    # A linear SVM over n-grams votes beside the network. None: wherever it can, that is for one
-    # class each and with pooling = "mean".
+    # A linear model of n-grams votes beside the network. None: wherever it can, that is for one
+    # class or one value each and with pooling = "mean".
     ngrams: bool | None = None
 
     def __post_init__(self) -> None:
@@ -207,12 +207,12 @@ def finetune(
     head = head_for([example.label for example in examples], config.model.head)
     refuse_unknown(head, (example.label for example in dev), "the dev examples")
     pairs = isinstance(examples[0].text, tuple)
-    one_class = head.name == "classes"
-    if config.model.ngrams and not one_class:
-        raise ConfigError("ngrams = true is for one class each, not for several or for values")
+    several = head.name == "multi_label"
+    if config.model.ngrams and several:
+        raise ConfigError("ngrams = true is for one class or value each, not for several classes")
     ngrams = config.model.ngrams
     if ngrams is None:
-        ngrams = one_class and config.model.pooling == "mean"
+        ngrams = not several and config.model.pooling == "mean"
     refuse_untaught(unlabelled, config.teacher)
     classifier = new_classifier(head, config, pairs=pairs, init=init)
     labelled = [example.text for example in examples]

@@ -1,4 +1,4 @@
-"""A second opinion beside the network: TF-IDF over token n-grams and a linear SVM.
+"""A second opinion beside the network: TF-IDF over token n-grams and a linear model of them.
 
 What a bag of n-grams sees at once (names, set phrases) a small encoder has to learn; what the
 encoder understands no bag can see. Their answers added up are better than either
@@ -21,22 +21,22 @@ from zh_albert.errors import CheckpointError
 from zh_albert.tasks.ngrams import MIX, hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 
-WEIGHT = 5.0  # of a margin, in logits, where no dev examples say
 _SEEN_IN = 3  # texts at least, or as many as any is; rarer n-grams are left out
 _LEVELS = np.float32(127)  # of a weight's size in 8 bits
 _C = 0.2  # the SVM's; n-grams are many and single ones weak
+_ALPHA = 1.0  # the ridge's
 _NEW = np.uint32(0x5BD1E995)  # marks an n-gram that only the second text of a pair has
 _STEPS = 10  # in which the share of n-grams in common is told
 
 
 @dataclass(frozen=True)
 class NgramVoter:
-    """Scores of classes from the n-grams of a text, or of a pair; see ``features_of``.
+    """Scores of classes, or a value, from the n-grams of a text or a pair; see ``features_of``.
 
     Attributes:
         names: The n-grams known, as sorted hashes. Shape: (n-grams,).
         rarity: Weight of each, its inverse document frequency. Shape: (n-grams,).
-        weights: Of each for each class. Shape: (n-grams, classes).
+        weights: Of each for each class; one column for a value. Shape: (n-grams, classes).
         offsets: Added to the scores. Shape: (classes,).
     """
 
@@ -49,18 +49,20 @@ class NgramVoter:
     def fit(
         cls,
         texts: Sequence[EncodedText],
-        classes: NDArray[np.int64],
+        targets: NDArray[np.int64] | NDArray[np.float32],
         weights: NDArray[np.float32],
     ) -> NgramVoter:
-        """Learn from labelled texts.
+        """Learn from labelled texts: classes by a linear SVM, values by ridge regression.
 
         Args:
             texts: To learn from.
-            classes: The number of each text's class, from 0; every class occurs. Shape: (texts,).
+            targets: The number of each text's class, from 0, where every class occurs; or values,
+                as floating-point numbers. Shape: (texts,).
             weights: How much each text counts. Shape: (texts,).
         """
         # Only training needs them, and they take a second to import.
         from scipy.sparse import csr_matrix  # noqa: PLC0415
+        from sklearn.linear_model import Ridge  # noqa: PLC0415
         from sklearn.svm import LinearSVC  # noqa: PLC0415
 
         found = [np.unique(features_of(text)) for text in texts]
@@ -68,12 +70,13 @@ class NgramVoter:
         kept = seen >= min(_SEEN_IN, seen.max())
         names, seen = names[kept], seen[kept]
         rarity = (np.log((1 + len(texts)) / (1 + seen)) + 1).astype(np.float32)
-        svm = LinearSVC(C=_C, random_state=0)
+        of_values = np.issubdtype(targets.dtype, np.floating)
+        model = Ridge(alpha=_ALPHA) if of_values else LinearSVC(C=_C, random_state=0)
         bags = weighted_ngrams(texts, names, rarity)
         rows = csr_matrix((bags.values, bags.columns, bags.ends), shape=(len(texts), len(names)))
-        svm.fit(rows, classes, sample_weight=weights)
-        learned, offsets = svm.coef_.T, svm.intercept_
-        if learned.shape[1] == 1:  # one margin tells two classes apart
+        model.fit(rows, targets, sample_weight=weights)
+        learned, offsets = np.atleast_2d(model.coef_).T, np.atleast_1d(model.intercept_)
+        if learned.shape[1] == 1 and not of_values:  # one margin tells two classes apart
             learned, offsets = (
                 np.hstack([-learned, learned]) / 2,
                 np.hstack([-offsets, offsets]) / 2,
@@ -81,7 +84,7 @@ class NgramVoter:
         return cls(names, rarity, learned.astype(np.float32), offsets.astype(np.float32))
 
     def margins(self, texts: Sequence[EncodedText]) -> NDArray[np.float32]:
-        """Return how far each class is ahead. Shape: (texts, classes)."""
+        """Return how far each class is ahead, or the value. Shape: (texts, classes)."""
         bags = weighted_ngrams(texts, self.names, self.rarity)
         found = embedding_bag(
             torch.from_numpy(bags.columns),
@@ -120,7 +123,7 @@ class NgramVoter:
 
         Args:
             path: Of the file.
-            classes: How many it should know.
+            classes: How many it should know; 1 for a value.
 
         Raises:
             CheckpointError: If the file is missing, damaged, or of another model.
