@@ -75,9 +75,9 @@ class Candidate:
 
     def settings(self, part: Part) -> dict[str, Any]:
         """Return the settings of a run, as its configuration file would hold them."""
-        model: dict[str, Any] = {"dropout": 0.1}
+        model: dict[str, Any] = {"dropout": 0.1, "ngrams": False}
         if part.task != "ner":
-            model |= {"pooling": "mean", "ngrams": False}
+            model["pooling"] = "mean"
         if self.start in PRESETS:
             model["preset"] = self.start
         return {

@@ -114,7 +114,7 @@ def _recipe(
     batch_tokens: int = 1024,
     **more: Mapping[str, Any] | float,
 ) -> Mapping[str, Any]:
-    """Windows that the bundled encoder knows; rates and batches as of the bundled models."""
+    """Return windows, rates and batches as of the bundled models."""
     return {
         "window": {"max_length": length, "stride": stride},
         "train": {"epochs": epochs, "peak_lr": 3e-4, "batch_tokens": batch_tokens},
@@ -230,7 +230,7 @@ _CLUE = (
         downloads=_archive(
             "cmrc2018_public", "6c63dc27e728ec5231aeb7d2861b4c90b6c116390582e0c44416cf3edf030b16"
         ),
-        recipe=_recipe(stride=48, epochs=2, empty_share=0.15),
+        recipe=_recipe(length=256, stride=96, epochs=3, empty_share=0.15),
     ),
     ClueTask(
         name="drcd",
@@ -241,7 +241,7 @@ _CLUE = (
         downloads=_archive(
             "drcd_public", "f03a38bded37572e224b69b822794eca6218f9584afc0918bf8aa2bc77cf968d"
         ),
-        recipe=_recipe(stride=48, epochs=2, empty_share=0.15, model={"simplify": True}),
+        recipe=_recipe(length=256, stride=96, epochs=3, empty_share=0.15, model={"simplify": True}),
     ),
     ClueTask(
         name="chid",

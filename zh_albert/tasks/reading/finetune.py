@@ -64,7 +64,7 @@ class FinetuneConfig(JobConfig):
 
     model: ModelConfig = field(default_factory=ModelConfig)
     window: WindowConfig = field(
-        default_factory=lambda: WindowConfig(max_length=128, stride=48)
+        default_factory=lambda: WindowConfig(max_length=256, stride=96)
     )  # stride is also the longest answer
     teacher: TeacherConfig | None = None
     empty_share: float = 1.0  # of the windows without an answer that are learned from
