@@ -20,9 +20,9 @@ from zh_albert.errors import DataError
 Cli = Callable[..., Ran]
 
 
-def archive() -> bytes:
+def archive(packed_by: int = zipfile.ZIP_STORED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as packed:
+    with zipfile.ZipFile(buffer, "w", packed_by) as packed:
         packed.writestr("cluener_public/train.json", '{"text": "去台湾", "label": {}}\n' * 500)
         packed.writestr("cluener_public/dev.json", "{}\n")
         packed.writestr("__MACOSX/cluener_public/dev.json", "other")
@@ -144,12 +144,32 @@ def test_what_is_left_of_a_whole_or_another_file_does_not_harm(
         assert (tmp_path / "x.json").read_bytes() == b"right"
 
 
-def test_a_damaged_archive_leaves_nothing(cli: Cli, server: Server, tmp_path: Path) -> None:
-    damaged = bytearray(archive())
-    damaged[40:60] = bytes(20)
+@pytest.mark.parametrize(
+    "packed_by", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_a_damaged_archive_leaves_nothing(
+    packed_by: int, cli: Cli, server: Server, tmp_path: Path
+) -> None:
+    damaged = bytearray(archive(packed_by))
+    inside = slice(70, 90)  # behind the header and the name of the first file
+    damaged[inside] = bytes(byte ^ 0xFF for byte in damaged[inside])
     server.files["/cluener_public.zip"] = bytes(damaged)
     ran = cli("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", server.address)
-    assert (ran.code, "the archive is damaged" in ran.err) == (2, True)
+    assert (ran.code, "the archive is damaged" in ran.err) == (2, True), ran.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("place", "value"), [("flags", 1), ("method", 77)])
+def test_an_encrypted_archive_or_one_packed_in_an_unknown_way_is_refused(
+    place: str, value: int, cli: Cli, server: Server, tmp_path: Path
+) -> None:
+    changed = bytearray(archive())
+    directory = changed.index(b"PK\x01\x02")  # repeats what stands before each file
+    for start in (0, directory + 2):
+        changed[start + {"flags": 6, "method": 8}[place]] = value
+    server.files["/cluener_public.zip"] = bytes(changed)
+    ran = cli("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", server.address)
+    assert (ran.code, "encrypted or packed in an unknown way" in ran.err) == (2, True), ran.err
     assert not list(tmp_path.iterdir())
 
 

@@ -193,11 +193,8 @@ def test_a_value_is_the_weighted_mean_of_both_opinions(tmp_path: Path) -> None:
     init, out = save_micro_encoder(tmp_path / "micro"), tmp_path / "model"
     gold = [VALUES[label] for label in LABELS]
     values = [TextExample(text, value) for text, value in zip(TEXTS, gold, strict=True)]
-    model, train = (
-        replace(CONFIG.model, head="regression"),
-        replace(CONFIG.train, peak_lr=1e-9),  # the network learns nothing
-    )
-    config = replace(CONFIG, model=model, train=train)
+    train = replace(CONFIG.train, peak_lr=1e-9)  # the network learns nothing
+    config = replace(CONFIG, model=replace(CONFIG.model, head="regression"), train=train)
 
     made, _ = finetune(values, [], config, init=init, out=out)
 

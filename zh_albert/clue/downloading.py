@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import lzma
 import shutil
 import urllib.error
 import urllib.request
@@ -132,9 +133,19 @@ def _unpack(archive: Path, target: Path) -> None:
                     continue  # "__MACOSX" and the like
                 with packed.open(member) as source, (staging / path.name).open("wb") as file:
                     shutil.copyfileobj(source, file)
-    # A full disk (OSError) is no damage: the archive stays. zipfile says RuntimeError of what is
-    # encrypted and NotImplementedError, its child, of what is packed in a way it does not know.
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except (
+        zipfile.BadZipFile,
+        EOFError,
+        RuntimeError,
+        OSError,
+        lzma.LZMAError,
+        zlib.error,
+    ) as error:
+        # zipfile says RuntimeError of what is encrypted, and its subclass NotImplementedError of
+        # what is packed in a way it does not know; bz2 an OSError without a number of what is
+        # damaged. One with a number is the system's (a full disk): the archive stays.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         archive.unlink()
         shutil.rmtree(staging)
         raise DataError(
