@@ -10,6 +10,7 @@ from functools import singledispatch
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from zh_albert.engines.onnx_graph import BOOL, FLOAT, Graph, numbers_of
@@ -26,6 +27,7 @@ INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`
 OUTPUT = "logits"
 _OPSET = 20
 _HIDDEN = -1e30  # added to the score of a token that must not be attended to
+_FAR = 4.0  # standard deviations that numbers out of a norm reach
 _LOUD = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5
 
 
@@ -152,7 +154,8 @@ def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
         attention, ffn = encoder.attention[layer.attention], encoder.ffn[layer.ffn]
         assert isinstance(attention, AttentionBlock)
         assert isinstance(ffn, FeedForwardBlock)
-        states = _fed_forward(_attended(states, asking, bias, attention, graph), ffn, graph)
+        attended = _attended(states, asking, bias, attention, graph)
+        states = _fed_forward(attended, ffn, _ranges_before(layer.ffn, encoder), graph)
     return states
 
 
@@ -194,11 +197,31 @@ def _attended(states: str, asking: str, bias: str, block: AttentionBlock, graph:
     return output if block.pre_norm else graph.norm(output, block.norm)
 
 
-def _fed_forward(states: str, block: FeedForwardBlock, graph: Graph) -> str:
+def _ranges_before(group: int, encoder: AlbertEncoder) -> NDArray[np.float32]:
+    """Return how large each number gets that a feed-forward block reads. Shape: (hidden,).
+
+    They come out of a norm, so its gain and offset tell; several, if layers that share the block
+    do not share their attention.
+    """
+    blocks = [encoder.attention[layer.attention] for layer in encoder.plan if layer.ffn == group]
+    if encoder.config.norm_position == "pre":
+        blocks = [encoder.ffn[group]]
+    reached = []
+    for block in blocks:
+        assert isinstance(block, AttentionBlock | FeedForwardBlock)
+        gain, offset = numbers_of(block.norm.weight), numbers_of(block.norm.bias)
+        reached.append(np.abs(offset) + _FAR * np.abs(gain))
+    result: NDArray[np.float32] = np.max(reached, axis=0)
+    return result
+
+
+def _fed_forward(
+    states: str, block: FeedForwardBlock, ranges: NDArray[np.float32], graph: Graph
+) -> str:
     source = graph.norm(states, block.norm) if block.pre_norm else states
     output = states
     for up, down, int8 in _parts(block, graph):
-        wide = graph.linear(source, up, int8=int8)
+        wide = graph.linear(source, up, int8=int8, ranges=ranges)
         if isinstance(block.activation, nn.ReLU):
             active = graph.node("Relu", wide)
         else:
