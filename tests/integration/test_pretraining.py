@@ -49,6 +49,17 @@ def settings(shards: Path, out: Path, **changes: Any) -> run.PretrainConfig:
     return build(run.PretrainConfig, merged(values, changes))
 
 
+def test_a_folder_named_twice_is_read_twice_and_none_is_refused(
+    shards: Path, tmp_path: Path
+) -> None:
+    once = run.pretrain(settings(shards, tmp_path / "once"))
+    both = {"train": [str(shards), str(shards)]}
+    twice = run.pretrain(settings(shards, tmp_path / "twice", data=both))
+    assert 1.9 * once.tokens < twice.tokens < 2.1 * once.tokens
+    with pytest.raises(ConfigError, match=r"data\.train must name at least one folder"):
+        settings(shards, tmp_path / "none", data={"train": []})
+
+
 @pytest.mark.slow
 def test_it_learns_and_writes_a_folder_that_transformers_opens(
     shards: Path, tmp_path: Path, cli: Cli

@@ -16,6 +16,7 @@ from zh_albert.pretraining.shards import (
     KINDS,
     MANIFEST,
     Shards,
+    joined_shards,
     open_shards,
     read_manifest,
     shards_of_texts,
@@ -65,6 +66,23 @@ def test_files_hold_what_the_format_says(tmp_path: Path) -> None:
     assert (tmp_path / "part-00000.words").read_bytes() == bytes([0b10110110, 0b11110000])
     assert np.fromfile(tmp_path / "part-00000.sentences", "<u4").tolist() == [0, 6, 11]
     assert np.fromfile(tmp_path / "part-00000.documents", "<u4").tolist() == [0, 11]
+
+
+def test_several_folders_are_read_as_one_and_one_named_twice_twice(tmp_path: Path) -> None:
+    first = open_shards(write(tmp_path / "a", TEXTS[:1], TEXTS[1:2]))
+    second = open_shards(write(tmp_path / "b", TEXTS[3:]))
+    joined = joined_shards([first, second, second])
+
+    documents = [TOKENIZER.tokens(ids.tolist()) for ids in joined.each_document()]
+    expected = [TEXTS[0], TEXTS[1], TEXTS[3], TEXTS[3]]
+    assert documents == [TOKENIZER.tokens(TOKENIZER.encode(text).ids) for text in expected]
+    assert len(joined) == len(first) + 2 * len(second)
+    assert joined.counts == first.counts + second.counts + second.counts
+    words = everything(first)[1] + [len(first) + n for n in everything(second)[1]]
+    assert everything(joined_shards([first, second]))[1] == words
+    digests = {joined_shards(some).digest for some in ([first], [first, second], [second, first])}
+    assert len(digests) == 3
+    assert joined_shards([first]).digest == first.digest  # a run begun before goes on
 
 
 def test_manifest_counts(folder: Path) -> None:

@@ -14,6 +14,7 @@ from torch import nn
 
 from zh_albert.checkpoints.store import save_model
 from zh_albert.configio import write_toml
+from zh_albert.errors import ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.ahead import AheadSource
 from zh_albert.pretraining.batches import TokenSets
@@ -21,7 +22,7 @@ from zh_albert.pretraining.card import encoder_card
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.objective import evaluate
-from zh_albert.pretraining.shards import Shards, open_shards
+from zh_albert.pretraining.shards import Shards, joined_shards, open_shards
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Objective, Selection, train
@@ -35,9 +36,18 @@ from zh_albert.training.run_folder import metrics_file, open_run, run_observers,
 class DataConfig:
     """Folders that ``zh-corpora build`` wrote."""
 
-    train: Path
+    train: Path | tuple[Path, ...]  # several are read as one; what is named twice counts twice
     heldout: Path
     heldout_batches: int = 40  # of the held-out text that are evaluated
+
+    def __post_init__(self) -> None:
+        if not self.folders:
+            raise ConfigError("data.train must name at least one folder of shards, found none")
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Of the text to learn from."""
+        return (self.train,) if isinstance(self.train, Path) else self.train
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +101,10 @@ def train_encoder(
         ConfigError: If the folder holds a run already and ``resume`` is not given.
         DataError: If shards are missing, damaged, or of another vocabulary.
     """
-    tokenizer = load_tokenizer(config.data.train)
-    shards = open_shards(config.data.train, tokenizer=tokenizer)
+    folders = config.data.folders
+    tokenizer = load_tokenizer(folders[0])
+    opened = {folder: open_shards(folder, tokenizer=tokenizer) for folder in folders}
+    shards = joined_shards([opened[folder] for folder in folders])
     heldout = open_shards(config.data.heldout, tokenizer=tokenizer)
     settings = f"{write_toml(config)}\n# shards {shards.digest}\n{origin}"
     position = open_run(config.out, settings, resume=resume)

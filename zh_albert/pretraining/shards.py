@@ -180,6 +180,20 @@ def open_shards(folder: Path, *, tokenizer: Tokenizer | None = None, verify: boo
     return Shards(parts, Counts(**manifest["counts"]), digest=digest)
 
 
+def joined_shards(several: Sequence[Shards]) -> Shards:
+    """Read several as one, in order; those given twice are read twice an epoch.
+
+    Args:
+        several: At least one, made with the same tokenizer.
+    """
+    if len(several) == 1:
+        return several[0]
+    parts = [part for shards in several for part in shards.parts]
+    counts = sum((shards.counts for shards in several), Counts())
+    digest = hashlib.sha256("".join(shards.digest for shards in several).encode())
+    return Shards(parts, counts, digest=digest.hexdigest())
+
+
 def check_part(folder: Path, record: Mapping[str, Any]) -> bool:
     """Say whether a part's files are all there and whole."""
     try:
