@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
+import os
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -13,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import Ran
-from zh_albert.clue.downloading import fetch
-from zh_albert.clue.tasks import Download
+from zh_albert.clue.downloading import fetch, fetch_task
+from zh_albert.clue.tasks import CLUE_TASKS, Download
 from zh_albert.errors import DataError
 
 Cli = Callable[..., Ran]
@@ -157,6 +159,27 @@ def test_a_damaged_archive_leaves_nothing(
     ran = cli("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", server.address)
     assert (ran.code, "the archive is damaged" in ran.err) == (2, True), ran.err
     assert not list(tmp_path.iterdir())
+
+
+def test_an_archive_that_lies_there_is_not_fetched_again_and_survives_a_full_disk(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = CLUE_TASKS["cluener"]
+    (tmp_path / "cluener_public.zip").write_bytes(archive())  # put there, or left by another call
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("zh_albert.clue.downloading.shutil.copyfileobj", full)
+        with pytest.raises(OSError, match="No space left"):
+            fetch_task(task, tmp_path, mirror=server.address)
+    assert [path.name for path in tmp_path.iterdir()] == ["cluener_public.zip"]
+
+    folder = fetch_task(task, tmp_path, mirror=server.address)
+    assert sorted(path.name for path in folder.iterdir()) == ["dev.json", "train.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cluener"]
+    assert not server.ranges  # nothing was asked of it
 
 
 @pytest.mark.parametrize(("place", "value"), [("flags", 1), ("method", 77)])

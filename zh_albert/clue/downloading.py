@@ -49,7 +49,8 @@ def fetch_task(
         file = folder / name if is_archive else target / name
         if (target if is_archive else file).exists():
             continue
-        fetch(Download(address, download.sha256), file, report)
+        if not file.exists():  # an archive may lie there, not yet unpacked
+            fetch(Download(address, download.sha256), file, report)
         if is_archive:
             _unpack(file, target)
             file.unlink()
@@ -136,18 +137,15 @@ def _unpack(archive: Path, target: Path) -> None:
     except (
         zipfile.BadZipFile,
         EOFError,
-        RuntimeError,
-        OSError,
-        lzma.LZMAError,
         zlib.error,
+        lzma.LZMAError,
+        OSError,  # without a number: what bz2 says of damage
+        RuntimeError,  # encrypted, or (NotImplementedError) packed in a way that zipfile lacks
     ) as error:
-        # zipfile says RuntimeError of what is encrypted, and its subclass NotImplementedError of
-        # what is packed in a way it does not know; bz2 an OSError without a number of what is
-        # damaged. One with a number is the system's (a full disk): the archive stays.
+        shutil.rmtree(staging, ignore_errors=True)
         if isinstance(error, OSError) and error.errno is not None:
-            raise
+            raise  # of the system, a full disk say: the archive is whole, the next call unpacks it
         archive.unlink()
-        shutil.rmtree(staging)
         raise DataError(
             f"{archive}: the archive is damaged, encrypted or packed in an unknown way ({error}); "
             "fetch it again"
