@@ -13,6 +13,7 @@ task datasets (ZH_ALBERT_DATA).
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -127,14 +128,17 @@ def draw(results: dict[str, dict[str, Any]], path: Path) -> None:
     figure = Figure(figsize=(10, 6.4), layout="constrained", facecolor="white")
     for number, name in enumerate(SETS, start=1):
         axes = figure.add_subplot(2, 2, number)
-        for colour, (label, found) in zip(COLOURS, results.items(), strict=False):
+        sides = itertools.cycle(((7, "left"), (-7, "right")))  # sizes repeat: names would overlap
+        coloured = zip(COLOURS, results.items(), sides, strict=False)
+        for colour, (label, found), (shift, alignment) in coloured:
             place = found["ms_per_text"], found["scores"][name]
             axes.scatter(*place, s=60, color=colour, zorder=2)
             axes.annotate(
                 label,
                 place,
-                xytext=(7, -3),
+                xytext=(shift, -3),
                 textcoords="offset points",
+                horizontalalignment=alignment,
                 color=colour,
                 fontsize=9,
             )
