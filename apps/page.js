@@ -32,38 +32,41 @@
     }, 300);
   }
 
+  // To write back what stood there would undo what somebody typed meanwhile.
+  const untouched = { __type__: "update" };
+
   // What a link says is only taken if the box can hold it.
-  function read(text, before, box) {
+  function read(text, box) {
     let value = text;
     try {
       if (box.json) value = JSON.parse(text);
     } catch {
-      return before;
+      return untouched;
     }
-    if (box.choices && !box.choices.includes(value)) return before;
-    if ("low" in box && !(value >= box.low && value <= box.high)) return before;
+    if (box.choices && !box.choices.includes(value)) return untouched;
+    if ("low" in box && !(value >= box.low && value <= box.high)) return untouched;
     return value;
   }
 
   const key = (box) => `${box.tab}.${box.name}`;
   const given = (box) => box.tab === tab && asked.has(box.name);
-  const told = (box, value) => (given(box) ? read(asked.get(box.name), value, box) : value);
+  const told = (box) => (given(box) ? read(asked.get(box.name), box) : untouched);
 
-  // Fills all but the texts: values as they stand in, values as they shall be out.
+  // Fills all but the texts, and notes what stands in each box.
   function restore(tabs, boxes, values) {
     tab = tabs.includes(asked.get("tab")) ? asked.get("tab") : tabs[0];
     boxes.forEach((box, index) => {
       first[key(box)] = box.first;
       now[key(box)] = values[index];
     });
-    const others = boxes.map((box, index) => [box, values[index]]).filter(([box]) => !box.text);
-    return [{ __type__: "update", selected: tab }, ...others.map(([box, value]) => told(box, value))];
+    const others = boxes.filter((box) => !box.text);
+    return [{ __type__: "update", selected: tab }, ...others.map(told)];
   }
 
   // The texts come last: it is their change that makes the page answer.
-  function texts(boxes, values) {
+  function texts(boxes) {
     document.documentElement.dataset.filled = "yes"; // whoever drives the page may begin
-    return boxes.map((box, index) => told(box, values[index]));
+    return boxes.map(told);
   }
 
   async function copy(button) {

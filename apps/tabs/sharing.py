@@ -27,7 +27,6 @@ def share(demo: gr.Blocks, tabs: gr.Tabs, shared: Mapping[str, tuple[gr.Tab, Sha
     boxes = [(id_, name, box) for id_, (_, named) in shared.items() for name, box in named.items()]
     others = [box for _, _, box in boxes if not isinstance(box, gr.Textbox)]
     texts = [one for one in boxes if isinstance(one[2], gr.Textbox)]
-    inputs = [box for _, _, box in texts]
     filled = demo.load(
         None,
         [box for _, _, box in boxes],
@@ -35,8 +34,8 @@ def share(demo: gr.Blocks, tabs: gr.Tabs, shared: Mapping[str, tuple[gr.Tab, Sha
         js=f"(...values) => zaLink.restore({json.dumps(list(shared))}, {_told(boxes)}, values)",
         **QUIETLY,
     )
-    js = f"(...values) => zaLink.texts({_told(texts)}, values)"
-    filled.then(None, inputs, inputs, js=js, **QUIETLY)
+    js = f"() => zaLink.texts({_told(texts)})"
+    filled.then(None, None, [box for _, _, box in texts], js=js, **QUIETLY)
     for id_, name, box in boxes:
         box.change(None, box, None, js=f"value => zaLink.keep('{id_}.{name}', value)")
     for id_, (tab, _) in shared.items():
