@@ -130,7 +130,9 @@ def test_dev_examples_choose_the_share(trained: Path) -> None:
     for tagger.ngrams_share in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
         scores[tagger.ngrams_share] = evaluate(tagger, EXAMPLES)["f1"]
     tuned = evaluate(tagger, EXAMPLES, tune=True)
-    assert tuned["f1"] == max(scores.values()) == scores[tagger.ngrams_share]
+    near = [share for share, f1 in scores.items() if f1 >= max(scores.values()) - 0.005]
+    assert tagger.ngrams_share == min(near), "what hardly gains is not learned by heart"
+    assert tuned["f1"] == scores[tagger.ngrams_share]
     assert min(scores.values()) < max(scores.values()), "the shares make a difference"
     assert evaluate(tagger, EXAMPLES)["f1"] == tuned["f1"]
 
