@@ -52,6 +52,31 @@ def test_hidden_words_and_language_travel_too(open_demo: OpenDemo, demo_url: str
     expect(page.locator("#fill-result .za-card")).to_contain_text("公园")
 
 
+TYPES_EARLY = """
+let link;
+Object.defineProperty(window, "zaLink", {
+  get: () => link,
+  set(made) {
+    link = made;
+    const { texts } = made;
+    made.texts = (...given) => {
+      const box = document.querySelector("#classify-text textarea");
+      box.value = "我先来";
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+      return texts(...given);
+    };
+  },
+});
+"""
+"""Somebody is so fast that the first word stands there before the page has filled itself."""
+
+
+def test_what_is_typed_while_the_page_fills_itself_stays(open_demo: OpenDemo) -> None:
+    page = open_demo(script=TYPES_EARLY)
+    expect(page.locator("#classify-result .za-card").first).to_be_visible()
+    expect(page.locator("#classify-text textarea")).to_have_value("我先来")
+
+
 def test_the_button_copies_the_address_and_says_when_a_text_is_too_long(
     open_demo: OpenDemo,
 ) -> None:
