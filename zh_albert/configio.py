@@ -175,7 +175,10 @@ def _refuse_unknown(schema: Any, values: Mapping[str, Any], source: str, prefix:
     known = {name.removesuffix("_"): hint for name, hint in typing.get_type_hints(schema).items()}
     for key, value in values.items():
         if key not in known:
-            raise ConfigError(f"{source}: unknown key {prefix + key!r}; {nearest(key, known)}")
+            there = [prefix + name for name in known]
+            raise ConfigError(
+                f"{source}: unknown key {prefix + key!r}; {nearest(prefix + key, there)}"
+            )
         nested = _dataclass_in(known[key])
         if nested is not None and isinstance(value, Mapping):
             _refuse_unknown(nested, value, source, prefix=f"{prefix}{key}.")

@@ -99,7 +99,7 @@ def test_an_unknown_setting_names_the_nearest(cli: Cli, tmp_path: Path) -> None:
     path = reviews(tmp_path / "t.jsonl")
     files = ("--train", path, "--dev", path, "--out", tmp_path / "out")
     ran = cli("finetune", *files, "--set", "train.epoch=3")
-    refused(ran, "unknown key 'train.epoch'; did you mean 'epochs'?")
+    refused(ran, "unknown key 'train.epoch'; did you mean 'train.epochs'?")
 
 
 @pytest.mark.parametrize(

@@ -119,12 +119,16 @@ def test_a_column_of_texts_is_taken() -> None:
     assert len(small().fit(column, LABELS).predict(column)) == 32
 
 
-def test_pairs_are_two_columns() -> None:
+def test_pairs_are_two_columns(tmp_path: Path) -> None:
     pairs = [(text, TEXTS[(place + 8 * (place % 2)) % 32]) for place, text in enumerate(TEXTS)]
     labels = ["same" if first == second else "other" for first, second in pairs]
     model = small(epochs=30, pooling="mean").fit(pairs, labels)
     assert model.score(pairs, labels) > 0.9
-    assert model.predict(np.array(pairs, dtype=object)).tolist() == model.predict(pairs).tolist()
+    array = np.array(pairs, dtype=object)
+    assert model.predict(array).tolist() == model.predict(pairs).tolist()
+    model.save(tmp_path / "model")
+    saved = load(str(tmp_path / "model"))
+    assert saved(array) == saved(pairs) == list(saved.stream(array))
     with pytest.raises(DataError, match="expected a pair of strings"):
         model.predict(TEXTS)
 
@@ -156,6 +160,9 @@ def test_progress_is_told() -> None:
         (["好", None], ["a", "b"], r"texts\[1\]: expected a string, found NoneType"),
         ([["好", "很", "真"], ["坏", "太", "真"]], ["a", "b"], r"found shape \(2, 3\)"),
         (["好", "坏"], ["a", "a"], "at least two different labels"),
+        (["好", "坏"], ["a", float("nan")], r"labels\[1\]: expected a label, found nan"),
+        (["好", "坏"], [None, "a"], r"labels\[0\]: expected a label, found None"),
+        (["好", "坏"], ["a", ""], r"labels\[1\]: expected a label, found ''"),
     ],
 )
 def test_bad_arguments_are_refused(

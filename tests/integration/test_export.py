@@ -56,6 +56,16 @@ def test_an_exported_folder_loads_and_answers_as_before(
     assert [row["label"] for row in rows] == ["positive", None, "negative"]
 
 
+def test_an_export_leaves_no_network_of_the_one_before(
+    trained: Path, tmp_path: Path, cli: Cli
+) -> None:
+    out = tmp_path / "fast"
+    for form, files in (("onnx", 1), ("openvino", 2), ("onnx", 1)):
+        assert cli("export", trained, out, "--format", form).code == 0
+        assert len([*out.glob("model.onnx"), *out.glob("openvino.*")]) == files
+        assert load(str(out))(["房间很好。"])
+
+
 def test_weights_in_8_bits_are_computed_with_as_they_are(
     trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -158,14 +159,18 @@ def test_lists_are_answered_in_order_like_one_alone(model: Path) -> None:
     assert [[answer.text for answer in answers] for answers in of_one] == [["李华"], ["杭州"]]
     pairs = [("去了哪里？", context) for context in contexts]
     assert list(read.stream(pairs)) == together
+    for wrong in (("谁", "李华", "多余"), ("谁",), "李华去了杭州", {"question": "谁"}, None, 3):
+        with pytest.raises(DataError, match=r"texts\[1\]: expected a pair of strings"):
+            list(read.stream([pairs[0], wrong]))  # type: ignore[list-item]
 
 
 def test_answers_are_found_in_whichever_window_they_are(
     cli: Cli, micro: Path, tmp_path: Path
 ) -> None:
     more = ("--json", "--set=train.epochs=30")
-    result = json.loads(finetuned(cli, micro, tmp_path, *more, filler=3).out)
-    assert result["exact_match"] == 100
+    ran = finetuned(cli, micro, tmp_path, *more, filler=3)
+    assert json.loads(ran.out)["exact_match"] == 100
+    assert re.search(r"^dev at \d+: exact_match 100\.0000  f1 100\.0000  \(best\)$", ran.err, re.M)
     context = "天气不错。" * 400 + "昨天Anna去了西湖，很高兴。" + "天气不错。" * 400
     answer = load(str(tmp_path / "model"))(question="去了哪里？", context=context)
     assert 2000 <= answer.start < answer.end <= 2013  # in the one sentence that is no filler

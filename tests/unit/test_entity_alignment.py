@@ -77,6 +77,10 @@ def test_entities_are_taken_in_any_form() -> None:
         ((-1, 1, "PER"), "here: entity -1–1 lies outside"),
         ((0, 1), r"here: expected an entity as \(start, end, type\)"),
         (7, "here: expected an entity"),
+        ((0, 1, None), "here: expected a type that is a string .* found None"),
+        ((0, 1, 3), "here: expected a type"),
+        ({"start": 0, "end": 1, "type": ""}, "here: expected a type"),
+        ((0, 1, "a\nb"), "here: expected a type"),
     ],
 )
 def test_entities_that_are_none_are_refused(entity: object, problem: str) -> None:

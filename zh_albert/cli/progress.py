@@ -99,7 +99,9 @@ class TrainingDisplay:
             self._advance(event.what, event.done, event.total, note, line)
         elif isinstance(event, Evaluation):
             scores = "  ".join(
-                f"{name} {value:.4f}" for name, value in event.metrics.items() if value <= 1
+                f"{name} {value:.4f}"
+                for name, value in event.metrics.items()
+                if isinstance(value, float) and name != "seconds"
             )
             self._line(f"dev at {event.update}: {scores}{'  (best)' if event.best else ''}")
         elif isinstance(event, Warned):

@@ -29,6 +29,7 @@ from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 Format = Literal["onnx", "openvino", "zh_albert"]
 FACTS = "export.json"
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
+NETWORK_FILES = frozenset({_ONNX, _OPENVINO, "openvino.bin"})
 # So many tokens of a pool are worth a scale shared with other texts; the server's batches, which
 # hold about 4,000 characters, never reach it, so what it answers does not depend on who else asks.
 _MANY_TOKENS = 20_000

@@ -18,6 +18,7 @@ from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
+    refuse_missing_labels,
     refuse_no_targets,
 )
 from zh_albert.tasks.classification.card import classifier_card
@@ -95,12 +96,14 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             sample_weight: Each text's share in the loss. Shape: (texts,). 0 leaves a text out.
 
         Raises:
-            DataError: If a text is no string or empty, the lengths differ, or there is one class.
+            DataError: If a text is no string or empty, a label is missing, the lengths differ, or
+                there is one class.
         """
         texts = as_contents(X)
         if not texts:
             raise DataError("expected texts to learn from, found none")
         refuse_no_targets(y, "a label for each text")
+        refuse_missing_labels(y)
         labels = np.asarray(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:

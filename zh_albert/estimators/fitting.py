@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
@@ -70,6 +71,25 @@ def refuse_no_targets(y: object, what: str) -> None:
     """
     if y is None:
         raise DataError(f"requires y to be passed, but the target y is None: {what}")
+
+
+def refuse_missing_labels(y: ArrayLike) -> None:
+    """Check labels as they come from a table, before NumPy makes a class "nan" of an empty cell.
+
+    Raises:
+        DataError: Naming the first row without a label.
+    """
+    for row, label in enumerate(np.asarray(y, dtype=object)):
+        is_nan = isinstance(label, float) and math.isnan(label)
+        if (
+            label is None
+            or is_nan
+            or type(label).__name__ == "NAType"
+            or (isinstance(label, str) and not label)
+        ):
+            raise DataError(
+                f"labels[{row}]: expected a label, found {label!r}: leave out the texts without one"
+            )
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:

@@ -21,6 +21,7 @@ from zh_albert.engines.choice import is_installed
 from zh_albert.engines.engine import Engine, Precision, TorchEngine
 from zh_albert.engines.exported import (
     FACTS,
+    NETWORK_FILES,
     Format,
     exported_engines,
     network_files,
@@ -126,6 +127,8 @@ def export(
                 )
     text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     replace_folder(out, {**files, **exported, FACTS: text})
+    for name in NETWORK_FILES - exported.keys():  # of an export before, in another format
+        (out / name).unlink(missing_ok=True)
     return facts
 
 

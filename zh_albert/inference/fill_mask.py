@@ -23,6 +23,7 @@ from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.batches import TokenSets
 from zh_albert.tasks.batching import Size, sorted_batches
+from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch, build_input, pad
 
 MASK = "[MASK]"
@@ -172,8 +173,12 @@ class FillMask:
 
         A text without a mask yields its error in its place, so that one bad line does not stop a
         long file.
+
+        Raises:
+            DataError: If an element is not a string.
         """
         for pool in pools(texts, _POOL):
+            refuse_non_strings(pool)
             read: list[list[_Blank] | DataError] = []
             for text in pool:
                 try:

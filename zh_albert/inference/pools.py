@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from operator import index
 from typing import SupportsIndex, TypeVar
 
+import numpy as np
+
 from zh_albert.errors import DataError
 
 Text = TypeVar("Text")
@@ -54,6 +56,8 @@ def as_count(value: object, name: str) -> int:
 def _series(texts: str | Iterable[Text], name: str) -> Iterable[Text]:
     if isinstance(texts, str):
         return [texts]  # type: ignore[list-item]
+    if getattr(texts, "shape", ())[1:] == (2,):  # pairs: an array, or a table of two columns
+        return [tuple(row) for row in np.asarray(texts, dtype=object).tolist()]  # type: ignore[misc]
     # Going through a table gives the names of its columns, through bytes numbers.
     unordered = isinstance(texts, Mapping | Set | bytes | bytearray)
     if unordered or not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:

@@ -12,6 +12,7 @@ from zh_albert.errors import DataError
 from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
+from zh_albert.tasks.texts import refuse_non_pairs
 
 _Several = list[str] | tuple[str, ...]  # a sequence of strings that is no string itself
 _POOL = 512  # questions sorted together by length: bounds memory and the wait for the first result
@@ -121,8 +122,12 @@ class Reader:
 
         A question that is empty yields its error in its place, so that one bad line does not stop
         a long file.
+
+        Raises:
+            DataError: If an element is not two strings.
         """
         for pool in pools(pairs, _POOL):
+            refuse_non_pairs(pool)
             asked = [pair for pair in pool if self._reader.has_tokens(pair[0])]
             answers = iter(self._reader.predict(asked))
             for question, context in pool:

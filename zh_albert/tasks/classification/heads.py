@@ -209,7 +209,9 @@ class Value:
     def for_labels(cls, labels: Sequence[Label]) -> Value:
         """See ``LabelHead``."""
         values = [_value(label) for label in labels]
-        if not values or min(values) == max(values):
+        if not values:
+            raise DataError("expected texts to learn from, found none")
+        if min(values) == max(values):
             raise DataError("expected at least two different labels, found one value")
         return cls(
             float(np.mean(values)), float(np.std(values)), ["value"], min(values), max(values)

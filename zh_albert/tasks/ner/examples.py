@@ -138,14 +138,19 @@ def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[Ent
         try:
             match entity:
                 case {"start": start, "end": end, "type": name} | (start, end, name):
-                    span = EntitySpan(int(start), int(end), str(name))
+                    pass
                 case _:
-                    span = EntitySpan(int(entity.start), int(entity.end), str(entity.type))
+                    start, end, name = entity.start, entity.end, entity.type
+            span = EntitySpan(int(start), int(end), name)
         except (AttributeError, TypeError, ValueError):
             raise DataError(
                 f"{where}: expected an entity as (start, end, type) or with these fields, found "
                 f"{entity!r:.80}"
             ) from None
+        if not (isinstance(name, str) and name and name.isprintable()):
+            raise DataError(
+                f"{where}: expected a type that is a string and can be printed, found {name!r:.80}"
+            )
         if problem := problem_with(span, text):
             raise DataError(f"{where}: {problem}")
         spans.append(span)
