@@ -11,7 +11,7 @@ from zh_albert.training.config import TrainConfig
 
 
 def test_an_unknown_key_is_answered_with_the_nearest_known_one() -> None:
-    with pytest.raises(ConfigError, match=r"'train\.peak_lrr'; did you mean 'peak_lr'\?"):
+    with pytest.raises(ConfigError, match=r"'train\.peak_lrr'; did you mean 'train\.peak_lr'\?"):
         build(FinetuneConfig, parse_overrides(["train.peak_lrr=1"]))
 
 

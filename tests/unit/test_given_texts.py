@@ -22,7 +22,7 @@ def test_whatever_has_an_order_is_taken(given: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [None, 5, b"text", {"a": 1}, {"a", "b"}, np.array([["a", "b"]]), np.array("a")]
+    "given", [None, 5, b"text", {"a": 1}, {"a", "b"}, np.array([["a"] * 3]), np.array("a")]
 )
 def test_anything_else_is_refused_at_once(given: Any) -> None:
     with pytest.raises(DataError, match="texts: expected a string or a list of them, found"):
@@ -34,6 +34,14 @@ def test_anything_else_is_refused_at_once(given: Any) -> None:
 def test_a_string_is_one_text_also_in_a_stream() -> None:
     assert as_list("房间") == ["房间"]
     assert list(pools("房间")) == [["房间"]]
+
+
+def test_an_array_of_two_columns_is_pairs() -> None:
+    pairs = [("好", "很好"), ("坏", "好")]
+    assert as_list(np.array(pairs)) == pairs
+    assert list(pools(np.array(pairs))) == [pairs]
+    with pytest.raises(DataError, match=r"texts\[0\]: expected a string, found tuple"):
+        load("sentiment")(np.array(pairs))
 
 
 @pytest.mark.parametrize("name", ["sentiment", "ner"])
