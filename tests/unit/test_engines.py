@@ -14,11 +14,11 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from zh_albert.engines.ahead import map_ahead
 from zh_albert.engines.choice import Engines, choose_engines
-from zh_albert.engines.engine import TorchEngine
+from zh_albert.engines.engine import TorchEngine, is_bf16_faster
 from zh_albert.engines.onnx_network import onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import CheckpointError, ConfigError, ZhAlbertError
@@ -192,9 +192,34 @@ def test_a_network_without_a_graph_is_refused_and_auto_takes_torch() -> None:
     assert choose_engines(network).of(10).name.startswith("torch")
 
 
+@pytest.mark.parametrize(
+    ("claimed", "slow", "faster"),
+    [
+        (True, torch.float32, True),
+        (True, torch.bfloat16, False),  # such CPUs exist: Intel's with AVX-512's bf16 alone
+        (False, torch.float32, False),
+    ],
+)
+def test_bf16_is_tried_where_the_cpu_claims_it(
+    claimed: bool, slow: torch.dtype, faster: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def linear(rows: Tensor, matrix: Tensor) -> Tensor:
+        time.sleep(0.002 if rows.dtype is slow else 0)
+        return rows
+
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: claimed)
+    monkeypatch.setattr(torch.nn.functional, "linear", linear)
+    is_bf16_faster.cache_clear()
+    try:
+        assert is_bf16_faster() is faster
+    finally:
+        is_bf16_faster.cache_clear()
+
+
 def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     network = heads()["first"]
-    monkeypatch.setattr("zh_albert.engines.choice.has_native_bf16", lambda: True)
+    monkeypatch.setattr("zh_albert.engines.choice.is_bf16_faster", lambda: True)
 
     def names(*installed: str, **settings: Any) -> tuple[str, str]:
         monkeypatch.setattr("zh_albert.engines.choice.is_installed", lambda name: name in installed)
@@ -209,7 +234,7 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names("onnxruntime", precision="bf16") == ("torch bf16", "torch bf16")
     assert names("onnxruntime", engine="torch", precision="fp32")[0] == "torch fp32"
 
-    monkeypatch.setattr("zh_albert.engines.choice.has_native_bf16", lambda: False)
+    monkeypatch.setattr("zh_albert.engines.choice.is_bf16_faster", lambda: False)
     assert names() == ("torch fp32", "torch fp32")
     assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "onnxruntime fp32")
 

@@ -309,7 +309,7 @@ def test_learning_is_not_warned_of() -> None:
 def test_bf16_is_taken_where_it_is_fast_and_warned_of_where_it_is_not(
     native: bool, precision: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zh_albert.training.precision.has_native_bf16", lambda: native)
+    monkeypatch.setattr("zh_albert.training.precision.is_bf16_faster", lambda: native)
     computed: set[torch.dtype] = set()
     told: list[Event] = []
 

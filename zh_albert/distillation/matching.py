@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
-from zh_albert.training.precision import multiplies_bf16
+from zh_albert.training.precision import computes_faster_in_bf16
 
 
 class TeacherView(NamedTuple):
@@ -47,7 +47,7 @@ def matched_layers(student_layers: int, teacher_top: int) -> tuple[tuple[int, in
 class FrozenTeacher:
     """Computes what is matched, without gradients; never trained, never saved.
 
-    In bf16 where the hardware multiplies it itself.
+    In bf16 where the hardware is faster in it.
 
     Args:
         encoder: Taken over, and its numbers changed.
@@ -57,7 +57,9 @@ class FrozenTeacher:
 
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int], *, attention: bool) -> None:
         encoder.plan = encoder.plan[: max(layers)]
-        self._encoder = encoder.eval().to(torch.bfloat16 if multiplies_bf16() else torch.float32)
+        self._encoder = encoder.eval().to(
+            torch.bfloat16 if computes_faster_in_bf16() else torch.float32
+        )
         self._layers, self._attention = tuple(layers), attention
 
     def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:

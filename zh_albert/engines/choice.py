@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from torch import nn
 
-from zh_albert.engines.engine import Engine, Precision, TorchEngine, has_native_bf16
+from zh_albert.engines.engine import Engine, Precision, TorchEngine, is_bf16_faster
 from zh_albert.engines.onnx_network import head, onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import ConfigError, nearest
@@ -58,7 +58,7 @@ def choose_engines(
     """Return engines for a network in memory.
 
     ``auto``, by measurement (docs/inference.md): ONNX Runtime answers a single text soonest, and
-    many texts in fp32. They are answered faster in bf16 where the CPU has it, by OpenVINO; where
+    many texts in fp32. They are answered by OpenVINO in bf16 where that is faster; where
     neither is installed by PyTorch.
 
     Args:
@@ -85,7 +85,7 @@ def choose_engines(
         )
     if engine == "onnxruntime" and precision == "bf16":
         raise ConfigError("onnxruntime has no bf16 on a CPU; ask for fp32, or for openvino")
-    fast = precision or ("bf16" if has_native_bf16() else "fp32")
+    fast = precision or ("bf16" if is_bf16_faster() else "fp32")
     openers: dict[str, Callable[[], Engine]] = {
         "torch": partial(TorchEngine, network, fast),
         "onnxruntime": partial(_onnxruntime, network),

@@ -21,7 +21,7 @@ from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import write_toml
 from zh_albert.engines.choice import Engines
-from zh_albert.engines.engine import TorchEngine, has_native_bf16
+from zh_albert.engines.engine import TorchEngine, is_bf16_faster
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.tasks.windows import WindowConfig
@@ -212,7 +212,7 @@ def finetune_model(
     def assess() -> dict[str, float]:
         assert trainee.evaluate is not None
         exact = model.engines
-        if used.train.precision == "bf16" and has_native_bf16():
+        if used.train.precision == "bf16" and is_bf16_faster():
             # What chooses weights need not be more exact than what makes them.
             model.engines = Engines(partial(TorchEngine, model.module, "bf16"))
         try:

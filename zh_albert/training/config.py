@@ -29,7 +29,7 @@ class TrainConfig:
     weight_decay: float = 0.01  # on matrices; biases and norms have none
     beta2: float = 0.98  # second-moment average; short runs want a short memory
     clip_norm: float = 1.0
-    # bf16: autocast over fp32 master weights; auto: bf16 where the hardware multiplies it itself
+    # bf16: autocast over fp32 master weights; auto: bf16 where it is faster here
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     compile: bool = False  # torch.compile: a minute or more at the start, faster after it
     seed: int = 1

@@ -26,7 +26,7 @@ from zh_albert.training.events import Evaluation, Observer, Warned
 from zh_albert.training.interrupt import stop_requests
 from zh_albert.training.meter import Figures, Meter, add_figure
 from zh_albert.training.optim import build_optimizer
-from zh_albert.training.precision import SLOW_BF16, multiplies_bf16, settled
+from zh_albert.training.precision import SLOW_BF16, computes_faster_in_bf16, settled
 from zh_albert.training.resume import (
     Position,
     load_state,
@@ -151,7 +151,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         wrapped = torch.compile(wrapped)
     listeners = observers if accelerator.is_main_process else ()
     meter = Meter(position, total, listeners)
-    if config.precision == "bf16" and not multiplies_bf16():
+    if config.precision == "bf16" and not computes_faster_in_bf16():
         for listener in listeners:
             listener(Warned(update=position.update, text=SLOW_BF16))
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.engines.choice import Engines
-from zh_albert.engines.engine import Precision, TorchEngine, has_native_bf16
+from zh_albert.engines.engine import Precision, TorchEngine, is_bf16_faster
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.window_outputs import predicted_outputs
@@ -52,7 +52,7 @@ def start_head(
         weights: How much each counts. Shape: (texts,).
     """
     module, config = classifier.module, classifier.config
-    precision: Precision = "bf16" if has_native_bf16() else "fp32"
+    precision: Precision = "bf16" if is_bf16_faster() else "fp32"
     engines = Engines(partial(TorchEngine, _Summary(module), precision))
     vectors = predicted_outputs(engines, texts, width=config.hidden_size, config=config)
     pooler = module.encoder.pooler

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from zh_albert.engines.engine import has_native_bf16
+from zh_albert.engines.engine import is_bf16_faster
 from zh_albert.model.taggers import TokenTagger
 from zh_albert.tasks.batching import ShuffledSource
 from zh_albert.tasks.ner.merging import merged
@@ -26,7 +26,7 @@ def start_emissions(network: TokenTagger, source: ShuffledSource) -> None:
     """
     vectors: list[Tensor] = []
     tags: list[Tensor] = []
-    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=has_native_bf16()):
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=is_bf16_faster()):
         for item in source.plan(0):
             inputs = source.load(item).inputs
             hidden = network.encoder(*(inputs[name] for name in INPUT_NAMES)).hidden
