@@ -176,12 +176,20 @@ def _refuse_unknown(schema: Any, values: Mapping[str, Any], source: str, prefix:
     for key, value in values.items():
         if key not in known:
             there = [prefix + name for name in known]
+            below = [f"{prefix}{name}.{key}" for name, hint in known.items() if key in _keys(hint)]
+            meant = f"did you mean {' or '.join(map(repr, below))}?" if below else ""
             raise ConfigError(
-                f"{source}: unknown key {prefix + key!r}; {nearest(prefix + key, there)}"
+                f"{source}: unknown key {prefix + key!r}; {meant or nearest(prefix + key, there)}"
             )
         nested = _dataclass_in(known[key])
         if nested is not None and isinstance(value, Mapping):
             _refuse_unknown(nested, value, source, prefix=f"{prefix}{key}.")
+
+
+def _keys(hint: Any) -> set[str]:
+    """Return the keys of a section; of a single setting none."""
+    section = _dataclass_in(hint)
+    return set() if section is None else {field.name for field in dataclasses.fields(section)}
 
 
 def _dataclass_in(hint: Any) -> Any:

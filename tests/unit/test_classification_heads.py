@@ -83,7 +83,7 @@ def test_strings_and_lists_choose_their_head() -> None:
     [
         (["a", 3], None, "of one kind, found number and string"),
         ([("a",), ("b",)], "classes", "expected one class each, found the list"),
-        (["a", "b"], "regression", "expected numbers, found 'a'; drop model.head=regression"),
+        (["a", "b"], "regression", "expected numbers, found 'a'; names want a model of cl"),
         ([1, 2], "multi_label", "expected lists of classes, found the number 1"),
         ([2, 2.0], "regression", "at least two different labels, found one value"),
         ([(), ()], None, "found only empty lists"),

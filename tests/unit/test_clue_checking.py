@@ -81,6 +81,8 @@ def test_other_forms_and_order_are_seen(headlines: Path, tmp_path: Path) -> None
     assert (
         check(task, file, headlines)[-1].problem == "expected one JSON object a line, found a list"
     )
+    file.write_text("null\n", encoding="utf-8")
+    assert Fault(1, "expected a JSON object, found null") in check(task, file, headlines)
     rows[0] = {"idx": 0, "label": "104"}
     faults = check(task, lines(file, *rows), headlines)
     assert any(fault.line == 1 and 'expected "id"' in fault.problem for fault in faults)

@@ -13,6 +13,8 @@ from zh_albert.training.config import TrainConfig
 def test_an_unknown_key_is_answered_with_the_nearest_known_one() -> None:
     with pytest.raises(ConfigError, match=r"'train\.peak_lrr'; did you mean 'train\.peak_lr'\?"):
         build(FinetuneConfig, parse_overrides(["train.peak_lrr=1"]))
+    with pytest.raises(ConfigError, match=r"'epochs'; did you mean 'train\.epochs'\?"):
+        build(FinetuneConfig, parse_overrides(["epochs=3"]))  # its section is forgotten
 
 
 def test_an_override_wins_over_the_file(tmp_path: Path) -> None:

