@@ -58,7 +58,7 @@ browser:
 # Train the bundled models anew and export them in int8, checked on a dev file; ZH_ALBERT_DATA names
 # the folder with the datasets. What is trained already is not trained again: remove runs/NAME.
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
-task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --resume --out runs/$(2) --init $(or $(4),encoder) \
+task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --resume --out runs/$(2) --init $(or $(4),encoder) $(5) \
 	$(foreach d,$(3),--train $(wildcard $(DATA)/$d/train.jsonl*) --dev $(wildcard $(DATA)/$d/dev.jsonl*) \
 		$(foreach s,dev test trial,$(addprefix --exclude ,$(wildcard $(DATA)/$d/$s.jsonl*))))
 bundle = $(BIN)/zh-albert export runs/$(1) runs/bundled/$(1) --format zh_albert --precision int8 \
@@ -68,7 +68,8 @@ models: .venv/.dev
 	$(call task,classification,news,tnews)
 	$(call task,ner,ner,cluener)
 	$(call task,pair,nli,ocnli)
-	$(call task,pair,similarity,stsb_zh,runs/nli)
+	test -s runs/similar-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/similar-pairs.jsonl
+	$(call task,pair,similarity,stsb_zh,runs/nli,--train runs/similar-pairs.jsonl)
 	$(call task,reading,reader,cmrc2018)
 	rm -rf runs/bundled
 	$(call bundle,sentiment,chnsenticorp)

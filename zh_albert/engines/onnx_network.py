@@ -25,8 +25,7 @@ from zh_albert.model.taggers import BorderTagger, PairTagger, TokenTagger, rotat
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
 OUTPUT = "logits"
-_OPSET = 20
-_HIDDEN = -1e30  # added to the score of a token that must not be attended to
+_OPSET = 23  # the first with Attention
 _FAR = 4.0  # standard deviations that numbers out of a norm reach
 _LOUD = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5
 
@@ -68,7 +67,7 @@ def onnx_model(network: nn.Module, *, int8: bool = False) -> bytes:
         body,
         producer_name="zh-albert",
         opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
-        ir_version=9,
+        ir_version=11,
     )
     result: bytes = model.SerializeToString()
     return result
@@ -141,20 +140,20 @@ def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
         only_first: Only the first token's is wanted, so the last layer makes no other. Shape:
             (batch, 1, hidden).
     """
-    may_attend = graph.node("Cast", INPUTS[2], to=BOOL)
-    zero, hidden_score = (graph.constant(v, dtype=np.float32) for v in (0.0, _HIDDEN))
-    bias = graph.node("Where", may_attend, zero, hidden_score)
-    bias = graph.node("Unsqueeze", bias, graph.constant([1, 2]))
+    one = graph.constant([1])
+    there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
+    length = graph.node("Shape", INPUTS[0], start=1, end=2)
+    may_attend = graph.node("Expand", there, graph.node("Concat", one, one, length, one, axis=0))
     states = _embedded(encoder.embeddings, graph)
     for number, layer in enumerate(encoder.plan, start=1):
         asking = states
         if only_first and number == len(encoder.plan):
-            bounds = (graph.constant([value]) for value in (0, 1, 1))
-            asking = graph.node("Slice", states, *bounds)
+            asking = graph.node("Slice", states, graph.constant([0]), one, one)
+            may_attend = there
         attention, ffn = encoder.attention[layer.attention], encoder.ffn[layer.ffn]
         assert isinstance(attention, AttentionBlock)
         assert isinstance(ffn, FeedForwardBlock)
-        attended = _attended(states, asking, bias, attention, graph)
+        attended = _attended(states, asking, may_attend, attention, graph)
         states = _fed_forward(attended, ffn, _ranges_before(layer.ffn, encoder), graph)
     return states
 
@@ -174,26 +173,20 @@ def _embedded(embeddings: FactorizedEmbeddings, graph: Graph) -> str:
     return graph.linear(normed, embeddings.projection, int8=False)
 
 
-def _attended(states: str, asking: str, bias: str, block: AttentionBlock, graph: Graph) -> str:
+def _attended(
+    states: str, asking: str, may_attend: str, block: AttentionBlock, graph: Graph
+) -> str:
     """Add an attention block. Shape: (batch, asking, hidden)."""
     source, asked = states, asking
     if block.pre_norm:
         source = graph.norm(states, block.norm)
         asked = source if asking == states else graph.norm(asking, block.norm)
-    width = block.query.out_features // block.heads
-    apart = graph.constant([0, 0, block.heads, width])
-
-    def heads(vectors: str, order: list[int]) -> str:
-        return graph.node("Transpose", graph.node("Reshape", vectors, apart), perm=order)
-
-    query = heads(graph.linear(asked, block.query, factor=width**-0.5), [0, 2, 1, 3])
-    key = heads(graph.linear(source, block.key), [0, 2, 3, 1])
-    value = heads(graph.linear(source, block.value), [0, 2, 1, 3])
-    scores = graph.node("Add", graph.node("MatMul", query, key), bias)
-    mixed = graph.node("MatMul", graph.node("Softmax", scores, axis=-1), value)
-    together = graph.constant([0, 0, block.heads * width])
-    joined = graph.node("Reshape", graph.node("Transpose", mixed, perm=[0, 2, 1, 3]), together)
-    output = graph.node("Add", asking, graph.linear(joined, block.dense))
+    query, key = graph.linear(asked, block.query), graph.linear(source, block.key)
+    value = graph.linear(source, block.value)
+    n = block.heads
+    parts = (query, key, value, may_attend)
+    mixed = graph.node("Attention", *parts, q_num_heads=n, kv_num_heads=n)
+    output = graph.node("Add", asking, graph.linear(mixed, block.dense))
     return output if block.pre_norm else graph.norm(output, block.norm)
 
 

@@ -122,4 +122,7 @@ def feeds(batch: PaddedBatch) -> dict[str, NDArray[np.int64]]:
 def _unreadable(model: bytes | Path, library: str, error: Exception) -> CheckpointError:
     where = model if isinstance(model, Path) else "the exported network"
     reason = " ".join(str(error).split())[:200]
-    return CheckpointError(f"{where}: {library} cannot open it ({reason}); export it again")
+    return CheckpointError(
+        f"{where}: {library} cannot open it ({reason}); export it again, or install a newer "
+        f"{library}"
+    )
