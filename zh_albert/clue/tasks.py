@@ -147,7 +147,7 @@ _CLUE = (
         downloads=_archive(
             "afqmc_public", "5a4cb1556b833010c329fa2ad2207d9e98fc94071b7e474015e9dd7c385db4dc"
         ),
-        recipe=_recipe(epochs=3),
+        recipe=_recipe(epochs=3, batch_tokens=2048, peak_lr=1e-4),  # 2e-4: nothing is learned
     ),
     ClueTask(
         name="tnews",
