@@ -69,7 +69,9 @@ models: .venv/.dev
 	$(call task,ner,ner,cluener)
 	$(call task,pair,nli,ocnli)
 	test -s runs/similar-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/similar-pairs.jsonl
-	$(call task,pair,similarity,stsb_zh,runs/nli,--train runs/similar-pairs.jsonl)
+	test -s runs/meant-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
+	$(call task,pair,similarity-words,stsb_zh,runs/nli,--train runs/similar-pairs.jsonl)
+	$(call task,pair,similarity,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
 	$(call task,reading,reader,cmrc2018)
 	rm -rf runs/bundled
 	$(call bundle,sentiment,chnsenticorp)
