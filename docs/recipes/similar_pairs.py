@@ -192,7 +192,7 @@ def mined(data: Path) -> list[Pair]:
     texts = short_texts(data, held, luck)
     print(f"{len(texts):,} short texts", flush=True)
     pairs: list[Pair] = [(texts[i], texts[j], "near") for i, j in sorted(near(texts, luck))]
-    pairs += with_a_word_changed(texts, luck)
+    pairs += (pair for pair in with_a_word_changed(texts, luck) if plain(pair[1]) not in held)
     for name in PAIRS:
         for _, row in read_objects(train_file(data / "tasks", name)):
             if plain(row["text_a"]) not in held and plain(row["text_b"]) not in held:
