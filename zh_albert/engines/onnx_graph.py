@@ -1,7 +1,7 @@
 """An ONNX graph as it grows: operators, and tensors of which each is stored once.
 
 An initializer has the name of the parameter it holds, so layers that share a block refer to the
-same one. Standard operators only (opset 23), so that any runtime can read it.
+same one. Standard operators only (opset 23), so that any runtime that has these can read it.
 """
 
 from __future__ import annotations
