@@ -31,8 +31,10 @@ from torch import Tensor, nn
 from corpora_tools.build import build_shards
 from corpora_tools.build_parts import BuildConfig
 from zh_albert.cli.memory import keep_freed_memory
-from zh_albert.distillation.matching import FrozenTeacher, MatchingStudent, matched_layers
+from zh_albert.distillation.matching import MatchingStudent, matched_layers
 from zh_albert.distillation.run import LossConfig, distillation_loss
+from zh_albert.distillation.student import Sample
+from zh_albert.distillation.teacher import fastest_teacher
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -79,7 +81,9 @@ def ours() -> Callable[[Inputs], None]:
     layers, teachers = zip(*PAIRS, strict=True)
     bridges = [nn.Linear(STUDENT.hidden_size, TEACHER.hidden_size) for _ in PAIRS]
     module = MatchingStudent(student, layers, bridges)
-    teacher = FrozenTeacher(AlbertEncoder(TEACHER), teachers, attention=False)
+    encoder = AlbertEncoder(TEACHER).eval()
+    sample = Sample(encoder, torch.randint(5, TEACHER.vocab_size, (16, 128)))
+    teacher = fastest_teacher(encoder, teachers, sample, attention=False)
     objective, optimizer = distillation_loss(teacher, LossConfig()), optimizer_of(module)
 
     def update(inputs: Inputs) -> None:

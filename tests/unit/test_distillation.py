@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import pytest
 import torch
 from torch import Tensor
 
 from zh_albert.distillation.matching import (
-    FrozenTeacher,
     MatchingStudent,
+    TeacherView,
     attention_divergence,
     matched_layers,
     unexplained,
@@ -23,9 +24,11 @@ from zh_albert.distillation.narrowing import (
     read_feed_forward,
 )
 from zh_albert.distillation.student import Sample, begin_student, fitted_bridges, fitting
+from zh_albert.distillation.teacher import FrozenTeacher, IntegerTeacher, fastest_teacher
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.heads import LayerStates
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 
 WIDE = AlbertConfig(
@@ -170,3 +173,40 @@ def test_attention_diverges_only_where_it_differs() -> None:
 def test_students_that_cannot_be_made_are_refused(change: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         fitting(dataclasses.replace(WIDE, **change), WIDE)
+
+
+def test_integers_see_nearly_what_the_teacher_sees_padding_or_not() -> None:
+    new = texts(40)
+    mask = torch.arange(12) < torch.randint(
+        3, 13, (40, 1), generator=torch.Generator().manual_seed(2)
+    )
+    exact = LayerStates(teacher(), (1, 3))
+    with torch.no_grad():
+        wanted = exact(new, torch.zeros_like(new), mask).chunk(2, dim=-1)
+    view = IntegerTeacher(teacher(), (1, 3)).view(new, mask)
+    assert view.attention == ()
+    for found, state in zip(view.states, wanted, strict=True):
+        assert found.shape == state.shape
+        assert 0 < unexplained(found, state, mask) < 0.01
+
+
+def test_a_teacher_is_asked_in_integers_only_where_they_serve(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sample = Sample(teacher(), texts())
+    layers = (2, 4)
+    assert isinstance(fastest_teacher(teacher(), layers, sample, attention=True), FrozenTeacher)
+    monkeypatch.setattr("zh_albert.distillation.teacher.FrozenTeacher", Slow)
+    chosen = fastest_teacher(teacher(), layers, sample, attention=False)
+    assert isinstance(chosen, IntegerTeacher)
+    mask = torch.ones_like(sample.token_ids, dtype=torch.bool)
+    top = chosen.view(sample.token_ids, mask).states[-1]
+    assert unexplained(top, sample.states[4], mask) < 0.01
+    monkeypatch.setattr("zh_albert.distillation.teacher._ROUNDING", 1e-9)  # too coarse, then
+    assert isinstance(fastest_teacher(teacher(), layers, sample, attention=False), Slow)
+
+
+class Slow(FrozenTeacher):
+    def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:
+        time.sleep(0.5)
+        return super().view(token_ids, mask)

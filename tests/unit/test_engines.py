@@ -23,7 +23,8 @@ from zh_albert.engines.onnx_network import onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import CheckpointError, ConfigError, ZhAlbertError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.heads import ChoiceScorer, LayerStates, MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import HEADS, build_tagger
@@ -63,6 +64,7 @@ def heads(config: AlbertConfig = CONFIG) -> dict[str, nn.Module]:
     networks["reader"] = SpanReader(config).eval()
     networks["choice"] = ChoiceScorer(config).eval()
     networks["vectors"] = MeanEncoder(config).eval()
+    networks["states"] = LayerStates(AlbertEncoder(config), (1, 2)).eval()
     for pooling in ("first", "mean"):
         networks[pooling] = SequenceClassifier(config, 5, pooling=pooling).eval()  # type: ignore[arg-type]
     return networks

@@ -8,9 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
-from zh_albert.training.precision import computes_faster_in_bf16
 
 
 class TeacherView(NamedTuple):
@@ -42,47 +40,6 @@ def matched_layers(student_layers: int, teacher_top: int) -> tuple[tuple[int, in
         (layer, max(1, round(layer * teacher_top / student_layers)))
         for layer in range(1, student_layers + 1)
     )
-
-
-class FrozenTeacher:
-    """Computes what is matched, without gradients; never trained, never saved.
-
-    In bf16 where the hardware is faster in it.
-
-    Args:
-        encoder: Taken over, and its numbers changed.
-        layers: Which layers are matched, counted from 1, in order; those above are cut off.
-        attention: Also return attention.
-    """
-
-    def __init__(self, encoder: AlbertEncoder, layers: Sequence[int], *, attention: bool) -> None:
-        encoder.plan = encoder.plan[: max(layers)]
-        self._encoder = encoder.eval().to(
-            torch.bfloat16 if computes_faster_in_bf16() else torch.float32
-        )
-        self._layers, self._attention = tuple(layers), attention
-
-    def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:
-        """Read a batch.
-
-        Args:
-            token_ids: Vocabulary ids, some masked. Shape: (batch, length).
-            mask: True where a token may be attended to. Shape: (batch, length).
-        """
-        self._encoder.to(token_ids.device)
-        with torch.no_grad(), torch.autocast(token_ids.device.type, enabled=False):
-            output = self._encoder(
-                token_ids,
-                torch.zeros_like(token_ids),  # a teacher may know but one type
-                mask,
-                return_states=True,
-                return_attention=self._attention,
-            )
-        attention = output.attention or ()
-        return TeacherView(
-            tuple(output.states[layer] for layer in self._layers),
-            tuple(attention[layer - 1] for layer in self._layers if attention),
-        )
 
 
 class MatchingStudent(nn.Module):

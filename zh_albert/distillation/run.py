@@ -18,7 +18,6 @@ from torch import Tensor, nn
 
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.distillation.matching import (
-    FrozenTeacher,
     MatchingOutput,
     MatchingStudent,
     matched_layers,
@@ -30,6 +29,7 @@ from zh_albert.distillation.student import (
     fitted_bridges,
     fitting,
 )
+from zh_albert.distillation.teacher import Teacher, fastest_teacher
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -100,7 +100,7 @@ def begin_distillation(config: DistilConfig, corpus: Corpus) -> Trainee:
     pairs = matched_layers(len(student.encoder.plan), top)
     layers, matched = zip(*pairs, strict=True)
     bridges = fitted_bridges(student.encoder, sample, pairs)
-    frozen = FrozenTeacher(teacher, matched, attention=config.loss.attention > 0)
+    frozen = fastest_teacher(teacher, matched, sample, attention=config.loss.attention > 0)
     module = MatchingStudent(student, layers, bridges)
     return Trainee(module, student, distillation_loss(frozen, config.loss))
 
@@ -124,7 +124,7 @@ def open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
 
 
 def distillation_loss(
-    teacher: FrozenTeacher, weights: LossConfig
+    teacher: Teacher, weights: LossConfig
 ) -> Callable[[nn.Module, dict[str, Tensor]], Outcome]:
     """Return the objective of ``MatchingStudent``."""
 

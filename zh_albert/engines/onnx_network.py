@@ -18,7 +18,7 @@ from zh_albert.errors import CheckpointError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.embeddings import FactorizedEmbeddings
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import MeanEncoder, SequenceClassifier
+from zh_albert.model.heads import LayerStates, MeanEncoder, SequenceClassifier
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import BorderTagger, PairTagger, TokenTagger, rotated
@@ -98,6 +98,12 @@ def _(network: MeanEncoder, graph: Graph) -> str:
 
 
 @head.register
+def _(network: LayerStates, graph: Graph) -> str:
+    states = _states(network.encoder, graph)
+    return graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
+
+
+@head.register
 def _(network: TokenTagger, graph: Graph) -> str:
     return graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
 
@@ -140,22 +146,27 @@ def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
         only_first: Only the first token's is wanted, so the last layer makes no other. Shape:
             (batch, 1, hidden).
     """
+    return _states(encoder, graph, only_first=only_first)[-1]
+
+
+def _states(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[str]:
+    """Add the encoder; return the state after each of its layers. See ``encoded``."""
     one = graph.constant([1])
     there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
     length = graph.node("Shape", INPUTS[0], start=1, end=2)
     may_attend = graph.node("Expand", there, graph.node("Concat", one, one, length, one, axis=0))
-    states = _embedded(encoder.embeddings, graph)
+    states = [_embedded(encoder.embeddings, graph)]
     for number, layer in enumerate(encoder.plan, start=1):
-        asking = states
+        asking = states[-1]
         if only_first and number == len(encoder.plan):
-            asking = graph.node("Slice", states, graph.constant([0]), one, one)
+            asking = graph.node("Slice", asking, graph.constant([0]), one, one)
             may_attend = there
         attention, ffn = encoder.attention[layer.attention], encoder.ffn[layer.ffn]
         assert isinstance(attention, AttentionBlock)
         assert isinstance(ffn, FeedForwardBlock)
-        attended = _attended(states, asking, may_attend, attention, graph)
-        states = _fed_forward(attended, ffn, _ranges_before(layer.ffn, encoder), graph)
-    return states
+        attended = _attended(states[-1], asking, may_attend, attention, graph)
+        states.append(_fed_forward(attended, ffn, _ranges_before(layer.ffn, encoder), graph))
+    return states[1:]
 
 
 def _embedded(embeddings: FactorizedEmbeddings, graph: Graph) -> str:

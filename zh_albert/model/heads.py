@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -92,6 +93,29 @@ class MeanEncoder(nn.Module):
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
         """Return vectors. Shape: (batch, hidden). See ``SequenceClassifier`` for the arguments."""
         return masked_mean(self.encoder(token_ids, type_ids, mask).hidden, mask)
+
+
+class LayerStates(nn.Module):
+    """The states after some of an encoder's layers: what a student is asked to match.
+
+    Args:
+        encoder: Taken over; layers above the last that is asked for are cut off.
+        layers: Counted from 1.
+    """
+
+    def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.encoder.plan = encoder.plan[: max(layers)]
+        self.layers = tuple(layers)
+
+    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the states, one layer after the other. Shape: (batch, length, layers · hidden).
+
+        See ``SequenceClassifier`` for the arguments.
+        """
+        states = self.encoder(token_ids, type_ids, mask, return_states=True).states
+        return torch.cat([states[layer] for layer in self.layers], dim=-1)
 
 
 def masked_mean(hidden: Tensor, mask: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.linear_start import Standard, fit_linear
 
 # Tokens, on average. Means over more vary so little that the fit needs large weights, and training
-# loses what it began with: of reviews of 110 tokens it did harm (docs/numbers.md, few texts).
+# loses what it began with: of reviews of 110 tokens it did harm (docs/experiments.md, few texts).
 _LONGEST = 64
 _TEXTS = 2000  # are read; more cost time and hardly make a better start
 _SPREAD = 0.5  # of what goes into the pooler's tanh: nearly linear, and not small
