@@ -90,11 +90,10 @@ class IntegerTeacher:
     def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:
         """See ``Teacher``; few rows at a time, on all threads."""
         rows = max(1, self._engine.batch_tokens // token_ids.shape[1])
+        few = zip(token_ids.split(rows), mask.split(rows), strict=True)  # type: ignore[no-untyped-call]
         parts = [
             PaddedBatch(ids.numpy(), np.zeros_like(ids.numpy()), there.numpy())
-            for ids, there in zip(
-                *(torch.split(whole, rows) for whole in (token_ids, mask)), strict=True
-            )
+            for ids, there in few
         ]
         found = np.concatenate(list(self._threads.map(self._engine, parts)))
         return TeacherView(torch.from_numpy(found).chunk(self._layers, dim=-1), ())
