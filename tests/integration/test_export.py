@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,24 @@ def test_an_export_leaves_no_network_of_the_one_before(
         assert cli("export", trained, out, "--format", form).code == 0
         assert len([*out.glob("model.onnx"), *out.glob("openvino.*")]) == files
         assert load(str(out))(["房间很好。"])
+
+
+@pytest.mark.parametrize("command", [("export", "--format", "onnx"), ("convert",)])
+def test_a_model_trained_in_the_folder_is_not_replaced(
+    trained: Path, tmp_path: Path, cli: Cli, command: tuple[str, ...]
+) -> None:
+    name, *options = command
+    mine = tmp_path / "mine"
+    shutil.copytree(trained, mine)
+    (mine / "training").mkdir(exist_ok=True)
+    before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
+    ran = cli(name, trained, mine, *options)
+    assert ran.code == 2
+    assert "was trained there" in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
+    if name == "export":
+        assert cli(name, mine, mine, *options).code == 0  # itself in another form
 
 
 def test_weights_in_8_bits_are_computed_with_as_they_are(

@@ -145,11 +145,13 @@ def convert(
 
     from zh_albert.checkpoints.convert import convert as convert_model
     from zh_albert.teachers.convert import convert_teacher, is_teacher
+    from zh_albert.training.run_folder import refuse_trained
 
     if merge_pieces and vocab is None:
         raise ConfigError("--merge-pieces says what becomes of dropped rows; give --vocab too")
     if weights and to == "google":
         raise ConfigError("--weights: a TensorFlow checkpoint holds float32; leave it out")
+    refuse_trained(folder, source=source)
     if is_teacher(source):
         if to != "zh_albert" or vocab is not None or weights:
             raise ConfigError(

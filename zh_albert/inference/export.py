@@ -32,6 +32,7 @@ from zh_albert.errors import CheckpointError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tokenization.encoding import PaddedBatch
+from zh_albert.training.run_folder import refuse_trained
 
 # Largest difference to the network in fp32, as a share of its largest output.
 _TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.25}
@@ -70,10 +71,11 @@ def export(
     Raises:
         CheckpointError: If the file gives other answers than the network, is larger than its
             weights, or loses too much; or the folder cannot be read or written.
-        ConfigError: If the format has no such precision.
+        ConfigError: If the format has no such precision, or another model was trained in ``out``.
         DataError: If ``dev`` cannot be read.
         MissingExtraError: If a library is not installed; int8 is checked by ONNX Runtime.
     """
+    refuse_trained(out, source=source)
     stored = read_folder(source)
     network = build_model(stored).float().eval()
     files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}

@@ -71,6 +71,23 @@ def refuse_taken(out: Path, *, resume: bool) -> None:
         )
 
 
+def refuse_trained(out: Path, *, source: str | Path) -> None:
+    """Refuse to write another model into a folder in which one was trained.
+
+    Args:
+        out: Folder to write.
+        source: What is written is made of; the folder itself may be.
+
+    Raises:
+        ConfigError: If the model there would be lost.
+    """
+    if state_folder(out).is_dir() and Path(source).resolve() != out.resolve():
+        raise ConfigError(
+            f"{out} holds a model that was trained there and would be replaced: choose another "
+            "folder"
+        )
+
+
 def release(out: Path) -> None:
     """Let go of a job's folder before the process ends: of one that runs many, one by one."""
     lock = _HELD.pop(state_folder(out).resolve(), None)
