@@ -33,12 +33,14 @@ from typing import Any
 os.environ |= {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 
 import torch
-from sample_texts import sample_texts
 
 from zh_albert import AlbertClassifier, load
 from zh_albert.inference.export import export
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.texts import without
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sample_texts import sample_texts
 
 TEXTS = 6000
 EPOCHS = 3

@@ -40,7 +40,6 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import numpy as np
 import torch
 import transformers
-from sample_texts import sample_texts
 
 from zh_albert import load
 from zh_albert.cli.memory import keep_freed_memory, keep_loaded_objects
@@ -52,6 +51,9 @@ from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sample_texts import sample_texts
 
 Answer = Callable[[list[str]], object]
 HAS_ONNX = find_spec("onnx") is not None and find_spec("onnxruntime") is not None
