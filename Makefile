@@ -58,13 +58,18 @@ browser:
 # Train the bundled models anew and export them in int8, checked on a dev file; ZH_ALBERT_DATA names
 # the folder with the datasets. What is trained already is not trained again: remove runs/NAME.
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
+WEIBO = $(DATA)/smp2020_ewect_usual
 task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --resume --out runs/$(2) --init $(or $(4),encoder) $(5) \
 	$(foreach d,$(3),--train $(wildcard $(DATA)/$d/train.jsonl*) --dev $(wildcard $(DATA)/$d/dev.jsonl*) \
 		$(foreach s,dev test trial,$(addprefix --exclude ,$(wildcard $(DATA)/$d/$s.jsonl*))))
 bundle = $(BIN)/zh-albert export runs/$(1) runs/bundled/$(1) --format zh_albert --precision int8 \
 	--dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
 models: .venv/.dev
-	$(call task,classification,sentiment,chnsenticorp waimai_10k online_shopping_10_cats book_review)
+	mkdir -p runs
+	test -s runs/weibo-train.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/train.jsonl*) runs/weibo-train.jsonl
+	test -s runs/weibo-dev.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/dev.jsonl*) runs/weibo-dev.jsonl
+	$(call task,classification,sentiment,chnsenticorp waimai_10k online_shopping_10_cats book_review,, \
+		--train runs/weibo-train.jsonl --dev runs/weibo-dev.jsonl $(addprefix --exclude ,$(wildcard $(WEIBO)/dev.jsonl* $(WEIBO)/test.jsonl*)))
 	$(call task,classification,news,tnews)
 	$(call task,ner,ner,cluener)
 	$(call task,pair,nli,ocnli)

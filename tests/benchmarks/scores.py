@@ -1,0 +1,162 @@
+"""The bundled models' scores, each beside a baseline that learned from the same texts.
+
+Run: python tests/benchmarks/scores.py [MODEL[=FOLDER] …] --json
+All bundled task models, or those that are named; FOLDER stands for another model of that kind. Each
+is scored on whole files as it is loaded by default. The baseline is that of ``zh-albert baseline``,
+fitted once to the training texts of the model, without any that also occur in one of the files. Of
+sources that a model never learned from there are scores, too; Weibo posts are those of
+``docs/recipes/weibo_moods.py``. Some 25 minutes of a core for all. Needs the task datasets
+(ZH_ALBERT_DATA).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from zh_albert.checkpoints.locate import locate
+from zh_albert.cli.progress import say
+from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.classification.baseline import fit_baseline
+from zh_albert.tasks.classification.heads import OneClass
+from zh_albert.tasks.texts import without
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "recipes"))
+from weibo_moods import write_sides
+
+WEIBO = "smp2020_ewect_usual"
+SPLITS_NOT_LEARNED = ("dev", "test", "trial")
+
+
+class Model(NamedTuple):
+    """What a bundled model is for, learned from and is scored on."""
+
+    task: str
+    sources: Sequence[str]
+    scored: Sequence[str]
+    """SOURCE/SPLIT."""
+    unknown: Sequence[str] = ()
+    """The same, of sources that it has not learned from."""
+    metrics: Sequence[str] = ("accuracy",)
+
+
+MODELS: Mapping[str, Model] = {
+    "sentiment": Model(
+        "classification",
+        ("chnsenticorp", "waimai_10k", "online_shopping_10_cats", "book_review", WEIBO),
+        (
+            *("chnsenticorp/dev", "chnsenticorp/test", "waimai_10k/dev", "waimai_10k/test"),
+            *("online_shopping_10_cats/dev", "online_shopping_10_cats/test"),
+            *("book_review/dev", "book_review/test", f"{WEIBO}/dev", f"{WEIBO}/test"),
+        ),
+        unknown=("fewclue_eprstmt/dev", "fewclue_eprstmt/test"),
+    ),
+    "news": Model("classification", ("tnews",), ("tnews/dev",)),
+    "ner": Model("ner", ("cluener",), ("cluener/dev",), metrics=("f1",)),
+    "nli": Model("pair", ("ocnli",), ("ocnli/dev",)),
+    "similarity": Model(
+        "pair", ("stsb_zh",), ("stsb_zh/dev", "stsb_zh/test"), metrics=("spearman",)
+    ),
+    "reader": Model("reading", ("cmrc2018",), ("cmrc2018/dev",), metrics=("exact_match", "f1")),
+}
+
+
+class Splits:
+    """The datasets' files; those of Weibo are made on the way.
+
+    Args:
+        data: Holds a folder for each source.
+        made: Where files are made.
+    """
+
+    def __init__(self, data: Path, made: Path) -> None:
+        self._data, self._made = data, made
+
+    def find(self, source: str, split: str) -> Path | None:
+        """Return a split's file, or None if there is none."""
+        path = next((self._data / source).glob(f"{split}.jsonl*"), None)
+        if path is None or source != WEIBO:
+            return path
+        made = self._made / f"{split}.jsonl"
+        write_sides(path, made)
+        return made
+
+    def examples(self, task: str, names: Iterable[tuple[str, str]]) -> list[Any]:
+        """Read several splits, those that are there."""
+        found = (self.find(*name) for name in names)
+        return [example for path in found if path for example in TASKS[task].read(path)]
+
+
+def baseline_scores(model: Model, splits: Splits) -> dict[str, dict[str, float]]:
+    """Return the baseline's scores of each file; of a choice between classes it is fitted once."""
+    task = TASKS[model.task]
+    learned = splits.examples(model.task, ((source, "train") for source in model.sources))
+    kept_out = [(source, split) for source in model.sources for split in SPLITS_NOT_LEARNED]
+    learned = without(learned, splits.examples(model.task, kept_out))
+    scored = (*model.scored, *model.unknown)
+    dev = {name: splits.examples(model.task, [split_name(name)]) for name in scored}
+    if model.task != "classification":
+        return {name: task.score_baseline(learned, examples) for name, examples in dev.items()}
+    head = OneClass.for_labels([example.label for example in learned])
+    pipeline = fit_baseline(learned, head)
+    found = {}
+    for name, examples in dev.items():
+        labels = [head.labels[number] for number in pipeline.predict([e.text for e in examples])]
+        right = sum(label == str(e.label) for label, e in zip(labels, examples, strict=True))
+        found[name] = {"accuracy": right / len(examples)}
+    return found
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Take SOURCE/SPLIT apart."""
+    source, _, split = name.partition("/")
+    return source, split
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", default=list(MODELS), metavar="MODEL[=FOLDER]")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args()
+    data = Path(os.environ.get("ZH_ALBERT_DATA", "../shared/data")) / "tasks"
+    if not data.is_dir():
+        raise SystemExit(f"error: {data}: no such folder; set ZH_ALBERT_DATA to what holds tasks/")
+    result: dict[str, dict[str, dict[str, list[float]]]] = {}
+    with tempfile.TemporaryDirectory() as made:
+        splits = Splits(data, Path(made))
+        for given in options.models:
+            name, _, folder = given.partition("=")
+            if name not in MODELS:
+                raise SystemExit(f"error: {name}: expected one of {', '.join(MODELS)}")
+            model = MODELS[name]
+            say(f"{given}: fitting its baseline")
+            plain = baseline_scores(model, splits)
+            result[given] = {}
+            for file in (*model.scored, *model.unknown):
+                path = splits.find(*split_name(file))
+                assert path is not None
+                found = TASKS[model.task].evaluate_file(locate(folder or name), path)
+                scores = {m: [round(s[m], 4) for s in (found, plain[file])] for m in model.metrics}
+                say(f"{given}, {file}: {scores}")
+                result[given][file] = scores
+    if options.json:
+        print(json.dumps(result))
+        return
+    for given, files in result.items():
+        for file, scores in files.items():
+            learned = file in MODELS[given.partition("=")[0]].scored
+            for metric, (ours, plain_score) in scores.items():
+                about = "" if learned else "  (a source it never learned from)"
+                print(f"{given:<12}{file:<32}{metric:<12}{ours:<8}{plain_score}{about}")
+
+
+if __name__ == "__main__":
+    main()
