@@ -2,23 +2,25 @@
 
 Run: python tests/benchmarks/encoders.py small=encoder tiny=runs/distil-tiny random=tiny --json
 An encoder is LABEL=FOLDER (or a bundled name; the name of a preset: random weights), with @RATE
-behind it where 3e-4 is not its rate. Each learns from the same few texts of four sets, the network
-alone, one seed; ``SETS`` says how many texts and how long. Texts that occur in the dev file are not
-learned from. Runs are kept in ``--runs``: the same command goes on after a stop, and a further
-encoder costs only its own. Milliseconds are of one headline of TNEWS answered alone by PyTorch, one
-thread, CPU time, the median of 300. ``--picture FILE.svg`` draws scores against them. Needs the
-task datasets (ZH_ALBERT_DATA).
+behind it where 3e-4 is not its rate and, last, #MILLIONS of tokens that it has read. Each learns
+from the same few texts of four sets, the network alone, one seed; ``SETS`` says how many texts and
+how long. Texts that occur in the dev file are not learned from. Runs are kept in ``--runs``: the
+same command goes on after a stop, and a further encoder costs only its own. Milliseconds are of one
+headline of TNEWS answered alone by PyTorch, one thread, CPU time, the median of 300. ``--picture
+FILE.svg`` draws scores against them, ``--curve FILE.svg`` scores against tokens read, those of one
+road joined (LABEL is ROAD:NAME). Needs the task datasets (ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import statistics
 import sys
 import time
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,19 +62,22 @@ SETS = {
 
 @dataclass
 class Candidate:
-    """An encoder to compare: what the picture calls it, what it starts from, its learning rate."""
+    """An encoder to compare: its name, what it starts from, its rate, what it has read."""
 
     label: str
     start: str
     rate: float
+    tokens: float | None
+    """In millions; None: not told."""
 
     @classmethod
     def parse(cls, given: str) -> Candidate:
         label, _, start = given.partition("=")
+        start, _, tokens = start.partition("#")
         start, _, rate = start.partition("@")
         if not start:
-            raise SystemExit(f"error: {given}: expected LABEL=FOLDER or LABEL=FOLDER@RATE")
-        return cls(label, start, float(rate or 3e-4))
+            raise SystemExit(f"error: {given}: expected LABEL=FOLDER[@RATE][#MILLIONS]")
+        return cls(label, start, float(rate or 3e-4), float(tokens) if tokens else None)
 
     def settings(self, part: Part) -> dict[str, Any]:
         """Return the settings of a run, as its configuration file would hold them."""
@@ -119,39 +124,76 @@ def milliseconds(run: Path, dev: Path) -> float:
     return round(1e3 * statistics.median(took[10:]), 2)
 
 
-def draw(results: dict[str, dict[str, Any]], path: Path) -> None:
-    """Draw a panel for each set: dev score against milliseconds a text."""
+def panels(x_axis: str) -> Iterator[tuple[str, Any]]:
+    """Yield a figure, and with it an empty panel for each set."""
     from matplotlib.figure import Figure
-
-    from zh_albert.training.curves_picture import write_picture
 
     figure = Figure(figsize=(10, 6.4), layout="constrained", facecolor="white")
     for number, name in enumerate(SETS, start=1):
         axes = figure.add_subplot(2, 2, number)
-        sides = itertools.cycle(((7, "left"), (-7, "right")))  # sizes repeat: names would overlap
-        coloured = zip(COLOURS, results.items(), sides, strict=False)
-        for colour, (label, found), (shift, alignment) in coloured:
-            place = found["ms_per_text"], found["scores"][name]
-            axes.scatter(*place, s=60, color=colour, zorder=2)
-            axes.annotate(
-                label,
-                place,
-                xytext=(shift, -3),
-                textcoords="offset points",
-                horizontalalignment=alignment,
-                color=colour,
-                fontsize=9,
-            )
         axes.set_title(f"{name} dev, {TASKS[SETS[name].task].metric}", loc="left", fontsize=11)
-        axes.set_xlabel("milliseconds a text", fontsize=9)
+        axes.set_xlabel(x_axis, fontsize=9)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:.4g} %")
         axes.margins(x=0.3, y=0.15)
-        axes.set_xlim(left=0)
         axes.grid(color="#E6E6E6", linewidth=0.8)
         axes.set_axisbelow(True)
         axes.tick_params(length=0, labelsize=9)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)
+        yield name, axes
+
+
+def write_label(
+    axes: Any, text: str, place: tuple[float, float], colour: str, shift: tuple[int, int]
+) -> None:
+    """Write an encoder's name beside its point, so many points to the right and above."""
+    alignment = {-1: "right", 0: "center", 1: "left"}[(shift[0] > 0) - (shift[0] < 0)]
+    axes.annotate(
+        text,
+        place,
+        xytext=shift,
+        textcoords="offset points",
+        horizontalalignment=alignment,
+        color=colour,
+        fontsize=9,
+    )
+
+
+def draw_costs(results: dict[str, dict[str, Any]], path: Path) -> None:
+    """Draw dev scores against milliseconds a text."""
+    from zh_albert.training.curves_picture import write_picture
+
+    for name, axes in panels("milliseconds a text"):
+        for number, (label, found) in enumerate(results.items()):
+            place = found["ms_per_text"], found["scores"][name]
+            colour = COLOURS[number % len(COLOURS)]
+            axes.scatter(*place, s=60, color=colour, zorder=2)
+            # Sizes repeat: names would overlap.
+            write_label(axes, label, place, colour, (7, -3) if number % 2 == 0 else (-7, -3))
+        axes.set_xlim(left=0)
+        figure = axes.figure
+    write_picture(figure, path)
+
+
+def draw_curve(results: dict[str, dict[str, Any]], path: Path) -> None:
+    """Draw dev scores against tokens read, on a logarithmic axis; a line for each road."""
+    from zh_albert.training.curves_picture import write_picture
+
+    roads: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for label, found in results.items():
+        if found["million_tokens"]:
+            road, _, stop = label.partition(":")
+            roads[road][stop or road] = found
+    for name, axes in panels("tokens read, millions"):
+        for colour, stops in zip(COLOURS, roads.values(), strict=False):
+            places = [(found["million_tokens"], found["scores"][name]) for found in stops.values()]
+            axes.plot(*zip(*places, strict=True), marker="o", color=colour)
+            for label, place in zip(stops, places, strict=True):
+                write_label(axes, label, place, colour, (0, 8))
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+        axes.xaxis.minorticks_off()
+        figure = axes.figure
     write_picture(figure, path)
 
 
@@ -160,14 +202,15 @@ def main() -> None:
     parser.add_argument("encoders", nargs="+", metavar="LABEL=FOLDER[@RATE]")
     parser.add_argument("--runs", type=Path, default=Path("runs/encoders"))
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--picture", type=Path, help="draw the scores; .svg or .png")
+    parser.add_argument("--picture", type=Path, help="draw scores and costs; .svg or .png")
+    parser.add_argument("--curve", type=Path, help="draw scores and tokens read; .svg or .png")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     data = Path(os.environ.get("ZH_ALBERT_DATA", "../shared/data")) / "tasks"
     if not data.is_dir():
         raise SystemExit(f"error: {data}: no such folder; set ZH_ALBERT_DATA to what holds tasks/")
-    if options.picture and set(options.sets) != set(SETS):
-        parser.error("--picture draws all sets; leave --sets out")
+    if (options.picture or options.curve) and set(options.sets) != set(SETS):
+        parser.error("pictures show all sets; leave --sets out")
     torch.set_num_threads(1)
     results: dict[str, dict[str, Any]] = {}
     for candidate in map(Candidate.parse, options.encoders):
@@ -177,12 +220,15 @@ def main() -> None:
         results[candidate.label] = {
             "scores": scores,
             "encoder_parameters": parameter_counts(config)["encoder_parameters"],
+            "million_tokens": candidate.tokens,
         }
         if HEADLINES in scores:
             dev = next((data / HEADLINES).glob("dev.jsonl*"))
             results[candidate.label]["ms_per_text"] = milliseconds(runs / HEADLINES, dev)
     if options.picture:
-        draw(results, options.picture)
+        draw_costs(results, options.picture)
+    if options.curve:
+        draw_curve(results, options.curve)
     if options.json:
         json.dump(results, sys.stdout, ensure_ascii=False)
         sys.stdout.write("\n")
