@@ -144,7 +144,7 @@ def _refuse_other_kinds(say: Language, path: Path, name: str) -> None:
 def _lines(say: Language, path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
-        for number, line in read_lines(path):
+        for number, line in read_lines(path, keep_ends=is_csv(path)):
             yield number, line
     except DataError:  # the file is there and plain: a line is not UTF-8
         raise RefusedError(say.tables.not_utf8.filled(line=number + 1)) from None

@@ -83,9 +83,11 @@ class AnswerFile(PipelineStep):
         from zh_albert.inference.files import answered_rows, form_of  # noqa: PLC0415  (slow)
 
         one = self.tasks[rank]
+        form = form_of(one.path)
+        lines = read_lines(one.path, keep_ends=form == "csv")
         predictor = _opened(self.model, self.threads)
         with atomic_write(self.out / f"{one.name}{ANSWERS}") as file:
-            for row in answered_rows(predictor, read_lines(one.path), one.path, form_of(one.path)):
+            for row in answered_rows(predictor, lines, one.path, form):
                 file.write(encode_json(row) + b"\n")
                 self.stat_update("rows")
                 if "error" in row:

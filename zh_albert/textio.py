@@ -44,8 +44,8 @@ class TableError(DataError):
         return error
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Yield ``(line number from 1, line without its end)``, streaming.
+def read_lines(path: Path, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
+    r"""Yield ``(line number from 1, line without its end)``, streaming; CSV wants ``keep_ends``.
 
     ``.xz``, ``.gz`` and ``.zst`` are decompressed; a byte-order mark is dropped; only ``\n`` and
     ``\r\n`` end a line (U+2028 and the like stay inside).
@@ -57,7 +57,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with _open_bytes(path) as file:
             for number, raw in enumerate(file, start=1):
-                yield number, decode_line(raw, number, path)
+                yield number, decode_line(raw, number, path, keep_end=keep_ends)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -69,7 +69,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def decode_line(raw: bytes, number: int, source: Path | str) -> str:
+def decode_line(raw: bytes, number: int, source: Path | str, *, keep_end: bool = False) -> str:
     """Decode one line of a file; see ``read_lines``."""
     try:
         text = raw.decode("utf-8")
@@ -82,7 +82,7 @@ def decode_line(raw: bytes, number: int, source: Path | str) -> str:
         raise DataError.at(source, number, problem, hint=hint) from None
     if number == 1:
         text = text.removeprefix("\ufeff")
-    return text.removesuffix("\n").removesuffix("\r")
+    return text if keep_end else text.removesuffix("\n").removesuffix("\r")
 
 
 def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
@@ -114,14 +114,14 @@ def csv_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield ``(line number, cells by column)`` of CSV, whose first row names the columns.
 
-    Cells are apart by commas; one with a comma, a quote or the end of a line in it stands in
-    double quotes. Blank lines are passed over.
+    Lines come with their ends, which may belong to a cell. Cells are apart by commas; one with a
+    comma, a quote or the end of a line in it stands in double quotes. Blank lines are passed over.
 
     Raises:
         TableError: At the first row that cannot be read.
     """
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader((line + "\n" for _, line in lines), strict=True)
+    reader = csv.reader((line for _, line in lines), strict=True)
     header: list[str] = []
     while True:
         try:
@@ -159,7 +159,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Blank lines are passed over. What a CSV file holds are strings.
     """
     if is_csv(path):
-        yield from csv_rows(read_lines(path), path)
+        yield from csv_rows(read_lines(path, keep_ends=True), path)
         return
     for number, line in read_lines(path):
         if line.strip():
@@ -195,11 +195,12 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _open_bytes(path: Path) -> IO[bytes]:
-    if path.suffix == ".xz":
+    packed = path.suffix.lower()
+    if packed == ".xz":
         return lzma.open(path, "rb")
-    if path.suffix == ".gz":
+    if packed == ".gz":
         return gzip.open(path, "rb")  # type: ignore[return-value]
-    if path.suffix == ".zst":
+    if packed == ".zst":
         try:
             import zstandard  # noqa: PLC0415  (an extra)
         except ImportError:

@@ -210,3 +210,17 @@ def test_a_table_is_read_like_json_lines(cli: Cli, trained: Path, tmp_path: Path
     scores = [json.loads(cli("evaluate", trained, p, "--json").out) for p in (lines, table)]
     assert scores[0]["accuracy"] == scores[1]["accuracy"]
     assert scores[0]["examples"] == scores[1]["examples"] == 2
+
+
+def test_answers_are_utf8_whatever_the_terminal_is(tmp_path: Path) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_text("text\n房间很好😀\n", encoding="utf-8")
+    code = "from zh_albert.cli.app import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "predict", "ner", str(path)],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "entities" in json.loads(ran.stdout.decode("utf-8"))

@@ -203,3 +203,31 @@ def test_a_temperature_of_zero_is_refused() -> None:
 
     with pytest.raises(ConfigError, match="temperature must be > 0"):
         ContrastConfig(temperature=0.0)
+
+
+def test_numbers_in_a_csv_file_are_numbers(vectors: Path, cli: Cli, tmp_path: Path) -> None:
+    rows = [
+        ("房间很好", "房间不错", 4.5),
+        ("房间很好", "服务太差", 0.2),
+        ("早餐好", "早餐很好", 4.0),
+    ]
+    lines = [{"text_a": one, "text_b": other, "label": label} for one, other, label in rows]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    cells = "".join(f"{one},{other},{label}\n" for one, other, label in rows)
+    (tmp_path / "a.csv").write_text(f"text_a,text_b,label\n{cells}", encoding="utf-8")
+    found = [
+        json.loads(cli("evaluate", vectors, tmp_path / name, "--json").out)
+        for name in ("a.jsonl", "a.csv")
+    ]
+    assert found[0]["spearman"] == found[1]["spearman"] != 0
+
+
+def test_settings_changed_before_a_fit_count(micro: Path) -> None:
+    text = ["房间很好，服务周到，早餐丰富" * 6]
+    embedder = AlbertEmbedder(init=str(micro), max_length=32, stride=8)
+    long = embedder.encode(text)
+    short = embedder.set_params(max_length=12, stride=2).encode(text)
+    fresh = AlbertEmbedder(init=str(micro), max_length=12, stride=2)
+    np.testing.assert_array_equal(short, fresh.encode(text))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(embedder)).encode(text), short)
+    assert abs(long - short).max() > 1e-4

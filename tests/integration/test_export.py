@@ -16,7 +16,7 @@ import torch
 from tests.integration.conftest import QUICK, Ran, reviews
 from tests.micro import CONFIG
 from zh_albert import load
-from zh_albert.engines.exported import FACTS
+from zh_albert.checkpoints.files import EXPORT_FACTS
 from zh_albert.engines.onnx_network import onnx_model
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.inference.export import export
@@ -130,7 +130,7 @@ def test_integers_of_8_bits_that_a_version_before_wrote_are_not_computed_with(
     fast = tmp_path / "fast"
     facts = export(trained, fast, form="onnx", precision="int8")
     del facts["matrix_bits"]
-    (fast / FACTS).write_text(json.dumps(facts))
+    (fast / EXPORT_FACTS).write_text(json.dumps(facts))
     with pytest.raises(CheckpointError, match=r"export.json: expected .* matrix_bits = 7; run"):
         load(str(fast))
 
@@ -162,8 +162,8 @@ def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_o
     ):
         ran = cli(*command)
         assert ran.code == 0, ran.err
-    assert not (tmp_path / "plain" / FACTS).exists()
-    assert not (tmp_path / "tuned" / FACTS).exists()
+    assert not (tmp_path / "plain" / EXPORT_FACTS).exists()
+    assert not (tmp_path / "tuned" / EXPORT_FACTS).exists()
     names = {
         name: load(str(tmp_path / name))._classifier.engines.of(1).name
         for name in ("small", "plain", "onnx", "tuned")
@@ -214,7 +214,7 @@ def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
     arguments = ("export", trained, tmp_path / "fast", "--format=onnx", "--precision=int8")
     ran = cli(*arguments, "--dev", dev)
     assert ran.code == 0, ran.err
-    facts = json.loads((tmp_path / "fast" / FACTS).read_text())
+    facts = json.loads((tmp_path / "fast" / EXPORT_FACTS).read_text())
     assert facts["dev"]["metric"] == "accuracy"
     assert facts["dev"]["fp32"] - facts["dev"]["int8"] < 0.005
     assert cli("evaluate", tmp_path / "fast", dev, "--json").code == 0
@@ -252,10 +252,11 @@ def test_an_export_of_other_weights_is_noticed(trained: Path, tmp_path: Path, cl
     export(trained, tmp_path / "fast", form="onnx")
     classifier = TextClassifier.load(trained)
     classifier.module.classifier.bias.data += 1
-    classifier.save(tmp_path / "fast", card="")
+    classifier.save(tmp_path / "other", card="")
+    shutil.copy(tmp_path / "other" / "model.safetensors", tmp_path / "fast")
     with pytest.raises(CheckpointError, match="of other weights"):
         load(str(tmp_path / "fast"))
-    (tmp_path / "fast" / FACTS).write_text("{}")
+    (tmp_path / "fast" / EXPORT_FACTS).write_text("{}")
     assert "export.json" in cli("predict", tmp_path / "fast").err
 
 
@@ -287,3 +288,27 @@ def test_a_stream_reads_no_more_than_two_pools_ahead(trained: Path) -> None:
     first = next(iter(load(str(trained)).stream(lines())))
     assert first.label == "positive"
     assert drawn <= 2 * 2048
+
+
+def test_another_model_is_not_replaced_but_an_export_is(
+    trained: Path, tmp_path: Path, cli: Cli
+) -> None:
+    kept = tmp_path / "kept"
+    shutil.copytree(trained, kept, ignore=shutil.ignore_patterns("training"))
+    ran = cli("export", trained, kept, "--format", "onnx")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert "holds a model already" in ran.err
+    assert not (kept / EXPORT_FACTS).exists()
+    for _ in range(2):
+        assert cli("export", trained, tmp_path / "fast", "--format", "onnx").code == 0
+
+
+def test_a_model_saved_over_an_export_is_the_one_that_answers(
+    trained: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "fast"
+    export(trained, out, form="onnx")
+    classifier = TextClassifier.load(trained)
+    classifier.module.classifier.bias.data += torch.tensor([9.0, 0.0])
+    classifier.save(out, card="", dtype=torch.float32)
+    assert [answer.label for answer in load(out)(TEXTS)] == [classifier.labels[0]] * len(TEXTS)

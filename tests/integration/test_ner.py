@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pickle
 import shutil
@@ -431,3 +432,17 @@ def test_a_teacher_that_cannot_teach_entities_is_refused(
     examples = read_entity_examples(travels(tmp_path / "train.jsonl"))
     with pytest.raises(ZhAlbertError, match=told):
         finetune(examples, [], taught_by(teacher, head), init=micro, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_positions_are_those_of_the_cell_whatever_ends_its_lines(
+    cli: Cli, tmp_path: Path, end: str
+) -> None:
+    cell = f"第一行{end}李华昨天去了{end}杭州。"
+    path = tmp_path / "cells.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator=end).writerows([["text"], [cell]])
+    for given in ((path,), ("--format", "csv", path)):
+        (row,) = map(json.loads, cli("predict", "ner", *given).out.splitlines())
+        assert row["entities"]
+        assert all(cell[e["start"] : e["end"]] == e["text"] for e in row["entities"])

@@ -156,3 +156,16 @@ def test_a_vocabulary_that_is_none_is_refused(source: Path) -> None:
     with pytest.raises(CheckpointError, match=r"expected vocab.txt beside the weights"):
         change(source, NEW)
     assert not (source.parent / "new").exists()
+
+
+def test_a_model_with_n_grams_keeps_its_vocabulary(tmp_path: Path) -> None:
+    from zh_albert.checkpoints.locate import BUNDLED
+
+    with pytest.raises(CheckpointError, match=r"n-grams .* cannot be carried over"):
+        convert_folder(
+            BUNDLED / "sentiment",
+            tmp_path / "out",
+            to="zh_albert",
+            vocabulary=BUNDLED / "news" / "vocab.txt",
+        )
+    assert not (tmp_path / "out").exists()

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from zh_albert import load
-from zh_albert.errors import CheckpointError, DataError
+from zh_albert.checkpoints.locate import BUNDLED, bundled_names, locate
+from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.inference.pools import as_list, pools
 from zh_albert.tasks.ner.examples import as_spans
 
@@ -60,3 +61,54 @@ def test_a_model_may_be_a_path_and_nothing_else() -> None:
 
 def test_a_text_may_have_no_entities_in_two_ways() -> None:
     assert as_spans(None, "好", "here") == as_spans([], "好", "here") == ()
+
+
+def test_a_model_from_the_hub_comes_with_all_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+    from huggingface_hub.utils import filter_repo_objects
+
+    asked: list[list[str]] = []
+
+    def download(model: str, *, allow_patterns: list[str]) -> str:
+        asked.append(allow_patterns)
+        return str(BUNDLED / model.partition("/")[2])
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    for name in bundled_names():
+        folder = locate(f"somebody/{name}")
+        files = {path.name for path in folder.iterdir()} - {"curve.jsonl"}  # for the demo
+        assert set(filter_repo_objects(files, allow_patterns=asked[-1])) == files
+
+
+def test_positions_may_be_numpys_but_are_whole_numbers() -> None:
+    from zh_albert.tasks.reading.examples import as_spans as as_answers
+
+    assert as_spans([(np.int64(0), np.int64(2), "人")], "李华去了", "here")
+    assert as_answers([(np.int64(0), "李华")], "李华去了", "here")
+    assert as_answers([{"start": np.int64(2), "text": "去"}], "李华去了", "here")
+    for start, end in ((0.9, 2.9), (0, float("inf"))):
+        with pytest.raises(DataError, match="expected an entity"):
+            as_spans([(start, end, "人")], "李华去了", "here")
+
+
+def test_a_number_too_large_to_compute_with_is_no_label(tmp_path: Path) -> None:
+    from zh_albert.tasks.classification.examples import read_text_examples
+    from zh_albert.tasks.embedding.examples import read_embedding_examples
+
+    path = tmp_path / "a.jsonl"
+    rows = (
+        ('"text": "x"', read_text_examples),
+        ('"text_a": "x", "text_b": "y"', read_embedding_examples),
+    )
+    for text, read in rows:
+        path.write_text(f'{{{text}, "label": 1{"0" * 400}}}\n')
+        with pytest.raises(DataError, match=r"line 1.*finite"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    "how", [{"engine": "bogus"}, {"engine": "onnxruntime"}, {"precision": "int8"}]
+)
+def test_an_encoder_has_one_engine(how: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        load("encoder", **how)

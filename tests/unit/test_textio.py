@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import gzip
 import lzma
 from pathlib import Path
@@ -72,3 +73,19 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Pat
         write()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_cell_keeps_the_line_ends_it_has(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "cells.csv"
+    cell = f"第一行{end}{end}王明\r在北京"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator=end).writerows([["text", "n"], [cell, "1"], ["好", "2"]])
+    rows = [row for _, row in read_objects(path)]
+    assert rows == [{"text": cell, "n": "1"}, {"text": "好", "n": "2"}]
+
+
+def test_a_packed_file_may_be_named_in_capitals(tmp_path: Path) -> None:
+    path = tmp_path / "A.JSONL.GZ"
+    path.write_bytes(gzip.compress('{"text": "好"}\n'.encode()))
+    assert list(read_objects(path)) == [(1, {"text": "好"})]

@@ -27,6 +27,7 @@ from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import Vocabulary
 
 Target = Literal["zh_albert", "huggingface", "google"]
+_NGRAMS = "ngrams.npz"
 
 
 def convert(
@@ -90,7 +91,7 @@ def convert_folder(
 
     Raises:
         CheckpointError: If the source cannot be read, its tensors are not those of one of our
-            models, or the layout cannot hold the model.
+            models, the layout cannot hold the model, or it has n-grams of another vocabulary.
         DataError: If ``vocabulary`` is not one.
     """
     if target.resolve() == source.resolve():
@@ -102,6 +103,12 @@ def convert_folder(
     model = build_model(stored)
     change = None
     if vocabulary:
+        if _NGRAMS in stored.files:
+            raise CheckpointError(
+                f"{source}: its n-grams ({_NGRAMS}) are of tokens of its own vocabulary and cannot "
+                "be carried over to another; convert the encoder and fine-tune that, or fine-tune "
+                "with --set model.ngrams=false first"
+            )
         stored = replace(stored, tensors=named_tensors(model))
         stored, change = change_vocabulary(
             stored, Vocabulary.read(vocabulary), merge_pieces=merge_pieces

@@ -13,6 +13,9 @@ from zh_albert.checkpoints.eight_bits import from_eight_bits
 from zh_albert.errors import CheckpointError
 
 WEIGHTS = "model.safetensors"
+EXPORT_FACTS = "export.json"
+EXPORTED_NETWORKS = frozenset({"model.onnx", "openvino.xml", "openvino.bin"})
+"""What an export puts beside the weights that it is of."""
 _INDEX = f"{WEIGHTS}.index.json"
 
 

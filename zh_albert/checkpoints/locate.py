@@ -8,6 +8,11 @@ from pathlib import Path
 from zh_albert.errors import CheckpointError, nearest
 
 BUNDLED = Path(__file__).parent.parent / "bundled"
+HUB_FILES = (
+    *("*.json", "*.safetensors", "vocab.txt", "spiece.model", "ngrams.npz", "README.md"),
+    *("model.onnx", "openvino.xml", "openvino.bin"),
+)
+"""What is downloaded of a hub's repository: a model folder's files."""
 
 
 def bundled_names() -> list[str]:
@@ -56,10 +61,8 @@ def start_of(model: str) -> Path | None:
 def _from_hub(model: str) -> Path:
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (slow to import, rarely used)
 
-    wanted = ["*.json", "*.safetensors", "vocab.txt", "spiece.model", "README.md"]
-    exported = ["model.onnx", "openvino.xml", "openvino.bin"]
     try:
-        return Path(snapshot_download(model, allow_patterns=wanted + exported))
+        return Path(snapshot_download(model, allow_patterns=list(HUB_FILES)))
     except Exception as error:  # the hub client raises a dozen kinds, and httpx's
         raise CheckpointError(
             f"{model}: could not be downloaded from the hub ({type(error).__name__}); check the "

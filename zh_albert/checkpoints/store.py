@@ -17,7 +17,13 @@ from torch import Tensor, nn
 
 from zh_albert.checkpoints.config_json import is_plain, read_config, write_config
 from zh_albert.checkpoints.eight_bits import to_eight_bits
-from zh_albert.checkpoints.files import WEIGHTS, read_tensors, read_text
+from zh_albert.checkpoints.files import (
+    EXPORT_FACTS,
+    EXPORTED_NETWORKS,
+    WEIGHTS,
+    read_tensors,
+    read_text,
+)
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
 from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors, named_tensors
@@ -199,6 +205,8 @@ def write_model_folder(
     )
     weights = safetensors.torch.save(stored, metadata={"format": "pt"})
     replace_folder(folder, {**files, WEIGHTS: weights, "config.json": text})
+    for name in (EXPORT_FACTS, *EXPORTED_NETWORKS):  # of the weights that were there before
+        (folder / name).unlink(missing_ok=True)
 
 
 def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:

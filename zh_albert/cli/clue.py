@@ -57,6 +57,7 @@ def fetch(
     mirror: Annotated[
         str | None, typer.Option(help="Another address with files of the same names.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Fetch official releases; a broken-off one goes on where it stopped.
 
@@ -68,9 +69,14 @@ def fetch(
     from zh_albert.clue.downloading import fetch_task
 
     chosen = _chosen(names)
+    folders = []
     with DownloadDisplay() as display:
         for task in chosen:
-            typer.echo(str(fetch_task(task, to, mirror=mirror, report=display)))
+            folders.append(str(fetch_task(task, to, mirror=mirror, report=display)))
+            if not as_json:
+                typer.echo(folders[-1])
+    if as_json:
+        typer.echo(json.dumps({"folders": folders}))
 
 
 @app.command()
@@ -78,6 +84,7 @@ def convert(
     task: TaskArgument,
     files: Annotated[list[Path], typer.Argument(help="Official files, joined in this order.")],
     out: Annotated[Path, typer.Option(help="Task-format file to write (.jsonl).")],
+    as_json: Json = False,
 ) -> None:
     """Write official files in this project's task format, with the task's preprocessing.
 
@@ -92,7 +99,10 @@ def convert(
 
     described = task_named(task)
     rows = chain.from_iterable(read_official(described, file) for file in files)
-    say(f"{out}: {write_rows(rows, out):,} rows")
+    count = write_rows(rows, out)
+    say(f"{out}: {count:,} rows")
+    if as_json:
+        typer.echo(json.dumps({"file": str(out), "rows": count}))
 
 
 @app.command()
@@ -104,6 +114,7 @@ def predict(
         Path, typer.Option(help="File to write, or a folder: the file gets its official name.")
     ],
     version: Version = None,
+    as_json: Json = False,
 ) -> None:
     """Answer an official test file and write the submission.
 
@@ -128,6 +139,9 @@ def predict(
     for fault in done.faults:
         say(f"note: {fault.problem}")
     say(f"{done.file}: {done.answers:,} answers")
+    if as_json:
+        told = {"file": str(done.file), "answers": done.answers, "guessed": done.guessed}
+        typer.echo(json.dumps({**told, "faults": [fault._asdict() for fault in done.faults]}))
 
 
 @app.command()

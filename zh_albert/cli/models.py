@@ -132,6 +132,7 @@ def convert(
             "project's layout alone. By default as they are, int8 as float32."
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Convert between layouts of checkpoints.
 
@@ -159,12 +160,11 @@ def convert(
                 "project's layout; leave out --to, --vocab and --weights"
             )
         rows = convert_teacher(source, folder)
-        typer.echo(
-            f"vocabulary: {rows.known:,} tokens known to the teacher, {rows.put_together:,} put "
-            f"together from its pieces, {len(rows.unknown):,} unknown to it",
-            err=True,
+        told = (
+            f"{rows.known:,} tokens known to the teacher, {rows.put_together:,} put "
+            f"together from its pieces, {len(rows.unknown):,} unknown to it"
         )
-        typer.echo(str(folder))
+        _tell_converted(folder, told, as_json=as_json)
         return
     change = convert_model(
         source,
@@ -174,6 +174,13 @@ def convert(
         merge_pieces=merge_pieces,
         dtype=getattr(torch, weights) if weights else None,
     )
-    if change:
-        typer.echo(f"vocabulary: {change}", err=True)
+    _tell_converted(folder, str(change) if change else "", as_json=as_json)
+
+
+def _tell_converted(folder: Path, vocabulary: str, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder), "vocabulary": vocabulary or None}))
+        return
+    if vocabulary:
+        typer.echo(f"vocabulary: {vocabulary}", err=True)
     typer.echo(str(folder))

@@ -53,19 +53,23 @@ def predict(
     keep_loaded_objects()
     if form == "auto":
         form = form_of(file) if file else "text"
+    is_csv = form == "csv"
     total = None
     if file and file.is_file():
-        there = csv_rows(read_lines(file), file) if form == "csv" else read_lines(file)
+        there = csv_rows(read_lines(file, keep_ends=True), file) if is_csv else read_lines(file)
         total = sum(1 for _ in there)
     lines = (
-        read_lines(file)
+        read_lines(file, keep_ends=is_csv)
         if file
-        else ((n, decode_line(raw, n, source)) for n, raw in enumerate(sys.stdin.buffer, start=1))
+        else (
+            (number, decode_line(raw, number, source, keep_end=is_csv))
+            for number, raw in enumerate(sys.stdin.buffer, start=1)
+        )
     )
     failed = 0
     for row in track(answered_rows(predictor, lines, source, form), total=total, what="texts"):
         failed += "error" in row
-        sys.stdout.write(encode_json(row).decode() + "\n")
+        sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8, whatever the terminal's
     sys.stdout.flush()
     if failed:
         say(f'{failed} lines could not be answered; their result says why under "error"')

@@ -70,14 +70,7 @@ def choose_engines(
         ConfigError: If engine or precision are unknown, or the engine cannot compute so.
         MissingExtraError: If the engine that was asked for is not installed.
     """
-    if engine not in get_args(EngineName):
-        raise ConfigError(
-            f"unknown engine {engine!r}; {nearest(str(engine), get_args(EngineName))}"
-        )
-    if precision is not None and precision not in get_args(Precision):
-        raise ConfigError(
-            f"unknown precision {precision!r}; {nearest(str(precision), get_args(Precision))}"
-        )
+    refuse_unknown_names(engine, precision)
     if precision == "int8":
         raise ConfigError(
             "int8 changes answers, so it is checked first: zh-albert export --precision int8 "
@@ -104,6 +97,22 @@ def choose_engines(
     found = found or ["torch"]
     few, many = openers[found[0]], openers[found[-1]]
     return Engines(few, many, many_tokens=round(_MANY_OPERATIONS / _operations(network)))
+
+
+def refuse_unknown_names(engine: str, precision: str | None) -> None:
+    """Check the names of an engine and of a precision (None: the fastest).
+
+    Raises:
+        ConfigError: Naming the nearest.
+    """
+    if engine not in get_args(EngineName):
+        raise ConfigError(
+            f"unknown engine {engine!r}; {nearest(str(engine), get_args(EngineName))}"
+        )
+    if precision is not None and precision not in get_args(Precision):
+        raise ConfigError(
+            f"unknown precision {precision!r}; {nearest(str(precision), get_args(Precision))}"
+        )
 
 
 def _operations(network: nn.Module) -> int:

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
 
 from torch import nn
 
-from zh_albert.checkpoints.files import WEIGHTS
+from zh_albert.checkpoints.files import EXPORT_FACTS, WEIGHTS
 from zh_albert.engines.choice import EngineName, Engines, choose_engines, is_installed
 from zh_albert.engines.engine import Precision
 from zh_albert.engines.onnx_graph import MATRIX_BITS
@@ -27,9 +27,7 @@ from zh_albert.engines.runtimes import OnnxRuntimeEngine, OpenVinoEngine
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 
 Format = Literal["onnx", "openvino", "zh_albert"]
-FACTS = "export.json"
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
-NETWORK_FILES = frozenset({_ONNX, _OPENVINO, "openvino.bin"})
 # So many tokens of a pool are worth a scale shared with other texts; the server's batches, which
 # hold about 4,000 characters, never reach it, so what it answers does not depend on who else asks.
 _MANY_TOKENS = 20_000
@@ -114,8 +112,8 @@ def exported_engines(folder: Path, network: nn.Module) -> Engines | None:
         return None
     if facts["weights_sha256"] != weights_digest(folder):
         raise CheckpointError(
-            f"{folder}: {FACTS} is of other weights than {WEIGHTS}; run zh-albert export again, "
-            f"or delete {FACTS}"
+            f"{folder}: {EXPORT_FACTS} is of other weights than {WEIGHTS}; run zh-albert export "
+            f"again, or delete {EXPORT_FACTS}"
         )
     precision = exported_precision(folder)
     if precision is None:
@@ -188,7 +186,7 @@ def with_engines(
 
 
 def _read_facts(folder: Path) -> dict[str, Any] | None:
-    path = folder / FACTS
+    path = folder / EXPORT_FACTS
     try:
         facts = json.loads(path.read_bytes())
         known = facts["format"] in get_args(Format) and facts["precision"] in get_args(Precision)

@@ -123,11 +123,21 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         self.embedder_.save(Path(folder), card=card)
 
     def _opened(self) -> TextEmbedder:
-        if not hasattr(self, "embedder_"):
-            if self.init is None:
-                raise NotFittedError("this AlbertEmbedder is not fitted yet; fit it, or name init")
-            self.embedder_ = new_embedder(self._config(), init=self._start())
-        return self.embedder_
+        if hasattr(self, "embedder_"):
+            return self.embedder_
+        if self.init is None:
+            raise NotFittedError("this AlbertEmbedder is not fitted yet; fit it, or name init")
+        settings = self.get_params()
+        found = getattr(self, "_untrained", None)
+        if found is None or found[0] != settings:  # set_params may have changed them
+            found = self._untrained = settings, new_embedder(self._config(), init=self._start())
+        return found[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what ``init`` makes again."""
+        state = super().__getstate__()
+        state.pop("_untrained", None)
+        return state
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(

@@ -13,22 +13,20 @@ import numpy as np
 import torch
 from torch import nn
 
-from zh_albert.checkpoints.files import WEIGHTS
+from zh_albert.checkpoints.files import EXPORT_FACTS, EXPORTED_NETWORKS, WEIGHTS
 from zh_albert.checkpoints.folder import replace_folder, write_file
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
 from zh_albert.engines.choice import is_installed
 from zh_albert.engines.engine import Engine, Precision, TorchEngine
 from zh_albert.engines.exported import (
-    FACTS,
-    NETWORK_FILES,
     Format,
     exported_engines,
     network_files,
     weights_digest,
 )
 from zh_albert.engines.onnx_graph import MATRIX_BITS
-from zh_albert.errors import CheckpointError, MissingExtraError
+from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tokenization.encoding import PaddedBatch
@@ -71,11 +69,13 @@ def export(
     Raises:
         CheckpointError: If the file gives other answers than the network, is larger than its
             weights, or loses too much; or the folder cannot be read or written.
-        ConfigError: If the format has no such precision, or another model was trained in ``out``.
+        ConfigError: If the format has no such precision, or ``out`` holds another model that is no
+            export.
         DataError: If ``dev`` cannot be read.
         MissingExtraError: If a library is not installed; int8 is checked by ONNX Runtime.
     """
     refuse_trained(out, source=source)
+    _refuse_other_model(out, source)
     stored = read_folder(source)
     network = build_model(stored).float().eval()
     files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}
@@ -106,7 +106,7 @@ def export(
         }
         if precision == "int8":
             facts["matrix_bits"] = MATRIX_BITS
-        (trial / FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        (trial / EXPORT_FACTS).write_text(json.dumps(facts), encoding="utf-8")
         engines = exported_engines(trial, network)
         assert engines is not None
         measured = precision == "int8" and dev  # on real texts, which says more
@@ -128,10 +128,19 @@ def export(
                     "are allowed; export another precision"
                 )
     text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-    replace_folder(out, {**files, **exported, FACTS: text})
-    for name in NETWORK_FILES - exported.keys():  # of an export before, in another format
+    replace_folder(out, {**files, **exported, EXPORT_FACTS: text})
+    for name in EXPORTED_NETWORKS - exported.keys():  # of an export before, in another format
         (out / name).unlink(missing_ok=True)
     return facts
+
+
+def _refuse_other_model(out: Path, source: Path) -> None:
+    """Refuse to replace a model; an export may be, for it can be made again."""
+    is_model = (out / WEIGHTS).exists() or (out / "config.json").exists()
+    if is_model and not (out / EXPORT_FACTS).exists() and out.resolve() != source.resolve():
+        raise ConfigError(
+            f"{out} holds a model already, which would be replaced: choose another folder"
+        )
 
 
 def _rounded(

@@ -21,12 +21,13 @@ Form = Literal["text", "jsonl", "csv"]
 def form_of(path: Path) -> Form:
     """Say what the lines of a file are, by its name.
 
-    >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.csv", "a.txt")]
-    ['jsonl', 'csv', 'text']
+    >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.NDJSON", "a.csv", "a.txt")]
+    ['jsonl', 'jsonl', 'csv', 'text']
     """
     if is_csv(path):
         return "csv"
-    return "jsonl" if re.search(r"\.jsonl?(\.(xz|gz|zst))?$", path.name) else "text"
+    named = re.search(r"\.(jsonl?|ndjson)(\.(xz|gz|zst))?$", path.name, re.IGNORECASE)
+    return "jsonl" if named else "text"
 
 
 def answered_rows(
@@ -36,7 +37,7 @@ def answered_rows(
 
     Args:
         predictor: See ``load``.
-        lines: With their numbers, from 1.
+        lines: With their numbers, from 1; those of CSV with their ends.
         source: What errors call the file.
         form: What a line is; a question with choices can only be a JSON object.
 

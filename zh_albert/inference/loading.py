@@ -7,9 +7,10 @@ from typing import Literal, Unpack, overload
 
 from zh_albert.checkpoints.locate import locate
 from zh_albert.checkpoints.store import load_config
-from zh_albert.engines.choice import EngineName
+from zh_albert.engines.choice import EngineName, refuse_unknown_names
 from zh_albert.engines.engine import Precision
 from zh_albert.engines.exported import EngineSettings
+from zh_albert.errors import ConfigError
 from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.classification import (
     Classifier,
@@ -55,7 +56,7 @@ def load(
     Args:
         model: See above.
         engine: What runs the network; ``auto``: what was exported into the folder, else what is
-            fastest here, see docs/inference.md. A pretrained encoder runs in PyTorch.
+            fastest here, see docs/inference.md. A pretrained encoder runs in PyTorch and fp32.
         precision: ``fp32`` for answers that do not depend on the machine; None: the fastest.
 
     Raises:
@@ -68,6 +69,7 @@ def load(
     _, task = load_config(folder)
     match task.get("name"):
         case "encoder":
+            _refuse_other_engines(engine, precision)
             return FillMask(folder)
         case "ner":
             return Tagger.load(folder, **how)
@@ -79,3 +81,12 @@ def load(
             return Embedder.load(folder, **how)
         case _:
             return open_classifier(folder, **how)
+
+
+def _refuse_other_engines(engine: str, precision: str | None) -> None:
+    refuse_unknown_names(engine, precision)
+    if engine not in ("auto", "torch") or precision not in (None, "fp32"):
+        raise ConfigError(
+            "a pretrained encoder fills masks in PyTorch and in fp32 alone; leave engine and "
+            "precision out"
+        )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.classification.marked_spans import text_with_marks
@@ -18,6 +19,8 @@ from zh_albert.tasks.texts import (
     refuse_missing_fields,
 )
 from zh_albert.textio import read_objects
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 Label = str | tuple[str, ...] | int | float
 """A class, any number of classes, or a value on a scale."""
@@ -158,8 +161,8 @@ def _checked_label(label: Any, path: Path, line: int) -> Label:
     if isinstance(label, list):
         return tuple(dict.fromkeys(checked_name(name, "label", path, line) for name in label))
     if isinstance(label, int | float) and not isinstance(label, bool):
-        if not math.isfinite(label):
-            raise DataError.at(path, line, f'"label" must be finite, found {label!r}')
+        if not -_LARGEST <= label <= _LARGEST:  # infinite, none at all, or no float32
+            raise DataError.at(path, line, f'"label" must be finite, found {label!r:.80}')
         return label
     if not isinstance(label, str):
         problem = f'"label" must be a string, a list of strings or a number, found {label!r:.80}'

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from zh_albert.errors import DataError
 from zh_albert.tasks.texts import Content, checked_name, checked_text, refuse_missing_fields
 from zh_albert.textio import read_objects
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 SAME_MEANING = ("similar", "entailment")
 """Labels of pairs whose texts mean the same, or nearly."""
@@ -102,10 +106,15 @@ def _checked_label(label: Any, path: Path, line: int) -> float | str | None:
     if label is None:
         return None
     if isinstance(label, int | float) and not isinstance(label, bool):
-        if not math.isfinite(label):
-            raise DataError.at(path, line, f'"label" must be finite, found {label!r}')
+        if not -_LARGEST <= label <= _LARGEST:  # infinite, none at all, or no float32
+            raise DataError.at(path, line, f'"label" must be finite, found {label!r:.80}')
         return float(label)
     if isinstance(label, str):
-        return checked_name(label, "label", path, line)
+        name = checked_name(label, "label", path, line)
+        try:
+            value = float(name)  # CSV has nothing but strings
+        except ValueError:
+            return name
+        return value if math.isfinite(value) else name
     problem = f'"label" must be a number or a string, found {label!r:.80}'
     raise DataError.at(path, line, problem)

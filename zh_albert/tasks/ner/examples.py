@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,7 +142,7 @@ def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[Ent
                     pass
                 case _:
                     start, end, name = entity.start, entity.end, entity.type
-            span = EntitySpan(int(start), int(end), name)
+            span = EntitySpan(index(start), index(end), name)
         except (AttributeError, TypeError, ValueError):
             raise DataError(
                 f"{where}: expected an entity as (start, end, type) or with these fields, found "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.texts import checked_string, checked_text, refuse_missing_fields
@@ -138,8 +139,11 @@ def as_spans(answers: Any, context: str, where: str) -> tuple[AnswerSpan, ...]:
                 continue
             case str(text):
                 starts = places_of(text, context)
-            case {"start": int(start), "text": str(text)} | (int(start), str(text)):
-                starts = [start]
+            case {"start": SupportsIndex() as start, "text": str(text)} | (
+                SupportsIndex() as start,
+                str(text),
+            ):
+                starts = [index(start)]
             case _ if isinstance(getattr(answer, "text", None), str):
                 text, starts = answer.text, [int(answer.start)]
             case _:
