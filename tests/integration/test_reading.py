@@ -27,10 +27,12 @@ from zh_albert.inference.reading import Answer, Reader
 from zh_albert.tasks.reading.examples import read_reading_examples
 from zh_albert.tasks.reading.finetune import FinetuneConfig, evaluate, finetune, reading_loss
 from zh_albert.tasks.reading.lessons import lesson_source, make_lessons
+from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.teacher import ask_reader, taught
 from zh_albert.tasks.teaching import TeacherConfig
 from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
+from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Evaluation, Event
 
@@ -197,6 +199,15 @@ def test_a_long_question_leaves_half_of_the_window_to_the_text(model: Path) -> N
     context = "昨天李华去了杭州，很高兴。" * 20
     answer = load(str(model))(question="请问" * 500 + "谁去了？", context=context)
     assert context[answer.start : answer.end] == answer.text
+
+
+def test_of_a_question_that_is_too_long_the_end_is_read() -> None:
+    tokenizer, asked = default_tokenizer(), "王明在哪里吃饭?"
+    long, short = tokenizer.encode("请仔细阅读下面的文章。" * 40 + asked), tokenizer.encode(asked)
+    context = tokenizer.encode("李华昨天坐火车去了杭州,王明今天在北京吃饭。" * 12)
+    kept = encode_question(long, context, WindowConfig(max_length=256, stride=96)).question
+    assert len(short) < len(kept) < len(long)
+    assert kept[-len(short) :] == short.ids
 
 
 @pytest.mark.parametrize(

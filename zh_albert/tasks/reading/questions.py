@@ -73,8 +73,8 @@ def refuse_narrow(window: WindowConfig) -> None:
 def encode_question(question: Encoding, context: Encoding, window: WindowConfig) -> EncodedQuestion:
     """Cut a text into windows that each have the question in front.
 
-    A question is cut (at its end) where it would take more than half of a window from a text
-    that needs it. An answer has at most ``window.stride`` tokens: so many are shared by
+    Where a question would take more than half of a window from a text that needs it, its end is
+    kept: what it asks stands there, after all that leads to it. An answer has at most ``window.stride`` tokens: so many are shared by
     neighbouring windows, so that every answer is whole in the window that decides it.
     """
     room = window.max_length - _SPECIAL
@@ -83,7 +83,8 @@ def encode_question(question: Encoding, context: Encoding, window: WindowConfig)
         parts = [range(len(context))]
     else:
         parts = windows(context, room - kept, window.stride)
-    return EncodedQuestion(question.ids[:kept], context, parts, decided_by(parts))
+    asked = question.ids[len(question) - kept :]
+    return EncodedQuestion(asked, context, parts, decided_by(parts))
 
 
 def question_outputs(
