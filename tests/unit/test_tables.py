@@ -42,7 +42,7 @@ def test_a_table_tells_its_columns_rows_and_where_the_texts_are(tmp_path: Path) 
     assert table.rows == 2
     assert table.likely() == "评论"
     rows = [row for _, row in read_rows(CHINESE, table.path)]
-    assert rows[0] == {"id": "1", "评论": "好，很好\n真的", "label": "a"}
+    assert rows[0] == {"id": "1", "评论": "好，很好\r\n真的", "label": "a"}
     assert rows == table.head
 
 

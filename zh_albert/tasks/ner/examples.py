@@ -142,7 +142,7 @@ def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[Ent
                     pass
                 case _:
                     start, end, name = entity.start, entity.end, entity.type
-            span = EntitySpan(index(start), index(end), name)
+            span = EntitySpan(_position(start), _position(end), name)
         except (AttributeError, TypeError, ValueError):
             raise DataError(
                 f"{where}: expected an entity as (start, end, type) or with these fields, found "
@@ -156,3 +156,8 @@ def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[Ent
             raise DataError(f"{where}: {problem}")
         spans.append(span)
     return tuple(sorted(set(spans)))
+
+
+def _position(given: Any) -> int:
+    """Return a whole number; of a string, which arrays make of it beside a type's name, too."""
+    return int(given) if isinstance(given, str) else index(given)
