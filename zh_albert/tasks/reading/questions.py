@@ -74,8 +74,9 @@ def encode_question(question: Encoding, context: Encoding, window: WindowConfig)
     """Cut a text into windows that each have the question in front.
 
     Where a question would take more than half of a window from a text that needs it, its end is
-    kept: what it asks stands there, after all that leads to it. An answer has at most ``window.stride`` tokens: so many are shared by
-    neighbouring windows, so that every answer is whole in the window that decides it.
+    kept: what it asks stands there, after all that leads to it. An answer has at most
+    ``window.stride`` tokens: so many are shared by neighbouring windows, so that every answer is
+    whole in the window that decides it.
     """
     room = window.max_length - _SPECIAL
     kept, _ = truncate_pair(len(question), len(context), room)
