@@ -2,11 +2,11 @@
 
 Run: python tests/benchmarks/scores.py [MODEL[=FOLDER] …] --json
 All bundled task models, or those that are named; FOLDER stands for another model of that kind. Each
-is scored on whole files as it is loaded by default. The baseline is that of ``zh-albert baseline``,
-fitted once to the training texts of the model, without any that also occur in one of the files. Of
-sources that a model never learned from there are scores, too; Weibo posts are those of
-``docs/recipes/weibo_moods.py``. Some 25 minutes of a core for all. Needs the task datasets
-(ZH_ALBERT_DATA).
+is scored on whole files as it is loaded by default. The baseline is that of ``zh-albert baseline``
+for the model's task (of ``similarity`` so the ridge regression), fitted to the model's training
+texts without any that also occur in one of the files. Of sources that a model never learned from
+there are scores, too; Weibo posts are those of ``docs/recipes/weibo_moods.py``. Needs the task
+datasets (ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from zh_albert.errors import DataError
 
 Content = str | tuple[str, str]
@@ -166,3 +168,14 @@ def checked_name(name: Any, field: str, path: Path | str, line: int) -> str:
     if not name.isprintable() or not name:
         raise DataError.at(path, line, f'"{field}" must be printable, found {name!r:.80}')
     return name
+
+
+def refuse_not_finite(label: float, path: Path, line: int) -> None:
+    """Check a label that is a number.
+
+    Raises:
+        DataError: If it is infinite, not a number, or larger than what a network computes with.
+    """
+    largest = float(np.finfo(np.float32).max)
+    if not -largest <= label <= largest:
+        raise DataError.at(path, line, f'"label" must be finite, found {label!r:.80}')

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from zh_albert.errors import DataError
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.tasks.texts import (
@@ -17,10 +15,9 @@ from zh_albert.tasks.texts import (
     checked_string,
     has_content,
     refuse_missing_fields,
+    refuse_not_finite,
 )
 from zh_albert.textio import read_objects
-
-_LARGEST = float(np.finfo(np.float32).max)
 
 Label = str | tuple[str, ...] | int | float
 """A class, any number of classes, or a value on a scale."""
@@ -161,8 +158,7 @@ def _checked_label(label: Any, path: Path, line: int) -> Label:
     if isinstance(label, list):
         return tuple(dict.fromkeys(checked_name(name, "label", path, line) for name in label))
     if isinstance(label, int | float) and not isinstance(label, bool):
-        if not -_LARGEST <= label <= _LARGEST:  # infinite, none at all, or no float32
-            raise DataError.at(path, line, f'"label" must be finite, found {label!r:.80}')
+        refuse_not_finite(label, path, line)
         return label
     if not isinstance(label, str):
         problem = f'"label" must be a string, a list of strings or a number, found {label!r:.80}'

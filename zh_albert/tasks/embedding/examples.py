@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import Content, checked_name, checked_text, refuse_missing_fields
+from zh_albert.tasks.texts import (
+    Content,
+    checked_name,
+    checked_text,
+    refuse_missing_fields,
+    refuse_not_finite,
+)
 from zh_albert.textio import read_objects
-
-_LARGEST = float(np.finfo(np.float32).max)
 
 SAME_MEANING = ("similar", "entailment")
 """Labels of pairs whose texts mean the same, or nearly."""
@@ -106,8 +108,7 @@ def _checked_label(label: Any, path: Path, line: int) -> float | str | None:
     if label is None:
         return None
     if isinstance(label, int | float) and not isinstance(label, bool):
-        if not -_LARGEST <= label <= _LARGEST:  # infinite, none at all, or no float32
-            raise DataError.at(path, line, f'"label" must be finite, found {label!r:.80}')
+        refuse_not_finite(label, path, line)
         return float(label)
     if isinstance(label, str):
         name = checked_name(label, "label", path, line)
