@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.dropout import Dropout
 
 
 class FactorizedEmbeddings(nn.Module):
@@ -33,7 +34,7 @@ class FactorizedEmbeddings(nn.Module):
         self.projection = nn.Linear(
             config.embedding_size, config.hidden_size, bias=not self.projects_first
         )
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, token_ids: Tensor, type_ids: Tensor) -> Tensor:
         """Return the encoder's input. Shape: (batch, length, hidden).

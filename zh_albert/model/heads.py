@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import AlbertEncoder, init_weights
 
 Pooling = Literal["first", "mean"]
@@ -36,7 +37,7 @@ class SequenceClassifier(nn.Module):
             raise ConfigError(f"pooling must be 'first' or 'mean', got {pooling!r}")
         self.pooling = pooling
         self.encoder = AlbertEncoder(config)
-        self.dropout = nn.Dropout(config.classifier_dropout_prob)
+        self.dropout = Dropout(config.classifier_dropout_prob)
         self.classifier = nn.Linear(config.hidden_size, num_labels)
         init_weights(self.classifier, config.initializer_range)
 

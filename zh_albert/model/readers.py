@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import AlbertEncoder, init_weights
 
 
@@ -22,7 +23,7 @@ class SpanReader(nn.Module):
         super().__init__()
         self.encoder = AlbertEncoder(config)
         self.encoder.pooler.requires_grad_(False)  # kept for other tasks; no answer needs it
-        self.dropout = nn.Dropout(config.classifier_dropout_prob)
+        self.dropout = Dropout(config.classifier_dropout_prob)
         self.answer = nn.Linear(config.hidden_size, 2)
         init_weights(self.answer, config.initializer_range)
 

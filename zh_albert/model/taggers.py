@@ -11,6 +11,7 @@ from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.bioes import legal_moves, num_tags
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import Transitions
+from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import AlbertEncoder, init_weights
 
 Head = Literal["softmax", "crf", "span", "global_pointer"]
@@ -33,7 +34,7 @@ class TokenTagger(nn.Module):
     def __init__(self, config: AlbertConfig, num_types: int, *, transitions: bool) -> None:
         super().__init__()
         self.encoder = _encoder_without_pooler(config)
-        self.dropout = nn.Dropout(config.classifier_dropout_prob)
+        self.dropout = Dropout(config.classifier_dropout_prob)
         self.classifier = nn.Linear(config.hidden_size, num_tags(num_types))
         init_weights(self.classifier, config.initializer_range)
         self.transitions = Transitions(legal_moves(num_types)) if transitions else None
@@ -57,7 +58,7 @@ class BorderTagger(nn.Module):
     def __init__(self, config: AlbertConfig, num_types: int) -> None:
         super().__init__()
         self.encoder = _encoder_without_pooler(config)
-        self.dropout = nn.Dropout(config.classifier_dropout_prob)
+        self.dropout = Dropout(config.classifier_dropout_prob)
         self.classifier = nn.Linear(config.hidden_size, 2 * num_types)
         init_weights(self.classifier, config.initializer_range)
         nn.init.constant_(self.classifier.bias, _RARE)
@@ -84,7 +85,7 @@ class PairTagger(nn.Module):
     def __init__(self, config: AlbertConfig, num_types: int, *, width: int = 64) -> None:
         super().__init__()
         self.encoder = _encoder_without_pooler(config)
-        self.dropout = nn.Dropout(config.classifier_dropout_prob)
+        self.dropout = Dropout(config.classifier_dropout_prob)
         self.borders = nn.Linear(config.hidden_size, 2 * width)
         self.types = nn.Linear(2 * width, 2 * num_types)
         init_weights(self.borders, config.initializer_range)
