@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
 import gzip
 import io
 import json
@@ -178,6 +179,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     The bytes reach the disk before the name does, so a full disk or a power cut cannot leave a
     short file under ``path``.
     """
+    if path.is_dir():  # an error of what follows would name the temporary file
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -92,7 +92,26 @@ def test_a_label_unseen_in_training_is_named(cli: Cli, trained: Path, tmp_path: 
     path.write_text('{"text": "还行", "label": "neutral"}\n')
     refused(cli("evaluate", trained, path), "['neutral']", "knows negative, positive")
     files = ("--train", reviews(tmp_path / "t.jsonl"), "--dev", path)
-    refused(cli("finetune", *files, "--out", tmp_path / "out", *QUICK), "['neutral']")
+    ran = cli("finetune", *files, "--out", tmp_path / "out", *QUICK)
+    refused(ran, f"{path}, line 1: labels ['neutral']")
+
+
+def test_a_label_of_another_kind_than_the_models_is_located(
+    cli: Cli, trained: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "dev.jsonl"
+    path.write_text('{"text": "好", "label": ["positive"]}\n\n{"text": "差", "label": []}\n')
+    refused(cli("evaluate", trained, path), f"{path}, line 1: expected one class each")
+
+
+def test_whole_numbers_name_the_same_class_however_they_are_written(
+    cli: Cli, micro: Path, tmp_path: Path
+) -> None:
+    train, dev = tmp_path / "t.jsonl", tmp_path / "d.jsonl"
+    train.write_text('{"text": "好", "label": 1}\n{"text": "差", "label": 0}\n')
+    dev.write_text('{"text": "不错", "label": 1.0}\n{"text": "不好", "label": 0.0}\n')
+    files = ("--train", train, "--dev", dev, "--out", tmp_path / "out", "--init", micro)
+    assert cli("finetune", *files, *QUICK, "--set=model.head=classes").code == 0
 
 
 def test_an_unknown_setting_names_the_nearest(cli: Cli, tmp_path: Path) -> None:

@@ -187,6 +187,8 @@ ROW: dict[str, Any] = {"context": "好", "question": "什", "choices": ["甲", "
         ({"context": ""}, 'line 2: "context" is empty'),
         ({"label": 2}, 'line 2: "label" must be from 0 to 1, or a choice, found 2'),
         ({"label": "丙"}, "or a choice, found '丙'"),
+        ({"label": "2"}, "must be from 0 to 1, or a choice, found 2"),
+        ({"label": "甲", "choices": ["甲", "甲"]}, "stands among the choices more than once"),
         ({"label": True}, "or a choice, found True"),
         ({"group": "a"}, "line 2: group 'a' already has a question with the same answer"),
         ({"group": "a", "choices": ["甲", "丙"]}, "already has a question with other choices"),
@@ -208,8 +210,10 @@ def test_nothing_left_to_learn_from_is_said(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_label_may_be_the_choice_itself(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", [{**ROW, "label": "乙"}])
-    assert read_choice_examples(path)[0].label == 1
+    rows = [{**ROW, "label": "乙"}, {**ROW, "label": "1"}]
+    rows.append({**ROW, "choices": ["1", "0"], "label": "1"})  # a choice before it is a number
+    path = write(tmp_path / "a.jsonl", rows)
+    assert [example.label for example in read_choice_examples(path)] == [1, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,59 @@ def test_a_passage_uses_no_idiom_twice(cli: Cli, micro: Path, tmp_path: Path) ->
     answers = json.loads((tmp_path / "chid11_predict.json").read_text("utf-8"))
     assert list(answers) == ["#idiom000001#", "#idiom000002#", "#idiom000003#"]
     assert len(set(answers.values())) == 3
+
+
+def test_a_question_with_one_choice_is_answered_by_it(
+    cli: Cli, micro: Path, tmp_path: Path
+) -> None:
+    """C3: a row without a choice must not cost the rows that have one."""
+    data = tmp_path / "c3"
+    data.mkdir()
+    asked = [{"question": "谁?", "choice": ["甲", "乙"], "answer": "乙"}]
+    documents = [[["男：甲好", "女：乙也好"], asked, f"1-{number}"] for number in range(8)]
+    for file in (*CLUE_TASKS["c3"].train, *CLUE_TASKS["c3"].dev):
+        (data / file).write_text(json.dumps(documents, ensure_ascii=False), encoding="utf-8")
+    choices = [["甲", "乙"], ["甲"], ["甲", "乙", "丙"]]
+    test = [
+        [["男：好"], [{"id": number, "question": "谁?", "choice": given}], f"2-{number}"]
+        for number, given in enumerate(choices)
+    ]
+    (data / "test1.1.json").write_text(json.dumps(test, ensure_ascii=False), encoding="utf-8")
+    arguments = ("--tasks", "c3", "--data", tmp_path, "--out", tmp_path / "out", "--seeds", 1)
+    ran = cli("clue", "run", *arguments, "--init", micro, *BRIEF, "--set=train.epochs=1")
+    assert ran.code == 0, ran.err
+
+    ran = cli("clue", "predict", "c3", tmp_path / "out/c3/seed-1", data, "--out", tmp_path)
+
+    assert ran.code == 0, ran.err
+    rows = [row for _, row in read_objects(tmp_path / "c311_predict.json")]
+    assert [row["id"] for row in rows] == [0, 1, 2]
+    assert rows[1]["label"] == "0"
+    file = tmp_path / "c311_predict.json"
+    assert cli("clue", "check", file, "--task", "c3", "--data", data).out == f"{file}: no fault\n"
+
+
+def test_what_is_wrong_with_the_second_task_shows_before_the_first_is_learned(
+    cli: Cli, release: Path, micro: Path, tmp_path: Path
+) -> None:
+    arguments = ("--data", release, "--out", tmp_path, "--init", micro)
+    ran = cli("clue", "run", "--tasks", "eprstmt,bustm", *arguments, *BRIEF)
+    assert (ran.code, "clue fetch bustm" in ran.err) == (2, True)
+    ran = cli("clue", "run", "--tasks", "eprstmt,cmrc2018", *arguments, "--set=model.ngrams=true")
+    assert (ran.code, "the recipe of cmrc2018" in ran.err) == (2, True)
+    assert not (tmp_path / "eprstmt" / "seed-1").exists()
+
+
+def test_the_table_of_what_is_done_survives_a_later_fault(
+    cli: Cli, release: Path, suite: Path, micro: Path, tmp_path: Path
+) -> None:
+    assert run(cli, release, suite, micro).code == 0
+    data = tmp_path / "data"
+    shutil.copytree(release, data)
+    (data / "cluener" / "train.json").write_text('{"text": "一", "label": {}}\n', encoding="utf-8")
+    ran = run(cli, data, suite, micro)
+    assert ran.code == 2
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["task", "eprstmt"]
 
 
 def test_faults_are_told_a_line_each_with_exit_code_2(

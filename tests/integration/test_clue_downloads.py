@@ -16,7 +16,8 @@ import pytest
 
 from tests.integration.conftest import Ran
 from zh_albert.clue.downloading import fetch, fetch_task
-from zh_albert.clue.tasks import CLUE_TASKS, Download
+from zh_albert.clue.task import Download
+from zh_albert.clue.tasks import CLUE_TASKS
 from zh_albert.errors import DataError
 
 Cli = Callable[..., Ran]

@@ -13,7 +13,7 @@ import pytest
 import torch
 import transformers
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -160,6 +160,56 @@ def test_pairs_that_are_not_alike_teach_nothing(cli: Cli, micro: Path, tmp_path:
     path = write(tmp_path / "t.jsonl", [row])
     files = ("--train", path, "--dev", path, "--out", tmp_path / "out", "--init", micro)
     refused(cli("finetune", "--task", "embedding", *files), "found only pairs that do not")
+
+
+def test_labels_that_do_not_differ_cannot_be_scored_on(
+    cli: Cli, micro: Path, tmp_path: Path
+) -> None:
+    """Names that are not known as "the same" would all count as 0, and so would the score."""
+    train = alike(tmp_path / "t.jsonl")
+    names = [
+        {"text_a": "好", "text_b": word, "label": n} for word, n in (("棒", "yes"), ("坏", "no"))
+    ]
+    dev = write(tmp_path / "d.jsonl", names)
+    files = ("--train", train, "--dev", dev, "--out", tmp_path / "out", "--init", micro)
+    refused(
+        cli("finetune", "--task", "embedding", *files), "expected labels that differ", "no, yes"
+    )
+
+
+def test_pairs_that_teach_nothing_are_counted(cli: Cli, micro: Path, tmp_path: Path) -> None:
+    rows = [{"text_a": t, "text_b": t + "啊", "label": "similar"} for t in THINGS]
+    rows += [{"text_a": t, "text_b": "好", "label": "different"} for t in THINGS[:3]]
+    train, dev = write(tmp_path / "t.jsonl", rows), alike(tmp_path / "d.jsonl")
+    files = ("--train", train, "--dev", dev, "--init", micro, "--out", tmp_path / "o")
+    ran = cli("finetune", "--task", "embedding", *files, *QUICK)
+    assert ran.code == 0
+    assert "3 of 11 training pairs do not mean the same by their labels" in ran.err
+
+
+def test_the_estimator_reads_labels_of_pairs(micro: Path) -> None:
+    quick: dict[str, Any] = {"init": str(micro), "max_length": 16, "stride": 4, "peak_lr": 5e-3}
+    same = [(thing + GOOD[0], thing + BAD[1]) for thing in THINGS]
+    other = [(thing + GOOD[0], THINGS[n - 1] + GOOD[0]) for n, thing in enumerate(THINGS)]
+    names = ["similar"] * 8 + ["different"] * 8
+    alone = AlbertEmbedder(**quick).fit(same).encode(TEXTS)
+    for labels in (names, np.array([5] * 8 + [1] * 8), [4.5] * 8 + [0] * 8):
+        with pytest.warns(ConvergenceWarning, match="8 of 16 training pairs"):
+            fitted = AlbertEmbedder(**quick).fit([*same, *other], labels)
+        assert np.array_equal(fitted.encode(TEXTS), alone)
+    with pytest.warns(ConvergenceWarning):
+        halves = AlbertEmbedder(**quick, alike_from=0.5).fit([*same, *other], [1] * 8 + [0] * 8)
+    assert np.array_equal(halves.encode(TEXTS), alone)
+    assert -1 <= fitted.score([*same, *other], names) <= 1
+    cosines = (fitted.encode([a for a, _ in same], normalize=True)) @ fitted.encode(
+        [b for _, b in same], normalize=True
+    ).T
+    order = cosines.diagonal().argsort().argsort()
+    assert fitted.score(same, order) == pytest.approx(1)
+    with pytest.raises(DataError, match="a label for each pair: 8, found 3"):
+        fitted.score(same, [1, 2, 3])
+    with pytest.raises(DataError, match=r"labels\[1\]: expected a number or a name"):
+        fitted.score(same[:2], [1, (2,)])
 
 
 def test_the_estimator_encodes_fits_clones_and_pickles(micro: Path, tmp_path: Path) -> None:

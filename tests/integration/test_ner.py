@@ -287,7 +287,7 @@ def test_a_type_unseen_in_training_is_named(cli: Cli, model: Path, tmp_path: Pat
         "finetune", "--task", "ner", "--train", train, "--dev", path, "--out", tmp_path / "out"
     )
     assert ran.code == 2
-    assert "types ['X']" in ran.err
+    assert f"{path}, line 1: types ['X']" in ran.err
 
 
 def test_an_unknown_head_is_named(cli: Cli, tmp_path: Path) -> None:

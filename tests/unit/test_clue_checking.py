@@ -90,6 +90,21 @@ def test_other_forms_and_order_are_seen(headlines: Path, tmp_path: Path) -> None
     assert [fault.line for fault in check(task, file, headlines)] == [None, None, 1, 2]
 
 
+def test_a_file_in_utf_16_is_one_fault(headlines: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tnews11_predict.json"
+    file.write_text('{"id": 0, "label": "104"}\n' * 12, encoding="utf-16")
+    (fault,) = check(CLUE_TASKS["tnews"], file, headlines)
+    assert fault.problem.startswith("UTF-16, expected UTF-8; for example: iconv -f UTF-16")
+
+
+def test_a_name_that_stands_twice_in_a_line_is_seen(headlines: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tnews11_predict.json"
+    rows = [f'{{"id": {number}, "label": "104"}}' for number in range(12)]
+    rows[5] = '{"id": 5, "label": "104", "label": "102"}'
+    file.write_text("\n".join(rows) + "\n")
+    assert check(CLUE_TASKS["tnews"], file, headlines) == [Fault(6, "'label' stands there twice")]
+
+
 def test_the_version_says_which_name_is_right(headlines: Path, tmp_path: Path) -> None:
     task, file = CLUE_TASKS["tnews"], tmp_path / "tnews10_predict.json"
     write_submission(task, range(12), ["104"] * 12, file)
@@ -138,6 +153,9 @@ def test_answers_must_be_parts_of_the_context(tmp_path: Path) -> None:
     file = tmp_path / "cmrc2018_predict.json"
     write_submission(CLUE_TASKS["cmrc2018"], ["Q0", "Q1", "Q2", "Q3"], ["二月"] * 4, file)
     assert check(CLUE_TASKS["cmrc2018"], file, test) == []
+    answers = json.loads(file.read_text("utf-8"))
+    file.write_text(json.dumps(dict(reversed(answers.items())), ensure_ascii=False), "utf-8")
+    assert check(CLUE_TASKS["cmrc2018"], file, test) == []  # an object has no order
     file.write_text(
         '{\n"Q0": "三月",\n"Q1": 2,\n"Q2": "",\n"Q2": "二月",\n"Q9": "二月"\n}', encoding="utf-8"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,38 @@ def test_a_file_of_another_task_is_refused(tmp_path: Path) -> None:
         read("drcd", tmp_path / "a.json", [1], whole=True)
     with pytest.raises(DataError, match="expected one JSON value"):
         read("drcd", tmp_path / "a.json", {"a": 1}, {"b": 1})
+
+
+PASSAGE = {"content": ["他#idiom000001#"], "candidates": ["一心一意", "三心二意"]}
+ASKED = {"question": "谁?", "choice": ["甲", "乙"], "answer": "乙"}
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "problem"),
+    [
+        ("chid", {**PASSAGE, "content": "他#idiom#"}, 'line 1: "content" must be a list of str'),
+        ("chid", {**PASSAGE, "candidates": [["甲"]]}, 'line 1: "candidates" must be a list of'),
+        ("chidf", {"content": "#idiom#", "candidates": "甲乙"}, '"candidates" must be a list of'),
+        ("c3", ["男：好", [ASKED], "1-1"], 'document 1-1: "text" must be a list of strings'),
+        ("c3", [["好"], [{**ASKED, "choice": "甲乙"}], "1"], '"choice" must be a list of strings'),
+        ("cluener", {"text": "王一", "label": {"name": {"": [[-3, 1]]}}}, "line 1: -3–1 is"),
+        ("cmnli", {"sentence1": "一", "sentence2": "二", "gold_label": "neutral"}, "'gold_label'"),
+    ],
+)
+def test_a_file_of_another_version_is_refused(
+    tmp_path: Path, task: str, row: Any, problem: str
+) -> None:
+    whole = isinstance(row, list)
+    with pytest.raises(DataError, match=re.escape(problem)):
+        read(task, tmp_path / "a.json", [row] if whole else row, whole=whole)
+
+
+@pytest.mark.parametrize(("task", "content"), [("tnews", ""), ("drcd", '{"data": []}')])
+def test_a_file_without_rows_is_refused(tmp_path: Path, task: str, content: str) -> None:
+    path = tmp_path / "test.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match="found none; is it another task's, or another version"):
+        list(read_official(CLUE_TASKS[task], path))
 
 
 @pytest.mark.data

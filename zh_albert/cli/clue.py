@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from zh_albert.clue.tasks import ClueTask
+    from zh_albert.clue.task import ClueTask
 
 app = typer.Typer(
     help="CLUE and FewCLUE: official files, submissions, the suite.",
@@ -197,32 +197,37 @@ def run(
     from zh_albert.cli.memory import keep_freed_memory
     from zh_albert.cli.progress import TrainingDisplay, say
     from zh_albert.clue.suite import as_json as rows_of
-    from zh_albert.clue.suite import run_task, table
+    from zh_albert.clue.suite import prepare, recipe_of, run_task, table
     from zh_albert.configio import parse_overrides
 
     keep_freed_memory()
     chosen = _chosen([name.strip() for name in names.split(",")])
     folder = start_of(init)
     overrides = parse_overrides(set_ or [])
+    splits = {}
+    for task in chosen:  # what is wrong with the last one's files shows before the first is learned
+        recipe_of(task, overrides, seed=1)
+        splits[task.name] = prepare(task, data / task.name, out / task.name)
     results = []
-    with TrainingDisplay() as display:
-        for task in chosen:
-            say(f"{task.name}: {seeds} runs as {task.trained_as}")
-            results.append(
-                run_task(
+    try:
+        with TrainingDisplay() as display:
+            for task in chosen:
+                say(f"{task.name}: {seeds} runs as {task.trained_as}")
+                result = run_task(
                     task,
-                    data / task.name,
+                    splits[task.name],
                     out / task.name,
                     init=folder,
                     seeds=seeds,
                     overrides=overrides,
                     observers=[display],
                 )
-            )
-    if as_json:
-        typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
-    else:
-        typer.echo(table(results))
+                results.append(result)
+    finally:  # a task that fails does not take the others' scores with it
+        if as_json:
+            typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
+        elif results:
+            typer.echo(table(results))
 
 
 def _chosen(names: list[str]) -> list[ClueTask]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import WHOLE, official_tests
-from zh_albert.clue.tasks import ClueTask, Form
+from zh_albert.clue.task import ClueTask, Form
 from zh_albert.errors import DataError
 from zh_albert.textio import encode_json
 
@@ -70,12 +71,16 @@ def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
         raw = file.read_bytes()
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from None
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return [Fault(1, "UTF-16, expected UTF-8; for example: iconv -f UTF-16 -t UTF-8")]
     faults = []
     if raw.startswith(codecs.BOM_UTF8):
         faults.append(Fault(1, "begins with a byte-order mark; save it as UTF-8 without one"))
         raw = raw.removeprefix(codecs.BOM_UTF8)
     answers = list(_one_object(raw, faults) if task.form in WHOLE else _lines(raw, faults))
     faults += _wrong_ids(answers, list(rows))
+    if task.form not in WHOLE:  # keys of an object have no order
+        faults += _wrong_order(answers, list(rows))
     problems_of = _PROBLEMS.get(task.form, _label_problems)
     for answer in answers:
         if (row := rows.get(str(answer.identity))) is not None:
@@ -90,9 +95,11 @@ def _lines(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
             if number <= raw.count(b"\n"):  # what stands behind the last line's end is no line
                 faults.append(Fault(number, "an empty line; the evaluation counts lines"))
             continue
-        value = _decoded(line, number, faults)
+        repeated: list[str] = []
+        value = _decoded(line, number, faults, repeated)
         if value is None:
             continue
+        faults.extend(Fault(number, f"{name!r} stands there twice") for name in repeated)
         if not isinstance(value, dict):
             found = type(value).__name__
             faults.append(Fault(number, f"expected one JSON object a line, found a {found}"))
@@ -108,13 +115,7 @@ def _lines(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
 def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
     """Yield the answers of a file that is one object, id → answer."""
     repeated: list[str] = []
-
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in found]
-        repeated.extend(name for name in dict.fromkeys(names) if names.count(name) > 1)
-        return dict(found)
-
-    value = _decoded(raw, None, faults, pairs)
+    value = _decoded(raw, None, faults, repeated)
     if value is None:
         return
     if not isinstance(value, dict):
@@ -125,10 +126,17 @@ def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
     yield from (Answer(places[name], name, {"answer": answer}) for name, answer in value.items())
 
 
-def _decoded(
-    raw: bytes, number: int | None, faults: list[Fault], pairs: Callable[..., Any] | None = None
-) -> Any:
-    """Return the JSON value of some bytes; None, and a fault, if they are none or null."""
+def _decoded(raw: bytes, number: int | None, faults: list[Fault], repeated: list[str]) -> Any:
+    """Return the JSON value of some bytes; None, and a fault, if they are none or null.
+
+    Names that an object has more than once are added to ``repeated``.
+    """
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        counts = Counter(name for name, _ in found)
+        repeated.extend(name for name, count in counts.items() if count > 1)
+        return dict(found)
+
     try:
         value = json.loads(raw.decode("utf-8"), object_pairs_hook=pairs)
         if value is None:
@@ -161,6 +169,13 @@ def _wrong_ids(answers: Sequence[Answer], expected: Sequence[str]) -> Iterator[F
         yield Fault(None, f"no answer for {len(missing)} ids: {shown}")
     if len(answers) != len(expected):
         yield Fault(None, f"expected {len(expected)} answers, found {len(answers)}")
+
+
+def _wrong_order(answers: Sequence[Answer], expected: Sequence[str]) -> Iterator[Fault]:
+    """Yield the first answer that stands where another is expected."""
+    known, seen = set(expected), dict[str, int | None]()
+    for answer in answers:
+        seen.setdefault(str(answer.identity), answer.line)
     given = [identity for identity in seen if identity in known]
     order = (identity for identity in expected if identity in seen)
     for identity, there in zip(given, order, strict=True):

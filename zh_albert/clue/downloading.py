@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from zh_albert.clue.tasks import ClueTask, Download
+from zh_albert.clue.task import ClueTask, Download
 from zh_albert.errors import DataError
 
 _TIMEOUT_S = 30.0

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from zh_albert.clue.checking import Fault, faults_in
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import official_labels, official_tests, write_submission
-from zh_albert.clue.tasks import ClueTask, Form
+from zh_albert.clue.task import ClueTask, Form
 from zh_albert.errors import DataError
 from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.classification import Classifier
@@ -98,9 +98,12 @@ def _passages(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str |
 def _choices(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[int | None]:
     if not isinstance(model, Chooser):
         raise _another_kind(task, "chooses")
-    contents = (model.content_of(row, task.name, n) for n, row in enumerate(rows, start=1))
-    for answer in model.stream(contents):
-        yield None if isinstance(answer, DataError) else answer.index
+    # Nothing is asked where there is one choice, or none.
+    asked = [(n, row) for n, row in enumerate(rows, start=1) if len(row["choices"]) > 1]
+    answers = model.stream(model.content_of(row, task.name, n) for n, row in asked)
+    for row in rows:
+        answer = next(answers) if len(row["choices"]) > 1 else None
+        yield None if answer is None or isinstance(answer, DataError) else answer.index
 
 
 def _guess(task: ClueTask, row: Row) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from zh_albert.clue.tasks import ClueTask, Form
+from zh_albert.clue.task import ClueTask, Form
 from zh_albert.errors import DataError
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.textio import read_lines, read_objects
@@ -36,10 +36,12 @@ def read_official(task: ClueTask, path: Path) -> Iterator[Row]:
 
     Raises:
         DataError: With file and line: not of the form, an unknown label, an entity or answer
-            that does not stand where it says.
+            that does not stand where it says; or no rows at all.
     """
+    count = 0
     try:
-        yield from _READERS[task.form](task, path)
+        for count, row in enumerate(_READERS[task.form](task, path), start=1):  # noqa: B007
+            yield row
     except DataError:
         raise
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -47,6 +49,11 @@ def read_official(task: ClueTask, path: Path) -> Iterator[Row]:
             f"{path}: not of the form of {task.name}'s official files ({error!r:.80}); is it "
             "another task's, or another version?"
         ) from None
+    if not count:
+        raise DataError(
+            f"{path}: expected rows as in {task.name}'s official files, found none; is it another "
+            "task's, or another version?"
+        )
 
 
 def _texts(task: ClueTask, path: Path) -> Iterator[Row]:
@@ -66,9 +73,7 @@ def _pairs(task: ClueTask, path: Path) -> Iterator[Row]:
 
 def _keywords(task: ClueTask, path: Path) -> Iterator[Row]:
     for line, row in _lines(path):
-        words = row.get("keyword")
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise DataError.at(path, line, f'"keyword" must be a list, found {words!r:.80}')
+        words = _strings(row, "keyword", f"{path}, line {line}")
         text = _string(row, "abst", path, line)
         label = _label(task, row, path, line)
         yield {"id": row["id"], "text_a": " ".join(words), "text_b": text, **label}
@@ -99,7 +104,7 @@ def _entities(task: ClueTask, path: Path) -> Iterator[Row]:
                 raise DataError.at(path, line, f"unknown type {name!r}", hint=_known(task))
             for surface, places in surfaces.items():
                 for start, last in places:
-                    if text[start : last + 1] != surface:
+                    if start < 0 or text[start : last + 1] != surface:
                         found = text[start : last + 1]
                         problem = f"{start}–{last} is {found!r}, but says {surface!r}"
                         raise DataError.at(path, line, problem)
@@ -136,17 +141,20 @@ def _place(answer: str, start: int, context: str) -> int:
 
 def _choices(_task: ClueTask, path: Path) -> Iterator[Row]:
     for turns, questions, document in _whole(path):
+        place = f"{path}, document {document}"
+        context = "\n".join(_strings({"text": turns}, "text", place))
         for number, question in enumerate(questions):
+            choices = _strings(question, "choice", place)
             row = {
                 "id": question.get("id", f"{document}-{number}"),
-                "context": "\n".join(turns),
+                "context": context,
                 "question": question["question"],
-                "choices": question["choice"],
+                "choices": choices,
             }
             if answer := question.get("answer"):
-                if answer not in question["choice"]:
+                if answer not in choices:
                     raise DataError(f"{path}: {row['id']}: the answer {answer!r} is no choice")
-                row["label"] = question["choice"].index(answer)
+                row["label"] = choices.index(answer)
             yield row
 
 
@@ -154,7 +162,8 @@ def _blanks(_task: ClueTask, path: Path) -> Iterator[Row]:
     key = path.with_name(f"{path.stem}_answer.json")
     answers = _whole(key) if key.exists() else None
     for line, passage in read_objects(path):
-        for text in passage["content"]:
+        choices = _strings(passage, "candidates", f"{path}, line {line}")
+        for text in _strings(passage, "content", f"{path}, line {line}"):
             plain = text.translate(_PLAIN)
             for tag in _TAG.findall(plain):
                 row = {
@@ -162,7 +171,7 @@ def _blanks(_task: ClueTask, path: Path) -> Iterator[Row]:
                     "group": f"{path.stem}-{line}",
                     "context": _TAG.sub(_OTHER_BLANK, plain.replace(tag, BLANK)),
                     "question": BLANK,
-                    "choices": passage["candidates"],
+                    "choices": choices,
                 }
                 if answers is not None:
                     if tag not in answers:
@@ -174,7 +183,8 @@ def _blanks(_task: ClueTask, path: Path) -> Iterator[Row]:
 def _blank(_task: ClueTask, path: Path) -> Iterator[Row]:
     for line, row in _lines(path):
         context = _string(row, "content", path, line)
-        found = {"context": context, "question": BLANK, "choices": row["candidates"]}
+        choices = _strings(row, "candidates", f"{path}, line {line}")
+        found = {"context": context, "question": BLANK, "choices": choices}
         label = {"label": row["answer"]} if "answer" in row else {}
         yield {"id": row["id"], **found, **label}
 
@@ -207,8 +217,21 @@ def _string(row: Row, name: str, path: Path, line: int) -> str:
     return text
 
 
+def _strings(row: Row, name: str, place: str) -> list[str]:
+    texts = row.get(name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise DataError(
+            f'{place}: "{name}" must be a list of strings, found {texts!r:.80}. Is it a file of '
+            "this task, as released, and of this version?"
+        )
+    return texts
+
+
 def _label(task: ClueTask, row: Row, path: Path, line: int) -> Row:
     if "label" not in row:
+        if others := [name for name in row if name.endswith("label")]:
+            problem = f'expected the label under "label", found {others[0]!r}'
+            raise DataError.at(path, line, problem, hint="Is it another version?")
         return {}
     label = row["label"]
     if str(label) not in task.labels:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from zh_albert.clue.tasks import ClueTask, Form, OfficialTest
+from zh_albert.clue.task import ClueTask, Form, OfficialTest
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.textio import atomic_write, encode_json
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from zh_albert.clue.published import MODELS, published
 from zh_albert.clue.readers import Row, read_official
-from zh_albert.clue.tasks import ClueTask
+from zh_albert.clue.task import ClueTask
 from zh_albert.configio import build, merged
 from zh_albert.errors import DataError
 from zh_albert.tasks.catalog import TASKS
@@ -86,9 +86,19 @@ def prepare(task: ClueTask, data: Path, folder: Path) -> Splits:
     return Splits(*(folder / f"{split}.jsonl" for split in splits))
 
 
+def recipe_of(task: ClueTask, overrides: Mapping[str, Any], seed: int) -> Any:
+    """Return the settings of a run, the task's recipe with ``overrides`` laid over it.
+
+    Raises:
+        ConfigError: If one does not fit.
+    """
+    settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
+    return build(TASKS[task.trained_as].config, settings, source=f"the recipe of {task.name}")
+
+
 def run_task(
     task: ClueTask,
-    data: Path,
+    splits: Splits,
     out: Path,
     *,
     init: Path | None,
@@ -100,7 +110,7 @@ def run_task(
 
     Args:
         task: Which one.
-        data: See ``prepare``.
+        splits: See ``prepare``.
         out: Gets ``seed-1``, ``seed-2``, …, each a model folder.
         init: A folder with an encoder to start from; None: random weights.
         seeds: How many.
@@ -108,16 +118,14 @@ def run_task(
         observers: See ``training.events``.
 
     Raises:
-        ConfigError: If a run was begun with other settings.
-        DataError: See ``prepare``.
+        ConfigError: If a run was begun with other settings, or one of these does not fit.
+        DataError: If a file cannot be read.
     """
     job = TASKS[task.trained_as]
-    splits = prepare(task, data, out)
     examples, dev = job.read(splits.train), job.read(splits.dev)
     scores = []
     for seed in range(1, seeds + 1):
-        settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
-        config = build(job.config, settings, source=f"the recipe of {task.name}")
+        config = recipe_of(task, overrides, seed)
         run = out / f"seed-{seed}"
         job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=observers)
         if not (run / _SCORE).exists():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,16 +13,25 @@ from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from zh_albert.configio import write_toml
+from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
     as_texts,
+    refuse_missing_labels,
 )
 from zh_albert.tasks.embedding.card import embedder_card
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample
-from zh_albert.tasks.embedding.finetune import FinetuneConfig, finetune, new_embedder
+from zh_albert.tasks.embedding.finetune import (
+    ContrastConfig,
+    FinetuneConfig,
+    evaluate,
+    finetune,
+    new_embedder,
+)
 from zh_albert.tasks.job import NetworkConfig
+from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event
 
 
@@ -39,6 +49,7 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         peak_lr: The highest learning rate.
         batch_tokens: Tokens of one forward pass in training. The texts in it are each other's
             negatives: more are better.
+        alike_from: Pairs with numbers for labels mean the same from here on.
         random_state: Seed of weights, order and dropout; None: another one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
@@ -64,6 +75,7 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         epochs: int = 1,
         peak_lr: float = 3e-5,
         batch_tokens: int = 4096,
+        alike_from: float = 4.0,
         random_state: int | np.random.RandomState | None = 1,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -74,22 +86,28 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         self.epochs = epochs
         self.peak_lr = peak_lr
         self.batch_tokens = batch_tokens
+        self.alike_from = alike_from
         self.random_state = random_state
         self.on_event = on_event
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: N803, ARG002
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # noqa: N803
         """Train on texts (unsupervised SimCSE), or on pairs of texts that mean the same.
 
         Args:
             X: Texts. Shape: (texts,) or (texts, 1). Or pairs. Shape: (pairs, 2).
-            y: Not used.
+            y: Of pairs: ``similar`` or ``entailment`` for those that mean the same, other names for
+                those that do not, which are left out; or numbers, see ``alike_from``. None: all
+                mean the same. Not used with texts.
 
         Raises:
-            DataError: If a text is no string, or empty.
+            DataError: If a text is no string, or empty; there are not as many labels as pairs; or
+                no pair means the same.
         """
         config = self._config()
+        contents = as_contents(X)
+        pairs = y is not None and not all(isinstance(content, str) for content in contents)
         self.embedder_, _ = finetune(
-            [EmbeddingExample(content) for content in as_contents(X)],
+            _labelled(contents, y) if pairs else [EmbeddingExample(text) for text in contents],
             [],
             config,
             init=self._start(),
@@ -114,6 +132,19 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """Return ``encode(X)``."""
         return self.encode(X)
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
+        """Return Spearman's correlation of the pairs' cosines and their labels.
+
+        Args:
+            X: Pairs. Shape: (pairs, 2).
+            y: How alike they are: numbers, or names as for ``fit``. Shape: (pairs,).
+
+        Raises:
+            NotFittedError: If there is neither a fit nor an ``init``.
+            DataError: If these are no pairs, or their labels do not differ.
+        """
+        return float(evaluate(self._opened(), _labelled(as_contents(X), y))["spearman"])
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
@@ -143,5 +174,25 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         return FinetuneConfig(
             model=NetworkConfig(preset=self._size(), dropout=0.1),  # see FinetuneConfig
             window=self._window(),
+            contrast=ContrastConfig(alike_from=self.alike_from),
             train=self._training(self.batch_tokens),
         )
+
+
+def _labelled(contents: Sequence[Content], y: Any) -> list[EmbeddingExample]:
+    """Put labels beside pairs.
+
+    Raises:
+        DataError: If there are not as many, or one is no number or name.
+    """
+    refuse_missing_labels(y)
+    labels = np.asarray(y, dtype=object).ravel().tolist()
+    if len(labels) != len(contents):
+        raise DataError(f"expected a label for each pair: {len(contents)}, found {len(labels)}")
+    examples = []
+    for row, (content, label) in enumerate(zip(contents, labels, strict=True)):
+        known = float(label) if isinstance(label, Real) else label
+        if not isinstance(known, float | str):
+            raise DataError(f"labels[{row}]: expected a number or a name, found {label!r:.80}")
+        examples.append(EmbeddingExample(content, known))
+    return examples

@@ -99,23 +99,27 @@ def refuse_non_pairs(pairs: Sequence[Any]) -> None:
 
 
 def refuse_unseen(
-    names: Iterable[str], known: Sequence[str], source: Path | str, what: str
+    named: Iterable[tuple[str, str]], known: Sequence[str], source: Path | str, what: str
 ) -> None:
     """Check evaluation data against what the model knows.
 
     Args:
-        names: Of the classes or types in the data.
+        named: The classes or types in the data, each with its place, or with an empty one.
         known: Those of the model.
-        source: The data, named in the error.
+        source: The data, named in the error where there is no place.
         what: What they are names of, plural.
 
     Raises:
-        DataError: Naming those the model was never shown.
+        DataError: Naming those the model was never shown, and the place of the first.
     """
-    if unseen := sorted(set(names) - set(known)):
+    unseen: dict[str, str] = {}
+    for name, place in named:
+        if name not in known:
+            unseen.setdefault(name, place)
+    if unseen:
         raise DataError(
-            f"{source}: {what} {unseen} do not occur in training; the model knows "
-            f"{', '.join(known)}. Map or remove these examples"
+            f"{next(iter(unseen.values())) or source}: {what} {sorted(unseen)} do not occur in "
+            f"training; the model knows {', '.join(known)}. Map or remove these examples"
         )
 
 

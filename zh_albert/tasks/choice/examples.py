@@ -69,7 +69,8 @@ def question_of(row: dict[str, Any], source: Path | str, line: int) -> Question:
 def read_choice_examples(path: Path) -> list[ChoiceExample]:
     """Read a multiple-choice file, ``{"context", "question", "choices", "label"}`` a line.
 
-    The label is the number of the right choice, from 0, or its text.
+    The label is the number of the right choice, from 0, or its text. Digits that are no choice
+    are taken for the number.
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty context or
@@ -101,8 +102,13 @@ def read_choice_examples(path: Path) -> list[ChoiceExample]:
 
 
 def _checked_label(label: Any, choices: tuple[str, ...], path: Path, line: int) -> int:
-    if isinstance(label, str) and choices.count(label) == 1:
-        return choices.index(label)
+    if isinstance(label, str):
+        if choices.count(label) > 1:
+            problem = f'"label" is {label!r:.80}, which stands among the choices more than once'
+            raise DataError.at(path, line, problem, hint="Write its number, from 0")
+        if label in choices:
+            return choices.index(label)
+        label = int(label) if label.isascii() and label.isdecimal() else label
     if type(label) is not int or not 0 <= label < len(choices):
         problem = f'"label" must be from 0 to {len(choices) - 1}, or a choice, found {label!r:.80}'
         raise DataError.at(path, line, problem)

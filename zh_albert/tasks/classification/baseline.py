@@ -82,7 +82,7 @@ def score_baseline(
     if head is None and all(isinstance(label, int | float) for label in labels):
         head = "regression"
     made = head_for(labels, head)
-    refuse_unknown(made, (example.label for example in dev), "the dev examples")
+    refuse_unknown(made, dev, "the dev examples")
     start = time.perf_counter()
     pipeline = fit_baseline(examples, made)
     fitted = time.perf_counter()

@@ -19,8 +19,8 @@ from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
-from zh_albert.tasks.classification.examples import Label
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_from
+from zh_albert.tasks.classification.labels import Label
 from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.ngrams import NGRAMS
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings

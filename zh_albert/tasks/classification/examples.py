@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
+from zh_albert.tasks.classification.labels import Label, kind_of
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.tasks.texts import (
     Content,
@@ -19,9 +20,6 @@ from zh_albert.tasks.texts import (
 )
 from zh_albert.textio import read_objects
 
-Label = str | tuple[str, ...] | int | float
-"""A class, any number of classes, or a value on a scale."""
-
 
 @dataclass(frozen=True, slots=True)
 class TextExample:
@@ -31,11 +29,13 @@ class TextExample:
         text: As read; never empty, nor is one of a pair.
         label: See ``Label``.
         weight: Its share in the loss, relative to other examples.
+        place: File and line, for errors; empty: it is from no file.
     """
 
     text: Content
     label: Label
     weight: float = 1.0
+    place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +111,6 @@ def read_unlabelled_pairs(path: Path) -> list[UnlabelledText]:
     return [UnlabelledText(content) for _, _, content in _contents(path, pair_of)]
 
 
-def kind_of(label: Label) -> str:
-    """Return a word for the kind of a label.
-
-    >>> [kind_of(label) for label in ("好", ("好", "快"), 3.5)]
-    ['string', 'list', 'number']
-    """
-    match label:
-        case str():
-            return "string"
-        case tuple():
-            return "list"
-        case _:
-            return "number"
-
-
 _ContentOf = Callable[[dict[str, Any], Path, int], Content]
 
 
@@ -137,7 +122,7 @@ def _read(path: Path, content_of: _ContentOf) -> list[TextExample]:
         if examples and kind_of(label) != (first := kind_of(examples[0].label)):
             problem = f'"label" is a {kind_of(label)}, {row["label"]!r:.80}, the first a {first}'
             raise DataError.at(path, number, problem, hint="Write all labels of a file alike")
-        examples.append(TextExample(content, label))
+        examples.append(TextExample(content, label, place=f"{path}, line {number}"))
     return examples
 
 

@@ -205,7 +205,7 @@ def finetune(
             do not fit the head; see ``head_for``.
     """
     head = head_for([example.label for example in examples], config.model.head)
-    refuse_unknown(head, (example.label for example in dev), "the dev examples")
+    refuse_unknown(head, dev, "the dev examples")
     pairs = isinstance(examples[0].text, tuple)
     several = head.name == "multi_label"
     if config.model.ngrams and several:
@@ -290,5 +290,5 @@ def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
     """
     classifier = TextClassifier.load(folder)
     examples = (read_pair_examples if classifier.pairs else read_text_examples)(file)
-    refuse_unknown(classifier.head, (example.label for example in examples), file)
+    refuse_unknown(classifier.head, examples, file)
     return evaluate(classifier, examples)

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.classification.examples import Label, kind_of
+from zh_albert.tasks.classification.examples import TextExample
+from zh_albert.tasks.classification.labels import (
+    Label,
+    class_name,
+    class_names,
+    kind_of,
+    value_of,
+)
 from zh_albert.tasks.classification.metrics import (
     best_threshold,
     classification_metrics,
@@ -83,7 +90,7 @@ class OneClass:
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> OneClass:
         """See ``LabelHead``."""
-        names = sorted({_class_name(label) for label in labels})
+        names = sorted({class_name(label) for label in labels})
         if len(names) < 2:
             found = f"one class: {names[0]!r}" if names else "none"
             raise DataError(f"expected at least two different labels, found {found}")
@@ -91,12 +98,12 @@ class OneClass:
 
     def names(self, labels: Iterable[Label]) -> set[str]:
         """See ``LabelHead``."""
-        return {_class_name(label) for label in labels}
+        return {class_name(label) for label in labels}
 
     def targets(self, labels: Sequence[Label]) -> Tensor:
         """Return class numbers. Shape: (texts,)."""
         numbers = {name: number for number, name in enumerate(self.labels)}
-        return torch.tensor([numbers[_class_name(label)] for label in labels])
+        return torch.tensor([numbers[class_name(label)] for label in labels])
 
     def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
         """Return cross-entropies, in nats. Shape: (texts,)."""
@@ -117,7 +124,7 @@ class OneClass:
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``classification_metrics``."""
         predicted = [self.labels[number] for number in scores.argmax(-1)]
-        return classification_metrics([_class_name(label) for label in gold], predicted)
+        return classification_metrics([class_name(label) for label in gold], predicted)
 
     def settings(self) -> dict[str, Any]:
         """Nothing else is kept."""
@@ -141,20 +148,18 @@ class LabelSet:
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> LabelSet:
         """See ``LabelHead``."""
-        names = sorted({name for label in labels for name in _class_names(label)})
+        names = sorted({name for label in labels for name in class_names(label)})
         if not names:
             raise DataError("expected at least one label, found only empty lists")
         return cls(names)
 
     def names(self, labels: Iterable[Label]) -> set[str]:
         """See ``LabelHead``."""
-        return {name for label in labels for name in _class_names(label)}
+        return {name for label in labels for name in class_names(label)}
 
     def targets(self, labels: Sequence[Label]) -> Tensor:
         """Return 1 where a text has a class, else 0. Shape: (texts, labels)."""
-        return torch.tensor(
-            [[float(n in _class_names(one)) for n in self.labels] for one in labels]
-        )
+        return torch.tensor([[float(n in class_names(one)) for n in self.labels] for one in labels])
 
     def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
         """Return binary cross-entropies, in nats, averaged over the classes. Shape: (texts,)."""
@@ -208,7 +213,7 @@ class Value:
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> Value:
         """See ``LabelHead``."""
-        values = [_value(label) for label in labels]
+        values = [value_of(label) for label in labels]
         if not values:
             raise DataError("expected texts to learn from, found none")
         if min(values) == max(values):
@@ -220,12 +225,12 @@ class Value:
     def names(self, labels: Iterable[Label]) -> set[str]:
         """Return nothing: any value will do."""
         for label in labels:
-            _value(label)
+            value_of(label)
         return set()
 
     def targets(self, labels: Sequence[Label]) -> Tensor:
         """Return the values in the network's units. Shape: (texts,)."""
-        values = torch.tensor([_value(label) for label in labels])
+        values = torch.tensor([value_of(label) for label in labels])
         return (values - self.mean) / self.spread
 
     def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
@@ -246,7 +251,7 @@ class Value:
 
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``correlations``."""
-        return correlations([_value(label) for label in gold], scores[:, 0])
+        return correlations([value_of(label) for label in gold], scores[:, 0])
 
     def settings(self) -> dict[str, Any]:
         """Return the scale."""
@@ -279,18 +284,25 @@ def head_for(labels: Sequence[Label], name: HeadName | None) -> LabelHead:
     return _HEADS[name or ("multi_label" if "list" in kinds else "classes")].for_labels(labels)
 
 
-def refuse_unknown(head: LabelHead, labels: Iterable[Label], source: Path | str) -> None:
+def refuse_unknown(head: LabelHead, examples: Iterable[TextExample], source: Path | str) -> None:
     """Check evaluation data against what a model knows.
 
+    Args:
+        head: The model's.
+        examples: To be scored on.
+        source: Where they are from; named where they do not know it themselves.
+
     Raises:
-        DataError: Naming ``source``, if its labels are of another kind than the head's, or classes
-            among them do not occur in training.
+        DataError: Naming the place, if a label is of another kind than the head's, or a class among
+            them does not occur in training.
     """
-    try:
-        names = head.names(labels)
-    except DataError as error:
-        raise DataError(f"{source}: {error}") from None
-    refuse_unseen(names, head.labels, source, "labels")
+    named = []
+    for example in examples:
+        try:
+            named += [(name, example.place) for name in head.names([example.label])]
+        except DataError as error:
+            raise DataError(f"{example.place or source}: {error}") from None
+    refuse_unseen(named, head.labels, source, "labels")
 
 
 def head_from(settings: Mapping[str, Any]) -> LabelHead:
@@ -304,24 +316,3 @@ def head_from(settings: Mapping[str, Any]) -> LabelHead:
             return Value(settings.get("mean", 0.0), settings.get("spread", 1.0), labels, *ends)
         case _:
             return OneClass(labels)
-
-
-def _class_name(label: Label) -> str:
-    if isinstance(label, tuple):
-        raise DataError(f"expected one class each, found the list {list(label)}")
-    return str(label)
-
-
-def _class_names(label: Label) -> tuple[str, ...]:
-    if isinstance(label, int | float):
-        raise DataError(f"expected lists of classes, found the number {label}")
-    return (label,) if isinstance(label, str) else label
-
-
-def _value(label: Label) -> float:
-    if not isinstance(label, int | float):
-        raise DataError(
-            f"expected numbers, found {label!r:.80}; names want a model of classes "
-            "(model.head=classes)"
-        )
-    return float(label)

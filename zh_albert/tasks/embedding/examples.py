@@ -84,7 +84,7 @@ def judged(
     """Return pairs and how alike each is: its number, or 1 for ``SAME_MEANING`` and else 0.
 
     Raises:
-        DataError: If an example is no pair with a label.
+        DataError: If an example is no pair with a label, or all are as much alike.
     """
     pairs, gold = [], []
     for example in examples:
@@ -95,6 +95,13 @@ def judged(
             )
         pairs.append(example.text)
         gold.append(_alikeness(example.label))
+    if gold and min(gold) == max(gold):
+        labels = sorted({str(example.label) for example in examples})
+        raise DataError(
+            f"{source}: expected labels that differ, to score vectors on: numbers, or similar and "
+            f"entailment for what means the same and other names for what does not; found "
+            f"{', '.join(labels[:5])}{' …' if len(labels) > 5 else ''}"
+        )
     return pairs, gold
 
 

@@ -36,7 +36,7 @@ from zh_albert.tasks.job import (
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Outcome
-from zh_albert.training.events import Observer
+from zh_albert.training.events import Observer, Warned
 from zh_albert.training.resume import Position, seed_torch
 
 
@@ -152,7 +152,10 @@ def finetune(
             "model.dropout=0.1, or learn from pairs"
         )
 
-    def data(_: Observer) -> TrainingData:
+    def data(say: Observer) -> TrainingData:
+        if left_out := len(examples) - len(texts) - len(pairs):
+            told = "do not mean the same by their labels, and are left out"
+            say(Warned(update=0, text=f"{left_out} of {len(examples)} training pairs {told}"))
         both = [*pairs, *((text, text) for text in texts)]
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
         return contrastive_data(embedder, both, batch_tokens=batch_tokens, seed=seed)

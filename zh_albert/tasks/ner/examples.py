@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,10 +30,12 @@ class EntityExample:
     Attributes:
         text: As read; never empty.
         entities: Sorted, each one once; they may overlap.
+        place: File and line, for errors; empty: it is from no file.
     """
 
     text: str
     entities: tuple[EntitySpan, ...]
+    place: str = field(default="", compare=False)
 
 
 def read_entity_examples(path: Path) -> list[EntityExample]:
@@ -51,7 +53,8 @@ def read_entity_examples(path: Path) -> list[EntityExample]:
             problem = f'"entities" must be a list, found {row["entities"]!r:.80}'
             raise DataError.at(path, number, problem, hint=f"Each line is {_FORM}")
         entities = [_read_entity(entity, text, path, number) for entity in row["entities"]]
-        examples.append(EntityExample(text, tuple(sorted(set(entities)))))
+        place = f"{path}, line {number}"
+        examples.append(EntityExample(text, tuple(sorted(set(entities))), place))
     if not examples:
         raise DataError(f"{path}: no examples, the file is empty")
     return examples
@@ -96,9 +99,9 @@ def type_names(examples: Iterable[EntityExample]) -> list[str]:
     return types
 
 
-def types_in(examples: Iterable[EntityExample]) -> Iterable[str]:
-    """Yield the type of every entity."""
-    return (entity.type for example in examples for entity in example.entities)
+def types_in(examples: Iterable[EntityExample]) -> Iterable[tuple[str, str]]:
+    """Yield the type of every entity, with the place of its text."""
+    return ((entity.type, e.place) for e in examples for entity in e.entities)
 
 
 def _read_entity(entity: Any, text: str, path: Path, line: int) -> EntitySpan:
