@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from zh_albert.errors import DataError, MissingExtraError
 
+HALF_WRITTEN = "half-written"  # in the names of what is not whole yet, hidden beside it
 _LONGEST_CELL = 1 << 24  # characters; a quote that is never closed would take in the whole file
 
 
@@ -182,7 +183,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     if path.is_dir():  # an error of what follows would name the temporary file
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{HALF_WRITTEN}.")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

@@ -17,7 +17,7 @@ from tests.integration.conftest import Ran
 from zh_albert.checkpoints.store import save_model
 from zh_albert.configio import build, merged
 from zh_albert.distillation import run
-from zh_albert.errors import CheckpointError
+from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.pretraining.dataset import PretrainingSource
@@ -149,3 +149,40 @@ def test_a_teacher_of_another_vocabulary_is_refused(shards: Path, tmp_path: Path
     config = build(run.DistilConfig, values(shards, folder, tmp_path / "out"))
     with pytest.raises(CheckpointError, match="vocabulary has 100 rows, that of the shards 8960"):
         run.distil(config)
+
+
+def test_a_teacher_of_the_same_size_that_reads_other_tokens_is_refused(
+    shards: Path, tmp_path: Path
+) -> None:
+    folder = save_teacher(tmp_path / "teacher")
+    rows = (folder / "vocab.txt").read_text("utf-8").splitlines()
+    rows[700], rows[701] = rows[701], rows[700]
+    (folder / "vocab.txt").write_text("\n".join(rows) + "\n", "utf-8")
+    config = build(run.DistilConfig, values(shards, folder, tmp_path / "out"))
+    with pytest.raises(CheckpointError, match="2 rows of its vocabulary are other tokens"):
+        run.distil(config)
+
+
+def test_a_student_of_another_vocabulary_is_not_gone_on_with(shards: Path, tmp_path: Path) -> None:
+    folder = save_teacher(tmp_path / "teacher")
+    begun = save_teacher(tmp_path / "begun", replace(SIZES, vocab_size=100))
+    given = values(shards, folder, tmp_path / "out", go_on_from=str(begun))
+    with pytest.raises(CheckpointError, match="begun: its vocabulary has 100 rows"):
+        run.distil(build(run.DistilConfig, given))
+
+
+def test_no_layer_to_match_is_refused(shards: Path, tmp_path: Path) -> None:
+    folder = save_teacher(tmp_path / "teacher")
+    config = build(run.DistilConfig, values(shards, folder, tmp_path / "out", teacher_top=0))
+    with pytest.raises(ConfigError, match="teacher_top must be from 1 to 4"):
+        run.distil(config)
+
+
+def test_another_teacher_in_the_same_folder_is_noticed(shards: Path, tmp_path: Path) -> None:
+    folder = save_teacher(tmp_path / "teacher")
+    config = build(run.DistilConfig, values(shards, folder, tmp_path / "out", train={"epochs": 1}))
+    run.distil(config)
+    run.distil(config, resume=True)
+    save_teacher(folder, replace(SIZES, initializer_range=0.1))
+    with pytest.raises(ConfigError, match="needs the settings the run was started with"):
+        run.distil(config, resume=True)

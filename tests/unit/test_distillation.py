@@ -42,11 +42,12 @@ WIDE = AlbertConfig(
     sharing="none",
 )
 SHARES = torch.full((50,), 1 / 50)
+GELU = torch.nn.functional.gelu
 
 
-def teacher() -> AlbertEncoder:
+def teacher(config: AlbertConfig = WIDE) -> AlbertEncoder:
     torch.manual_seed(0)
-    encoder = AlbertEncoder(WIDE).eval()
+    encoder = AlbertEncoder(config).eval()
     with torch.no_grad():  # as ``zh_albert.teachers`` makes them: no projection
         encoder.embeddings.projection.weight.copy_(torch.eye(24))
         for block in (*encoder.attention, *encoder.ffn):  # trained norms and biases are not 1 and 0
@@ -60,11 +61,13 @@ def texts(count: int = 64) -> Tensor:
     return torch.randint(5, 50, (count, 12), generator=torch.Generator().manual_seed(1))
 
 
-def missed(student: AlbertConfig, *, layers: str = "chosen") -> list[float]:
+def missed(
+    student: AlbertConfig, *, layers: str = "chosen", of: AlbertConfig = WIDE
+) -> list[float]:
     """How far a fresh student is from its teacher on text that was not in the sample."""
-    wide = teacher()
+    wide = teacher(of)
     sample = Sample(wide, texts())
-    config = fitting(student, WIDE)
+    config = fitting(student, of)
     model = begin_student(wide, config, sample, SHARES, layers=layers, top=4)  # type: ignore[arg-type]
     pairs = matched_layers(student.num_hidden_layers, 4)
     bridges = fitted_bridges(model.encoder, sample, pairs)
@@ -80,6 +83,17 @@ def missed(student: AlbertConfig, *, layers: str = "chosen") -> list[float]:
 
 def test_a_student_of_the_same_size_is_its_teacher() -> None:
     assert max(missed(WIDE)) < 0.05  # words and positions add before a norm: not quite the same
+
+
+def test_a_teacher_whose_layers_share_blocks_is_read_by_its_plan() -> None:
+    """As the bundled encoder: a layer's number is not its block's."""
+    grouped = dataclasses.replace(WIDE, sharing="all", num_hidden_groups=3)
+    assert max(missed(grouped, of=grouped)) < 0.05
+    own_layers = dataclasses.replace(WIDE, sharing="none")
+    for layers in ("chosen", "averaged"):
+        assert max(missed(own_layers, layers=layers, of=grouped)) < 0.05
+    ours = dataclasses.replace(WIDE, sharing="all", num_hidden_groups=1)
+    assert max(missed(ours, layers="averaged", of=ours)) < 0.05
 
 
 def test_narrower_shallower_and_shared_students_begin_better_than_a_mean() -> None:
@@ -118,7 +132,7 @@ def test_all_neurons_kept_is_the_same_block() -> None:
     block = teacher().ffn[0]
     assert isinstance(block, FeedForwardBlock)
     weights = read_feed_forward(block)
-    kept = narrowed_feed_forward(weights, torch.eye(24), torch.randn(50, 24), neurons=32)
+    kept = narrowed_feed_forward(weights, torch.eye(24), torch.randn(50, 24), GELU, neurons=32)
     for before, after in zip(weights, kept, strict=True):
         torch.testing.assert_close(after, before)
 
@@ -128,7 +142,7 @@ def test_a_planted_idle_neuron_goes_first() -> None:
     with torch.no_grad():
         block.down.weight[:, 5] = 0  # type: ignore[union-attr]
     weights = read_feed_forward(block)
-    kept = narrowed_feed_forward(weights, torch.eye(24), torch.randn(50, 24), neurons=31)
+    kept = narrowed_feed_forward(weights, torch.eye(24), torch.randn(50, 24), GELU, neurons=31)
     expected = torch.cat([weights.up[:5], weights.up[6:]])
     torch.testing.assert_close(kept.up, expected)
 
@@ -166,11 +180,19 @@ def test_attention_diverges_only_where_it_differs() -> None:
         ({"num_hidden_layers": 5}, "must not be deeper"),
         ({"num_attention_heads": 2}, "as many heads as its teacher"),
         ({"norm_position": "pre"}, "google layout and post-norm"),
+        ({"intermediate_size": 33}, "must not be wider .*: intermediate_size 33, the teacher's 32"),
+        ({"embedding_size": 25}, "must not be wider .*: embedding_size 25, the teacher's 24"),
     ],
 )
 def test_students_that_cannot_be_made_are_refused(change: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         fitting(dataclasses.replace(WIDE, **change), WIDE)
+
+
+@pytest.mark.parametrize("change", [{"norm_position": "pre"}, {"embedding_layout": "brightmart"}])
+def test_teachers_that_are_computed_otherwise_are_refused(change: dict) -> None:
+    with pytest.raises(ConfigError, match="a teacher needs the google layout and post-norm"):
+        fitting(WIDE, dataclasses.replace(WIDE, **change))
 
 
 def test_integers_see_nearly_what_the_teacher_sees_padding_or_not() -> None:

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
+import transformers
 
 from zh_albert.checkpoints.convert import convert, convert_folder, read_any
 from zh_albert.checkpoints.files import read_tensors
-from zh_albert.checkpoints.store import save_model
+from zh_albert.checkpoints.store import load_config, save_model
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
 from zh_albert.checkpoints.tensorflow.folder import write_tensorflow
@@ -24,6 +25,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.job import load_encoder
 
 CONFIG = AlbertConfig(
     vocab_size=14,
@@ -279,6 +281,50 @@ def test_a_folder_of_transformers_with_a_pickle_is_read_for_conversion(tmp_path:
     found = read_tensors(tmp_path / "b")
     assert found.keys() == expected.keys()
     assert all(torch.equal(tensor, found[name]) for name, tensor in expected.items())
+
+
+def test_a_masked_lm_that_transformers_saved_is_converted_and_started_from(tmp_path: Path) -> None:
+    """It has neither pooler nor sentence order, and transformers 5 saves tokenizer.json alone."""
+    theirs = transformers.AlbertForMaskedLM(
+        transformers.AlbertConfig(
+            vocab_size=7,
+            embedding_size=4,
+            hidden_size=8,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=8,
+            max_position_embeddings=8,
+        )
+    ).eval()
+    theirs.save_pretrained(tmp_path / "a")
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "中", "文"]
+    (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n", "utf-8")
+    transformers.BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "a")
+    (tmp_path / "a/vocab.txt").unlink(missing_ok=True)
+
+    for out in ("b", "c"):
+        convert_folder(tmp_path / "a", tmp_path / out, to="zh_albert")
+
+    assert (tmp_path / "b/vocab.txt").read_text("utf-8").split() == tokens
+    found, again = (read_tensors(tmp_path / out) for out in ("b", "c"))
+    assert all(torch.equal(tensor, again[name]) for name, tensor in found.items())
+    opened = transformers.AlbertForMaskedLM.from_pretrained(tmp_path / "b").eval()
+    ids = torch.tensor([[2, 5, 4, 3]])
+    with torch.no_grad():
+        assert torch.equal(opened(ids).logits, theirs(ids).logits)
+    config, _ = load_config(tmp_path / "a")
+    classifier = SequenceClassifier(config, 2)
+    load_encoder(classifier, tmp_path / "a")
+    weights = theirs.albert.embeddings.word_embeddings.weight
+    assert torch.equal(classifier.encoder.embeddings.word.weight, weights)
+
+
+def test_a_tokenizer_of_another_kind_is_not_made_a_vocabulary(tmp_path: Path) -> None:
+    save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
+    content = {"model": {"type": "Unigram", "vocab": [["中", -1.0]]}}
+    (tmp_path / "a/tokenizer.json").write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match=r"tokenizer\.json: expected the whole vocabulary"):
+        convert_folder(tmp_path / "a", tmp_path / "b", to="zh_albert")
 
 
 def test_safetensors_win_over_whatever_else_is_in_the_folder(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import struct
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,6 +143,35 @@ def test_tensors_missing_and_left_over_are_all_named(tmp_path: Path) -> None:
         read_bert_shaped(folder)
     for name in ("ffn.0.down.bias", "ffn.7.down.bias", "adapter"):
         assert name in str(caught.value)
+
+
+def test_tensors_of_other_sizes_than_told_are_all_named(tmp_path: Path) -> None:
+    folder = bert_folder(tmp_path)
+    content = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(
+        json.dumps({**content, "intermediate_size": 12, "max_position_embeddings": 9})
+    )
+    with pytest.raises(CheckpointError, match="other sizes than its config") as caught:
+        read_bert_shaped(folder)
+    for part in (
+        "embeddings.position.weight: expected shape (9, 8), found (8, 8)",
+        "ffn.0.up.bias",
+    ):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [({"hidden_size": "8"}, "that can be used"), ({"is_decoder": True}, "found a decoder")],
+)
+def test_settings_that_no_teacher_has_are_one_line(
+    tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    folder = bert_folder(tmp_path)
+    content = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**content, **change}))
+    with pytest.raises(CheckpointError, match=problem):
+        read_bert_shaped(folder)
 
 
 def test_positions_that_are_not_learned_are_refused(tmp_path: Path) -> None:

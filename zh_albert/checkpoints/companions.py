@@ -39,7 +39,29 @@ def read_companions(folder: Path) -> dict[str, bytes]:
                 continue
             path = _only(found, folder)
         files[name] = path.read_bytes()
+    tokenizer = folder / "tokenizer.json"
+    if not files.keys() & {"vocab.txt", "spiece.model"} and tokenizer.is_file():
+        files["vocab.txt"] = _wordpiece_rows(tokenizer)
     return files
+
+
+def _wordpiece_rows(path: Path) -> bytes:
+    """Return the ``vocab.txt`` of a ``tokenizer.json``, all that ``transformers`` 5 saves.
+
+    Raises:
+        CheckpointError: If it is damaged, or holds a vocabulary of another kind.
+    """
+    try:
+        model = json.loads(path.read_bytes())["model"]
+        rows = sorted(model["vocab"].items(), key=lambda item: item[1])
+        if model["type"] != "WordPiece" or [row for _, row in rows] != list(range(len(rows))):
+            raise ValueError("another kind")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: expected the whole vocabulary of a WordPiece tokenizer, found something else "
+            f"({error}); put the vocab.txt or spiece.model of the model beside it"
+        ) from None
+    return "".join(f"{token}\n" for token, _ in rows).encode()
 
 
 def read_sizes(checkpoint: Path, needed: Iterable[str]) -> tuple[dict[str, Any], Path]:

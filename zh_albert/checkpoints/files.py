@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -57,6 +58,14 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 def holds_safetensors(folder: Path) -> bool:
     """Say whether a folder has weights that can be read safely."""
     return (folder / WEIGHTS).exists() or (folder / _INDEX).exists()
+
+
+def weights_digest(folder: Path) -> str:
+    """Return a fingerprint of a model folder's weights, to see that they are still the same."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def count_parameters(folder: Path) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from zh_albert.errors import CheckpointError
+from zh_albert.textio import HALF_WRITTEN
 
 
 def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
@@ -32,7 +33,9 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "a file of that name exists")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        temporary = Path(
+            tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{HALF_WRITTEN}.")
+        )
         for name, content in files.items():
             write_file(temporary / name, content.encode() if isinstance(content, str) else content)
         if folder.exists():

@@ -95,9 +95,10 @@ def load_weights(
     folder: Path,
     *,
     new: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
     left_over: Literal["refuse", "heads"] = "refuse",
 ) -> None:
-    """Fill a model with a folder's weights; nothing stays random that is not named in ``new``.
+    """Fill a model with a folder's weights; nothing stays random that is not named here.
 
     Nothing is changed if anything does not fit.
 
@@ -106,6 +107,7 @@ def load_weights(
         folder: Ours, or one that ``transformers`` wrote (also in several safetensors files).
         new: Beginnings of parameter names that keep their values, whatever the folder holds, for
             example ``"classifier."``.
+        optional: Beginnings of those that keep their values if the folder has none.
         left_over: What to do with tensors that have no place in the model: ``refuse``, or pass
             over those of ``heads`` (whatever is not the encoder's).
 
@@ -116,7 +118,7 @@ def load_weights(
     stored = read_folder(folder)
     _refuse_other_kind(model, stored.config, folder)
     targets = named_tensors(model)
-    found = fitting_tensors(stored, targets, new=new, left_over=left_over)
+    found = fitting_tensors(stored, targets, new=new, optional=optional, left_over=left_over)
     with torch.no_grad():
         for name, tensor in found.items():
             targets[name].copy_(tensor)

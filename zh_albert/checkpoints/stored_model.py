@@ -18,6 +18,7 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import build_tagger
 
+_WITHOUT_ORDER = ("encoder.pooler.", "sentence_order.")  # what a masked LM alone lacks
 TIED_COPY = ".tied"  # ending of a copy of the tensor that has the name without it
 
 
@@ -41,11 +42,21 @@ class StoredModel:
 def build_model(stored: StoredModel) -> nn.Module:
     """Return the model whose tensors these are; it holds them as they are, not copies.
 
+    A masked LM saved without pooler and sentence order, as ``transformers`` does it, gets new ones,
+    always the same.
+
     Raises:
         CheckpointError: If tensors are missing, left over or wrongly shaped; all are listed.
     """
-    model = _new_model(stored)
-    tensors = fitting_tensors(stored, named_tensors(model))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = _new_model(stored)
+    own = named_tensors(model)
+    without = isinstance(model, AlbertForPretraining) and not any(
+        name.startswith(_WITHOUT_ORDER) for name in stored.tensors
+    )
+    tensors = fitting_tensors(stored, own, optional=_WITHOUT_ORDER if without else ())
+    tensors = {**own, **tensors}
     prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
     model.load_state_dict(state, assign=True)
@@ -57,6 +68,7 @@ def fitting_tensors(
     targets: Mapping[str, Tensor],
     *,
     new: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
     left_over: Literal["refuse", "heads"] = "refuse",
 ) -> dict[str, Tensor]:
     """Return the stored tensors for ``targets``, if they are all there and nothing else is.
@@ -65,6 +77,7 @@ def fitting_tensors(
         stored: Copies with the ending ``TIED_COPY`` must equal what they copy, or stand in for it.
         targets: The tensors to be filled, by name; only their shapes count.
         new: Beginnings of names that are not filled, whatever is stored.
+        optional: Beginnings of names that are not filled if nothing is stored.
         left_over: What to do with tensors that have no target: ``refuse``, or pass over those of
             ``heads`` (whatever is not the encoder's).
 
@@ -76,6 +89,8 @@ def fitting_tensors(
     targets = {name: target for name, target in targets.items() if not name.startswith(new)}
     for name in sorted(targets.keys() | found.keys()):
         label = stored.name_there(name)
+        if name not in found and name.startswith(optional):
+            continue
         if name not in found:
             problems.append(f"missing {label} {_shape(targets[name])}")
         elif name not in targets:
@@ -92,7 +107,7 @@ def fitting_tensors(
             f"{stored.source}: the weights do not fit the model ({len(problems)}): "
             f"{'; '.join(problems)}"
         )
-    return {name: found[name] for name in targets}
+    return {name: found[name] for name in targets if name in found}
 
 
 def named_tensors(model: nn.Module) -> dict[str, Tensor]:

@@ -107,7 +107,7 @@ def finetune(
                 **further,
             )
     except KeyboardInterrupt:
-        say("the training state is saved; the same command with --resume goes on")
+        say("stopped; the same command with --resume goes on")
         raise
     result = {
         "model": str(out),
@@ -180,7 +180,7 @@ def _run_encoder_job(
         with TrainingDisplay() as display:
             position = job(settings, resume=resume, observers=[display])
     except KeyboardInterrupt:
-        say("the training state is saved; the same command with --resume goes on")
+        say("stopped; the same command with --resume goes on")
         raise
     result = {
         "model": str(settings.out),

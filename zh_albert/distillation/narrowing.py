@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
@@ -134,7 +133,12 @@ def _cut_product(left: Tensor, right: Tensor, rank: int) -> tuple[Tensor, Tensor
 
 
 def narrowed_feed_forward(
-    wide: FeedForwardWeights, basis: Tensor, inputs: Tensor, *, neurons: int
+    wide: FeedForwardWeights,
+    basis: Tensor,
+    inputs: Tensor,
+    activation: Callable[[Tensor], Tensor],
+    *,
+    neurons: int,
 ) -> FeedForwardWeights:
     """Return the feed-forward block of states seen through a basis, with the neurons that matter.
 
@@ -145,9 +149,10 @@ def narrowed_feed_forward(
         wide: Of hidden size H.
         basis: Orthonormal columns. Shape: (H, h).
         inputs: States like those the block reads. Shape: (tokens, H).
+        activation: The block's.
         neurons: How many stay.
     """
-    active = F.gelu(inputs @ wide.up.T + wide.up_bias)
+    active = activation(inputs @ wide.up.T + wide.up_bias)
     worth = active.std(0) * wide.down.norm(dim=0)
     kept = worth.topk(neurons).indices.sort().values
     dropped = torch.ones(len(worth), dtype=torch.bool)

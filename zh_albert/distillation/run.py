@@ -30,10 +30,16 @@ from zh_albert.distillation.student import (
     fitting,
 )
 from zh_albert.distillation.teacher import Teacher, fastest_teacher
-from zh_albert.errors import CheckpointError, ConfigError, DataError
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.job import Corpus, EncoderJobConfig, Trainee, train_encoder
+from zh_albert.pretraining.job import (
+    Corpus,
+    EncoderJobConfig,
+    Trainee,
+    refuse_other_vocabulary,
+    train_encoder,
+)
 from zh_albert.pretraining.objective import heads_outcome
 from zh_albert.pretraining.run import EncoderConfig
 from zh_albert.training.engine import Outcome
@@ -83,13 +89,14 @@ def distil(
     def begin(corpus: Corpus) -> Trainee:
         return begin_distillation(config, corpus)
 
-    return train_encoder(config, begin, resume=resume, observers=observers)
+    began_as = [config.teacher, *([config.go_on_from] if config.go_on_from else [])]
+    return train_encoder(config, begin, began_as=began_as, resume=resume, observers=observers)
 
 
 def begin_distillation(config: DistilConfig, corpus: Corpus) -> Trainee:
     """Make the student and the loss that ties it to its teacher."""
     teacher = open_teacher(config.teacher, corpus)
-    top = config.teacher_top or len(teacher.plan)
+    top = len(teacher.plan) if config.teacher_top is None else config.teacher_top
     if not 1 <= top <= len(teacher.plan):
         raise ConfigError(
             f"teacher_top must be from 1 to {len(teacher.plan)}, the teacher's layers, got {top}"
@@ -112,12 +119,7 @@ def open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
         CheckpointError: If it is none, or its vocabulary is not that of the shards.
     """
     config, _ = load_config(folder)
-    if config.vocab_size != corpus.tokenizer.vocab_size:
-        raise CheckpointError(
-            f"{folder}: the teacher's vocabulary has {config.vocab_size} rows, that of the shards "
-            f"{corpus.tokenizer.vocab_size}; build the shards with the teacher's vocabulary, or "
-            "convert the teacher: zh-albert convert TEACHER DIR"
-        )
+    refuse_other_vocabulary(folder, config, corpus.tokenizer)
     teacher = AlbertEncoder(config)
     load_weights(teacher, folder, new=("encoder.pooler.",), left_over="heads")
     return teacher.eval()
@@ -152,6 +154,7 @@ def _begin(
 ) -> AlbertForPretraining:
     if folder := config.go_on_from:
         sizes, _ = load_config(folder)
+        refuse_other_vocabulary(folder, sizes, corpus.tokenizer)
         student = AlbertForPretraining(fitting(sizes, teacher.config))
         load_weights(student, folder)
         return student

@@ -65,11 +65,12 @@ def fitting(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
     Raises:
         ConfigError: If such a student cannot be made from that teacher.
     """
-    if config.hidden_size > teacher.hidden_size:
-        raise ConfigError(
-            f"a student must not be wider than its teacher: hidden_size {config.hidden_size}, "
-            f"the teacher's {teacher.hidden_size}; make it narrower, or pretrain it"
-        )
+    for name in ("hidden_size", "intermediate_size", "embedding_size"):
+        if (size := getattr(config, name)) > (theirs := getattr(teacher, name)):
+            raise ConfigError(
+                f"a student must not be wider than its teacher: {name} {size}, the teacher's "
+                f"{theirs}; set encoder.{name}, or pretrain the student"
+            )
     if config.num_hidden_layers > teacher.num_hidden_layers:
         raise ConfigError(
             f"a student must not be deeper than its teacher: {config.num_hidden_layers} layers, "
@@ -82,6 +83,11 @@ def fitting(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
         )
     if config.embedding_layout != "google" or config.norm_position != "post":
         raise ConfigError("a student needs the google layout and post-norm")
+    if teacher.embedding_layout != "google" or teacher.norm_position != "post":
+        raise ConfigError(
+            f"a teacher needs the google layout and post-norm, this one has the "
+            f"{teacher.embedding_layout} layout and {teacher.norm_position}-norm; take another"
+        )
     return replace(
         config,
         hidden_act=teacher.hidden_act,
@@ -238,7 +244,9 @@ def _begin_attention(
 ) -> None:
     ours = encoder.attention[block]
     assert isinstance(ours, AttentionBlock)
-    wide = mean_weights([read_attention(teacher.attention[n]) for n in stood_for])
+    wide = mean_weights(
+        [read_attention(teacher.attention[teacher.plan[n].attention]) for n in stood_for]
+    )
     narrow = wide
     if basis.shape[0] > basis.shape[1]:
         heads = encoder.config.num_attention_heads
@@ -270,11 +278,11 @@ def _begin_feed_forward(
 ) -> None:
     ours = encoder.ffn[block]
     assert isinstance(ours, FeedForwardBlock)
-    weights = mean_weights([read_feed_forward(teacher.ffn[n]) for n in stood_for])
+    weights = mean_weights([read_feed_forward(teacher.ffn[teacher.plan[n].ffn]) for n in stood_for])
     neurons = encoder.config.intermediate_size
     if basis.shape[0] > basis.shape[1] or neurons < len(weights.up):
         inputs = sample.attended[stood_for[len(stood_for) // 2]].flatten(0, 1)
-        weights = narrowed_feed_forward(weights, basis, inputs, neurons=neurons)
+        weights = narrowed_feed_forward(weights, basis, inputs, ours.activation, neurons=neurons)
     for linear, (matrix, bias) in zip((ours.up, ours.down), weights.linears(), strict=True):
         linear.weight.copy_(matrix)
         linear.bias.copy_(bias)

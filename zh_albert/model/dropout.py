@@ -34,12 +34,14 @@ def dropped(states: Tensor, probability: float, *, training: bool = True) -> Ten
         training: False returns ``states`` as they are.
     """
     gone = round(probability * _VALUES)
-    if states.device.type != "cpu" or gone in (0, _VALUES):
+    # A compiler has dropout of its own, and none for these draws.
+    if states.device.type != "cpu" or gone in (0, _VALUES) or torch.compiler.is_compiling():
         return F.dropout(states, probability, training)
     if not training:
         return states
-    draws = torch.empty(math.ceil(states.numel() / 4), dtype=torch.int64).random_(-(2**63), None)
+    count = math.ceil(states.numel() / 4)
+    draws = torch.empty(count, dtype=torch.int64, device="cpu").random_(-(2**63), None)
     numbers = draws.view(torch.int16)[: states.numel()].view(states.shape)
-    kept = torch.empty(states.shape, dtype=states.dtype)
+    kept = torch.empty(states.shape, dtype=states.dtype, device="cpu")
     torch.ge(numbers, gone - _VALUES // 2, out=kept)  # straight into 0 and 1, without bools
     return states * kept.mul_(_VALUES / (_VALUES - gone))

@@ -12,9 +12,11 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from zh_albert.checkpoints.files import weights_digest
 from zh_albert.checkpoints.store import save_model
 from zh_albert.configio import write_toml
-from zh_albert.errors import ConfigError
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.ahead import AheadSource
 from zh_albert.pretraining.batches import TokenSets
@@ -84,7 +86,7 @@ def train_encoder(
     config: EncoderJobConfig,
     begin: Callable[[Corpus], Trainee],
     *,
-    origin: str = "",
+    began_as: Sequence[Path] = (),
     resume: bool = False,
     observers: Sequence[Observer] = (),
 ) -> Position:
@@ -93,7 +95,7 @@ def train_encoder(
     Args:
         config: See there; all of it, fields of subclasses too, is what a resumed run must share.
         begin: Makes the model and its loss; called unless the run is finished already.
-        origin: What else a resumed run must share: what the weights began as.
+        began_as: Folders whose weights a resumed run must share: what it began as, its teacher.
         resume: Go on where an interrupted run stopped.
         observers: Called during training, see ``training.events``.
 
@@ -106,7 +108,8 @@ def train_encoder(
     opened = {folder: open_shards(folder, tokenizer=tokenizer) for folder in folders}
     shards = joined_shards([opened[folder] for folder in folders])
     heldout = open_shards(config.data.heldout, tokenizer=tokenizer)
-    settings = f"{write_toml(config)}\n# shards {shards.digest}\n{origin}"
+    settings = f"{write_toml(config)}\n# shards {shards.digest}\n# heldout {heldout.digest}\n"
+    settings += "".join(f"# {folder} {weights_digest(folder)}\n" for folder in began_as)
     position = open_run(config.out, settings, resume=resume)
     if position.finished:
         return position
@@ -160,6 +163,30 @@ def train_encoder(
     finally:
         if ahead:
             ahead.close()
+
+
+def refuse_other_vocabulary(folder: Path, sizes: AlbertConfig, tokenizer: Tokenizer) -> None:
+    """Check that a model's rows stand for the tokens of the shards.
+
+    Raises:
+        CheckpointError: If there are more or fewer, or others (as far as the folder tells).
+    """
+    if sizes.vocab_size != tokenizer.vocab_size:
+        raise CheckpointError(
+            f"{folder}: its vocabulary has {sizes.vocab_size} rows, that of the shards "
+            f"{tokenizer.vocab_size}; build the shards with its vocabulary, or convert a teacher: "
+            "zh-albert convert TEACHER DIR"
+        )
+    if not any((folder / name).is_file() for name in tokenizer.save_files()):
+        return
+    rows = range(sizes.vocab_size)
+    theirs, ours = (some.tokens(rows) for some in (load_tokenizer(folder), tokenizer))
+    if other := [row for row in rows if theirs[row] != ours[row]]:
+        raise CheckpointError(
+            f"{folder}: {len(other)} rows of its vocabulary are other tokens than those of the "
+            f"shards, the first is {other[0]}, {theirs[other[0]]!r} and {ours[other[0]]!r}; build "
+            "the shards with its vocabulary"
+        )
 
 
 def learning_curve(metrics: Path) -> str:

@@ -10,7 +10,13 @@ from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS, AlbertConfig, Sharing
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.job import Corpus, EncoderJobConfig, Trainee, train_encoder
+from zh_albert.pretraining.job import (
+    Corpus,
+    EncoderJobConfig,
+    Trainee,
+    refuse_other_vocabulary,
+    train_encoder,
+)
 from zh_albert.pretraining.neighbours import count_neighbours
 from zh_albert.pretraining.objective import pretraining_loss
 from zh_albert.pretraining.shards import Shards
@@ -18,6 +24,8 @@ from zh_albert.pretraining.start import StartConfig, start_from_statistics
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
+
+_MADE_HERE = ("random", "statistics")  # every other start is a folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +78,7 @@ def build_model(
     """
     seed_torch(config.train.seed, 0, 0)
     begin = config.start.from_
-    if begin in ("random", "statistics"):
+    if begin in _MADE_HERE:
         model = AlbertForPretraining(config.encoder.sizes(tokenizer.vocab_size))
         if begin == "statistics":
             counts = count_neighbours(shards.each_document(), tokenizer.vocab_size)
@@ -80,8 +88,10 @@ def build_model(
             )
         return model
     sizes, _ = load_config(Path(begin))
+    refuse_other_vocabulary(Path(begin), sizes, tokenizer)
     model = AlbertForPretraining(sizes)
-    load_weights(model, Path(begin))
+    # Others save encoders without sentence order; it is learned anew.
+    load_weights(model, Path(begin), optional=("encoder.pooler.", "sentence_order."))
     return model
 
 
@@ -94,4 +104,6 @@ def pretrain(
         model = build_model(config, corpus.tokenizer, corpus.shards)
         return Trainee(model, model, pretraining_loss)
 
-    return train_encoder(config, begin, resume=resume, observers=observers)
+    start = config.start.from_
+    began_as = [] if start in _MADE_HERE else [Path(start)]
+    return train_encoder(config, begin, began_as=began_as, resume=resume, observers=observers)

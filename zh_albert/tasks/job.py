@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -153,7 +153,8 @@ def load_encoder(module: nn.Module, init: Path) -> None:
         CheckpointError: See ``load_weights``.
     """
     heads = {f"{name}." for name, _ in module.named_children() if name != "encoder"}
-    load_weights(module, init, new=tuple(heads), left_over="heads")
+    pooler = ("encoder.pooler.",)  # a masked LM saved by ``transformers`` has none
+    load_weights(module, init, new=tuple(heads), optional=pooler, left_over="heads")
 
 
 def finetune_model(
@@ -185,6 +186,7 @@ def finetune_model(
     }
     # Data and encoder belong to what a resumed run must not change.
     settings = f"{write_toml(config)}\n# init {init}\n# examples {_digest(examples)}\n"
+    settings += f"# dev {_digest(dev)}\n"
     settings += trainee.settings
     listeners = list(observers)
     if out:
@@ -264,5 +266,6 @@ def _told(scores: Mapping[str, Any]) -> dict[str, Any]:
 def _digest(examples: Sequence[Any]) -> str:
     digest = hashlib.sha256()
     for example in examples:
-        digest.update(json.dumps(astuple(example)).encode())
+        values = {f.name: getattr(example, f.name) for f in fields(example) if f.compare}
+        digest.update(json.dumps(values, default=astuple).encode())
     return f"{len(examples)} sha256 {digest.hexdigest()[:16]}"

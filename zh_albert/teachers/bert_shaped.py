@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from zh_albert.checkpoints.files import read_tensors, read_text
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.teachers.foreign import ForeignEncoder
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 
@@ -70,11 +72,16 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
             pad_token_id=content.get("pad_token_id") or 0,
             sharing="none",
         )
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
             f"{source}: expected a BERT, RoBERTa or XLM-R encoder's settings, found none that "
             f"can be used ({error}); give another teacher"
         ) from None
+    if content.get("is_decoder"):
+        raise CheckpointError(
+            f"{source}: expected an encoder, found a decoder, which sees no text behind a token; "
+            "give another teacher"
+        )
     if content.get("position_embedding_type", "absolute") != "absolute":
         raise CheckpointError(
             f"{source}: expected learned absolute positions, found "
@@ -83,6 +90,7 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
     tensors, words = _renamed(read_tensors(folder), config, folder)
     position = "embeddings.position.weight"
     tensors[position] = tensors[position][skipped:]
+    _refuse_other_shapes({**tensors, "embeddings.word.weight": words}, config, folder)
     pieces, scores, special = _read_pieces(folder)
     return ForeignEncoder(
         name=folder.name,
@@ -130,6 +138,22 @@ def _renamed(
             f"{', '.join(missing) or 'none'}; left over: {', '.join(left_over) or 'none'}"
         )
     return tensors, tensors.pop(_WORDS)
+
+
+def _refuse_other_shapes(tensors: Mapping[str, Tensor], config: AlbertConfig, folder: Path) -> None:
+    """Check tensors, under our names, against the sizes of ``config.json``."""
+    with torch.device("meta"):
+        expected = AlbertEncoder(config).state_dict()
+    problems = [
+        f"{name}: expected shape {tuple(expected[name].shape)}, found {tuple(tensor.shape)}"
+        for name, tensor in tensors.items()
+        if tensor.shape != expected[name].shape
+    ]
+    if problems:
+        raise CheckpointError(
+            f"{folder}: the tensors have other sizes than its config.json tells "
+            f"({len(problems)}): {'; '.join(problems)}"
+        )
 
 
 def _read_pieces(folder: Path) -> tuple[list[str], list[float] | None, dict[str, int]]:

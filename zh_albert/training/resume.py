@@ -66,13 +66,15 @@ def save_state(
             tensors[f"optimizer.{name}.{key}"] = value.contiguous()
     header = {"position": json.dumps(asdict(position)), "settings": settings}
     data = safetensors.torch.save(tensors, metadata=header)
+    whole = (folder / STATE_FILE).exists()
     try:
         with atomic_write(folder / STATE_FILE) as file:
             file.write(data)
     except OSError as error:
         raise CheckpointError(
-            f"{folder / STATE_FILE}: could not save the training state ({error.strerror}); the "
-            "state saved before is whole: free some space and go on with --resume"
+            f"{folder / STATE_FILE}: could not save the training state ({error.strerror})"
+            f"{'; the state saved before is whole' * whole}: free some space and go on with "
+            "--resume"
         ) from error
 
 
@@ -100,6 +102,7 @@ def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
         model.load_state_dict(weights)
     except RuntimeError as error:
         raise CheckpointError(f"{folder / STATE_FILE}: {error}") from None
+    kinds: set[tuple[str, ...]] = set()
     for name, parameter in model.named_parameters():
         prefix = f"optimizer.{name}."
         state: dict[str, Any] = {
@@ -108,7 +111,18 @@ def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
             if key.startswith(prefix) and "." not in key.removeprefix(prefix)
         }
         if state:
+            kinds.add(tuple(sorted(state)))
             optimizer.state[parameter] = state
+        if len(kinds) > 1 or any(v.ndim and v.shape != parameter.shape for v in state.values()):
+            raise CheckpointError(
+                f"{folder / STATE_FILE}: damaged: what the optimizer keeps of {name} is not whole; "
+                "delete it to start anew"
+            )
+    if not kinds:
+        raise CheckpointError(
+            f"{folder / STATE_FILE}: damaged: nothing of the optimizer is there; delete it to "
+            "start anew"
+        )
 
 
 def seed_for(seed: int, update: int, process: int) -> int:

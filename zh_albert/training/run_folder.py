@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from glob import escape
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from zh_albert.errors import ConfigError
-from zh_albert.textio import atomic_write
+from zh_albert.textio import HALF_WRITTEN, atomic_write
 from zh_albert.training.engine import is_first_process, refuse_changed
 from zh_albert.training.events import MetricsFile, Observer, TensorBoard
 from zh_albert.training.resume import Position, read_position
@@ -48,6 +50,7 @@ def open_run(out: Path, settings: str, *, resume: bool) -> Position:
         refuse_changed(saved[1].partition("# processes")[0], settings)
     if is_first_process():
         _keep_others_off(out)
+        _clear_half_written(out)
     if not saved and is_first_process():
         with atomic_write(folder / "config.toml") as file:
             file.write(settings.encode())
@@ -120,6 +123,16 @@ def _keep_others_off(out: Path) -> None:
             f"{out}: another job is running there; wait until it ends or choose another folder"
         ) from None
     _HELD[folder] = lock
+
+
+def _clear_half_written(out: Path) -> None:
+    """Remove what a run that was killed while it saved has left; nobody else writes here now."""
+    beside = out.parent.glob(f".{escape(out.name)}.{HALF_WRITTEN}.*")
+    for path in [*beside, *out.glob(f"**/.*.{HALF_WRITTEN}.*")]:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _refuse_to_replace(out: Path) -> None:
