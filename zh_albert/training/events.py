@@ -78,15 +78,15 @@ class MetricsFile:
         self._path = path
         kept = []
         if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            for line in path.read_bytes().splitlines(keepends=True):
                 try:
                     row = json.loads(line)
-                except json.JSONDecodeError:  # a line cut by a kill
+                except ValueError:  # a line cut by a kill, perhaps within a character
                     continue
                 if row["update"] <= resumed_update:
                     kept.append(line)
         with atomic_write(path) as file:
-            file.write("".join(kept).encode())
+            file.write(b"".join(kept))
 
     def __call__(self, event: Event) -> None:
         """Write one line; opened each time, so that nothing is lost in a buffer."""
