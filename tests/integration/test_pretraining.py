@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from safetensors.torch import load_file
 
 from tests.integration.conftest import THINGS, Ran
 from zh_albert import load
-from zh_albert.errors import ConfigError, DataError
+from zh_albert.checkpoints.store import save_model
+from zh_albert.errors import CheckpointError, ConfigError, DataError
+from zh_albert.model.config import PRESETS
+from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining import run
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.shards import open_shards
@@ -151,6 +155,17 @@ def test_going_on_from_an_encoder_begins_where_it_ended(shards: Path, tmp_path: 
     stored = load_file(tmp_path / "one" / "model.safetensors")
     bias = stored["predictions.bias"].float()
     torch.testing.assert_close(model.masked_lm.bias.detach(), bias)
+
+
+def test_an_encoder_that_does_not_fit_the_shards_is_refused(shards: Path, tmp_path: Path) -> None:
+    sizes = replace(PRESETS["tiny"], vocab_size=9000, hidden_size=24, num_attention_heads=2)
+    folder = tmp_path / "encoder"
+    save_model(folder, model=AlbertForPretraining(sizes), config=sizes, files={}, task={})
+    with pytest.raises(CheckpointError, match="its vocabulary has 9000 rows, that of the shards"):
+        run.pretrain(settings(shards, tmp_path / "out", start={"from": str(folder)}))
+    with pytest.raises(ConfigError, match="length is 600, but the encoder has 512 positions"):
+        long = {"instances": {"length": 600}, "train": {"batch_tokens": 1024}}
+        run.pretrain(settings(shards, tmp_path / "long", **long))
 
 
 def test_missing_shards_and_unknown_sizes_are_said(shards: Path, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from zh_albert.pretraining.job import (
     EncoderJobConfig,
     Trainee,
     refuse_other_vocabulary,
+    refuse_too_long,
     train_encoder,
 )
 from zh_albert.pretraining.objective import heads_outcome
@@ -96,6 +97,7 @@ def distil(
 def begin_distillation(config: DistilConfig, corpus: Corpus) -> Trainee:
     """Make the student and the loss that ties it to its teacher."""
     teacher = open_teacher(config.teacher, corpus)
+    refuse_too_long(teacher.config, config.instances)
     top = len(teacher.plan) if config.teacher_top is None else config.teacher_top
     if not 1 <= top <= len(teacher.plan):
         raise ConfigError(

@@ -100,16 +100,17 @@ def evaluation_batches(
     config: InstanceConfig,
     *,
     batch_tokens: int,
+    most: int | None = None,
     masking: MaskingConfig = EVERY_CHOSEN_TOKEN,
 ) -> list[Batch]:
-    """Return all of a held-out text as batches that are always the same.
+    """Return a held-out text, or the first ``most`` of its batches; always the same ones.
 
     Every instance aims at the full length and every chosen position is masked, whole words at
     ``masking.rate``, so that no answer can be copied.
     """
     fixed = replace(config, short_rate=0.0, masking=masking)
     source = PretrainingSource(shards, sets, fixed, batch_tokens=batch_tokens)
-    return [source.load(item) for item in source.plan(0)]
+    return [source.load(item) for item in source.plan(0)[:most]]
 
 
 def as_batch(arrays: InstanceBatch) -> Batch:

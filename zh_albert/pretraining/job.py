@@ -120,8 +120,9 @@ def train_encoder(
     sets = TokenSets.of(tokenizer)
     tokens = config.train.batch_tokens
     source = PretrainingSource(shards, sets, config.instances, batch_tokens=tokens)
-    fixed = evaluation_batches(heldout, sets, config.instances, batch_tokens=tokens)
-    fixed = fixed[: config.data.heldout_batches]
+    fixed = evaluation_batches(
+        heldout, sets, config.instances, batch_tokens=tokens, most=config.data.heldout_batches
+    )
     trainee = begin(Corpus(tokenizer, shards, heldout))
     model = trainee.model
 
@@ -163,6 +164,19 @@ def train_encoder(
     finally:
         if ahead:
             ahead.close()
+
+
+def refuse_too_long(sizes: AlbertConfig, instances: InstanceConfig) -> None:
+    """Check that there is a position for each token of an instance.
+
+    Raises:
+        ConfigError: If there is not.
+    """
+    if instances.length > sizes.max_position_embeddings:
+        raise ConfigError(
+            f"instances.length is {instances.length}, but the encoder has "
+            f"{sizes.max_position_embeddings} positions; make it that at most"
+        )
 
 
 def refuse_other_vocabulary(folder: Path, sizes: AlbertConfig, tokenizer: Tokenizer) -> None:

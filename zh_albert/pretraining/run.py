@@ -15,6 +15,7 @@ from zh_albert.pretraining.job import (
     EncoderJobConfig,
     Trainee,
     refuse_other_vocabulary,
+    refuse_too_long,
     train_encoder,
 )
 from zh_albert.pretraining.neighbours import count_neighbours
@@ -79,7 +80,9 @@ def build_model(
     seed_torch(config.train.seed, 0, 0)
     begin = config.start.from_
     if begin in _MADE_HERE:
-        model = AlbertForPretraining(config.encoder.sizes(tokenizer.vocab_size))
+        sizes = config.encoder.sizes(tokenizer.vocab_size)
+        refuse_too_long(sizes, config.instances)
+        model = AlbertForPretraining(sizes)
         if begin == "statistics":
             counts = count_neighbours(shards.each_document(), tokenizer.vocab_size)
             special = list(tokenizer.special)
@@ -89,6 +92,7 @@ def build_model(
         return model
     sizes, _ = load_config(Path(begin))
     refuse_other_vocabulary(Path(begin), sizes, tokenizer)
+    refuse_too_long(sizes, config.instances)
     model = AlbertForPretraining(sizes)
     # Others save encoders without sentence order; it is learned anew.
     load_weights(model, Path(begin), optional=("encoder.pooler.", "sentence_order."))
