@@ -163,8 +163,8 @@ def test_an_encoder_that_does_not_fit_the_shards_is_refused(shards: Path, tmp_pa
     save_model(folder, model=AlbertForPretraining(sizes), config=sizes, files={}, task={})
     with pytest.raises(CheckpointError, match="its vocabulary has 9000 rows, that of the shards"):
         run.pretrain(settings(shards, tmp_path / "out", start={"from": str(folder)}))
+    long = {"instances": {"length": 600}, "train": {"batch_tokens": 1024}}
     with pytest.raises(ConfigError, match="length is 600, but the encoder has 512 positions"):
-        long = {"instances": {"length": 600}, "train": {"batch_tokens": 1024}}
         run.pretrain(settings(shards, tmp_path / "long", **long))
 
 
