@@ -161,6 +161,9 @@ def test_a_teacher_of_the_same_size_that_reads_other_tokens_is_refused(
     config = build(run.DistilConfig, values(shards, folder, tmp_path / "out"))
     with pytest.raises(CheckpointError, match="2 rows of its vocabulary are other tokens"):
         run.distil(config)
+    (folder / "vocab.txt").write_text("\n".join(rows[:5000]) + "\n", "utf-8")
+    with pytest.raises(CheckpointError, match="it is cut or belongs to another model"):
+        run.distil(config, resume=True)
 
 
 def test_a_student_of_another_vocabulary_is_not_gone_on_with(shards: Path, tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ def read_companions(folder: Path) -> dict[str, bytes]:
         Their content, by the names they have in a model folder.
 
     Raises:
-        CheckpointError: If there are several files that could be the same thing.
+        CheckpointError: If there are several files that could be the same thing, or the vocabulary
+            is in a ``tokenizer.json`` that cannot be made a ``vocab.txt``.
     """
     files = {}
     for name, pattern in _PATTERNS.items():

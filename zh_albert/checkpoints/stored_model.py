@@ -18,7 +18,8 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.readers import SpanReader
 from zh_albert.model.taggers import build_tagger
 
-_WITHOUT_ORDER = ("encoder.pooler.", "sentence_order.")  # what a masked LM alone lacks
+BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
+"""What a masked LM that ``transformers`` saved lacks of a model with both pretraining heads."""
 TIED_COPY = ".tied"  # ending of a copy of the tensor that has the name without it
 
 
@@ -53,9 +54,9 @@ def build_model(stored: StoredModel) -> nn.Module:
         model = _new_model(stored)
     own = named_tensors(model)
     without = isinstance(model, AlbertForPretraining) and not any(
-        name.startswith(_WITHOUT_ORDER) for name in stored.tensors
+        name.startswith(BESIDE_MASKED_LM) for name in stored.tensors
     )
-    tensors = fitting_tensors(stored, own, optional=_WITHOUT_ORDER if without else ())
+    tensors = fitting_tensors(stored, own, optional=BESIDE_MASKED_LM if without else ())
     tensors = {**own, **tensors}
     prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}

@@ -17,6 +17,7 @@ from torch import Tensor
 from zh_albert.checkpoints.files import read_tensors
 from zh_albert.checkpoints.key_maps import from_huggingface
 from zh_albert.checkpoints.store import load_config, load_weights
+from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.pools import as_count, as_list, pools
@@ -140,7 +141,7 @@ class FillMask:
             )
         self._module = AlbertForPretraining(config).eval()
         # Neither fills masks, and a masked-LM folder of transformers has neither.
-        load_weights(self._module, folder, new=("sentence_order.", "encoder.pooler."))
+        load_weights(self._module, folder, new=BESIDE_MASKED_LM)
         self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
 
     def __call__(

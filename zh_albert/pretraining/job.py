@@ -14,6 +14,7 @@ from torch import nn
 
 from zh_albert.checkpoints.files import weights_digest
 from zh_albert.checkpoints.store import save_model
+from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
@@ -183,7 +184,8 @@ def refuse_other_vocabulary(folder: Path, sizes: AlbertConfig, tokenizer: Tokeni
     """Check that a model's rows stand for the tokens of the shards.
 
     Raises:
-        CheckpointError: If there are more or fewer, or others (as far as the folder tells).
+        CheckpointError: If there are more or fewer, or others (as far as the folder tells), or its
+            vocabulary is not that of its weights.
     """
     if sizes.vocab_size != tokenizer.vocab_size:
         raise CheckpointError(
@@ -194,7 +196,7 @@ def refuse_other_vocabulary(folder: Path, sizes: AlbertConfig, tokenizer: Tokeni
     if not any((folder / name).is_file() for name in tokenizer.save_files()):
         return
     rows = range(sizes.vocab_size)
-    theirs, ours = (some.tokens(rows) for some in (load_tokenizer(folder), tokenizer))
+    theirs, ours = (some.tokens(rows) for some in (matching_tokenizer(folder, sizes), tokenizer))
     if other := [row for row in rows if theirs[row] != ours[row]]:
         raise CheckpointError(
             f"{folder}: {len(other)} rows of its vocabulary are other tokens than those of the "

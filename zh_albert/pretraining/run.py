@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zh_albert.checkpoints.store import load_config, load_weights
+from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS, AlbertConfig, Sharing
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -95,7 +96,7 @@ def build_model(
     refuse_too_long(sizes, config.instances)
     model = AlbertForPretraining(sizes)
     # Others save encoders without sentence order; it is learned anew.
-    load_weights(model, Path(begin), optional=("encoder.pooler.", "sentence_order."))
+    load_weights(model, Path(begin), optional=BESIDE_MASKED_LM)
     return model
 
 
