@@ -181,6 +181,16 @@ def test_the_sum_is_scaled_so_that_probabilities_mean_what_they_say(tmp_path: Pa
     assert made.scores(TEXTS).max(1).mean() > sure + 0.05
 
 
+def test_ngrams_outvote_a_network_that_is_sure_and_wrong() -> None:
+    made, _ = finetune(examples(), [], CONFIG)
+    with torch.no_grad():
+        made.module.classifier.bias.copy_(torch.tensor([25.0, 0.0, 0.0]))  # one class for all
+
+    encoded = made.encode(TEXTS)
+    assert made.head.metrics(LABELS, made.scores_of(encoded))["accuracy"] < 0.5
+    assert made.head.metrics(LABELS, made.tuned_scores(encoded, LABELS))["accuracy"] == 1.0
+
+
 def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match='needs pooling = "mean"'):
         ModelConfig(ngrams=True, pooling="first")

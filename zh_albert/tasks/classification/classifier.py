@@ -30,13 +30,14 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 TASKS = ("classification", "pair")
 # What the n-grams' opinion is worth in logits: to choose from on dev examples, and without any.
+# Of many classes with few texts each the network is far too sure, and the SVM's margins are narrow.
 _WEIGHTS: Mapping[HeadName, tuple[float, ...]] = {
-    "classes": (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0),
-    "regression": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0),
+    "classes": (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0, 32.0, 48.0),
+    "regression": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.0, 4.0),
 }
 _WEIGHT: Mapping[HeadName, float] = {"classes": 5.0, "regression": 0.4}
 # What both together are worth, to choose from.
-_SCALES = tuple(round(1.1**power, 4) for power in range(-24, 8))  # 0.1 to 1.95
+_SCALES = tuple(round(1.1**power, 4) for power in range(-36, 8))  # 0.03 to 1.95
 
 
 class TextClassifier:
