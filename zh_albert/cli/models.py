@@ -140,6 +140,7 @@ def convert(
     folders. A teacher becomes an unshared encoder over this project's vocabulary.
 
     Example: zh-albert convert albert_tiny_zh/albert_model.ckpt out --vocab shorter.txt
+
     Example: zh-albert convert runs/news news --weights int8
     """
     import torch
