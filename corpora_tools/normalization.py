@@ -54,17 +54,18 @@ def normalize(text: str) -> str:
     >>> normalize("ＡＢＣ１２３，　你 好!!\u200b\r\n\r\n第二段,…………")
     'ABC123，你好！！\n第二段，……'
     """
+    text = _LINE_BREAK.sub("\n", text)
+    text = _UNSEEN.sub("", text)
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
         if _RADICAL.search(text):
             text = text.translate(_RADICALS)
-    text = _LINE_BREAK.sub("\n", text)
-    text = fold_width(_UNSEEN.sub("", text))
+        # Last of what changes characters: an accent may follow what was unseen or wide before.
+        text = unicodedata.normalize("NFC", fold_width(text))
     text = _SPACE.sub(" ", text)
     text = _EDGE_OF_LINE.sub("\n", text).strip(" \n")
-    text = _SPACE_BETWEEN.sub("", text)
     text = _NARROW_MARK.sub(lambda match: match.group().translate(_NARROW), text)
     text = _NARROW_STOP.sub("。", text)
+    text = _SPACE_BETWEEN.sub("", text)  # after marks too, which are wide only now
     return _REPEATED.sub(_shorten, text)
 
 

@@ -196,6 +196,8 @@ def test_what_is_to_be_learned_must_be_given(estimator: Any, texts: list[Any]) -
 def test_wrong_weights_are_refused() -> None:
     with pytest.raises(DataError, match="expected 32 numbers >= 0"):
         small().fit(TEXTS, LABELS, sample_weight=[1.0])
+    with pytest.raises(DataError, match="all weights are zero"):
+        small().fit(TEXTS, LABELS, sample_weight=[1e-60] * len(TEXTS))
 
 
 def test_a_fit_that_learns_nothing_warns_as_scikit_learn_does() -> None:

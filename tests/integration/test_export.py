@@ -138,12 +138,19 @@ def test_integers_of_8_bits_that_a_version_before_wrote_are_not_computed_with(
 def test_in_int8_a_text_is_answered_as_it_is_alone_unless_there_are_many(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    small = str(tmp_path / "small")
     export(trained, tmp_path / "small", form="zh_albert", precision="int8")
-    predictor = load(str(tmp_path / "small"))
-    assert predictor(TEXTS) == [predictor([text])[0] for text in TEXTS]
+    predictor = load(small)
+    alone = [predictor([text])[0] for text in TEXTS]
+    assert predictor(TEXTS) == alone
     engines = predictor._classifier.engines
-    assert engines.of(5_000).batch_tokens == 1  # more than the server puts together
+    assert engines.of(5_000).batch_tokens == 1
     assert engines.of(50_000).batch_tokens > 1
+
+    monkeypatch.setattr("zh_albert.engines.exported._MANY_TOKENS", 10)
+    assert load(small)(TEXTS) != alone
+    assert load(small, alone=True)(TEXTS) == alone
+    assert open_model(small)(TEXTS) == alone  # the server's: who else asks does not show
 
 
 def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_other(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpora_tools.cleaning import (
@@ -34,6 +34,7 @@ CONFIG = CleaningConfig()
         ("一\r\n\r\n  二\u3000\u3000\n\t三\x85四", "一\n二\n三\n四"),
         ("我 爱 Python 和 北 京", "我爱 Python 和北京"),
         ("好,是;对:吗?嗯!完.", "好，是；对：吗？嗯！完。"),
+        ("真的吗? 是的! 好, 世界", "真的吗？是的！好，世界"),
         ("3,000 http://a.b/c?d=1 12:30 见a:b", "3,000 http://a.b/c?d=1 12:30 见a:b"),
         ("好！！！！！！是。。。。…………———————", "好！！！是。。。……——"),
     ],
@@ -42,6 +43,9 @@ def test_each_character_has_one_spelling(text, normal):
     assert normalize(text) == normal
 
 
+@example("你好, 世界")
+@example("Ａ\u0301")
+@example("e\u200b\u0301")
 @given(st.text(alphabet="好，,！!. \u3000\n\r\tＡa１1…—⼀e\u0301\u200b“”", max_size=40) | st.text())
 def test_normalising_twice_changes_nothing_more(text):
     assert normalize(normalize(text)) == normalize(text)

@@ -189,7 +189,15 @@ def test_a_start_goes_with_the_nearest_end_of_its_type() -> None:
 
 def test_an_untrained_pointer_does_not_answer_with_every_pair() -> None:
     head, text = head_of("global_pointer"), read(20, max_length=32)
-    assert len(answer(head, text, torch.ones(1, 2, 22, 22))) == 20
+    assert len(answer(head, text, torch.ones(1, 2, 22, 22))) == 2 * 20
+
+
+def test_one_token_may_be_of_every_type() -> None:
+    passage = Passage(read(1), [TokenSpan(0, 0, 0), TokenSpan(0, 0, 1)])
+    found = answer(
+        head_of("global_pointer"), passage.text, perfect_scores("global_pointer", passage, 3)
+    )
+    assert sorted(span[:3] for span in found) == [(0, 0, 0), (0, 0, 1)]
 
 
 def test_rotation_makes_products_depend_on_the_distance() -> None:

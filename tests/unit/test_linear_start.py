@@ -26,6 +26,7 @@ from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
+from zh_albert.training.engine import Batch, resolved
 from zh_albert.training.linear_start import Standard, fit_linear
 
 TEXTS = [f"这家店{word}{thing}" for word in "好棒赞坏差糟" for thing in "菜饭汤茶"]
@@ -158,3 +159,17 @@ def test_emissions_know_their_tokens_before_training(
 def test_epochs_depend_on_how_many_texts_there_are(updates: int, epochs: int) -> None:
     assert TrainConfig(epochs="auto").epochs_of(updates) == epochs
     assert TrainConfig(epochs=2).epochs_of(updates) == 2
+
+
+def test_so_do_they_on_how_many_processes_share_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forty:
+        def plan(self, epoch: int) -> range:
+            return range(40)
+
+        def load(self, item: int) -> Batch:
+            raise NotImplementedError
+
+    config = TrainConfig(epochs="auto")
+    assert resolved(config, Forty()).epochs == 4
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    assert resolved(config, Forty()).epochs == 8

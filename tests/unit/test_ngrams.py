@@ -23,7 +23,12 @@ from zh_albert.inference.classification import Classifier
 from zh_albert.inference.loading import load
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
+from zh_albert.tasks.classification.finetune import (
+    FinetuneConfig,
+    ModelConfig,
+    evaluate,
+    finetune,
+)
 from zh_albert.tasks.classification.ngrams import NgramVoter, features_of, weighted_ngrams
 from zh_albert.tasks.ngrams import NGRAMS, hashed_ngrams, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
@@ -279,3 +284,18 @@ def test_an_archive_of_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / NGRAMS).write_bytes(packed(np.arange(9, dtype=np.uint32), {}))
     with pytest.raises(CheckpointError, match="has no 'rarity'"):
         NgramVoter.load(tmp_path / NGRAMS, 2)
+
+
+def test_without_a_folder_the_best_weights_are_returned_as_with_one(tmp_path: Path) -> None:
+    train = TrainConfig(epochs=6, peak_lr=3e-3, batch_tokens=64, precision="fp32")
+    config = replace(CONFIG, train=train)
+    init = save_micro_encoder(tmp_path / "micro")
+    # Learned from wrong labels, the model gets worse, so the best weights are not the last.
+    wrong = [TextExample(text, LABELS[i - 1]) for i, text in enumerate(TEXTS)]
+    made, position = finetune(wrong, examples(), config, init=init)
+    kept, _ = finetune(wrong, examples(), config, init=init, out=tmp_path / "kept")
+
+    assert position.best_update < position.update
+    assert evaluate(made, examples())["accuracy"] == position.best_metrics["accuracy"]
+    assert made.voter_weight == kept.voter_weight
+    np.testing.assert_allclose(made.scores(TEXTS), kept.scores(TEXTS), atol=0.02)  # float16

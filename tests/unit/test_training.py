@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import math
 import signal
 import threading
 from collections.abc import Sequence
@@ -59,6 +61,23 @@ def weights(model: nn.Module) -> Tensor:
 
 
 CONFIG = TrainConfig(epochs=6, peak_lr=0.05, warmup=0.1, save_every_s=0)
+
+
+def test_a_batch_with_nothing_to_learn_from_counts_as_nothing() -> None:
+    """A line of a script that the vocabulary lacks: no token of it can be masked."""
+
+    class HalfEmpty(Regression):
+        def load(self, item: list[int]) -> Batch:
+            batch = super().load(item)
+            if self.loads % 2:
+                return batch
+            return Batch({name: x[:0] for name, x in batch.inputs.items()}, weight=0, tokens=5)
+
+    model, said = network(), list[Event]()
+    train(model, squared_error, HalfEmpty(), replace(CONFIG, epochs=30), observers=[said.append])
+    assert squared_error(model, Regression().load(list(range(40))).inputs).loss / 40 < 0.5
+    assert isinstance(said[-1], Progress)
+    assert math.isfinite(said[-1].loss)
 
 
 class StoppedError(Exception):
@@ -272,6 +291,37 @@ def test_an_optimizer_that_is_not_whole_is_said(tmp_path: Path, part: str) -> No
     more = replace(CONFIG, max_updates=4)
     with pytest.raises(CheckpointError, match=r"damaged: .* delete it to start anew"):
         train(network(), squared_error, Regression(), more, state_folder=tmp_path, resume=True)
+
+
+def test_a_run_that_dies_while_its_last_weights_are_kept_goes_on_with_that(tmp_path: Path) -> None:
+    def die(_: object) -> None:
+        raise StoppedError
+
+    model, kept = network(), list[Tensor]()
+    for keep in (die, lambda _: kept.append(weights(model))):
+        with contextlib.suppress(StoppedError):
+            train(
+                model,
+                squared_error,
+                Regression(),
+                CONFIG,
+                state_folder=tmp_path,
+                resume=True,
+                selection=Selection(None, metric="", keep=keep),
+            )
+    straight = network()
+    train(straight, squared_error, Regression(), CONFIG)
+    assert torch.equal(kept[0], weights(straight))
+
+
+def test_a_warning_of_every_start_is_written_once(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    for update in (0, 5):
+        file = MetricsFile(path, resumed_update=update)
+        file(Warned(update=0, text="long windows"))
+        file(Evaluation(update=update, total=9))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["event"] for row in rows] == ["warned", "evaluation", "evaluation"]
 
 
 def test_the_metrics_file_of_a_resumed_run_reads_as_if_never_stopped(tmp_path: Path) -> None:

@@ -46,6 +46,10 @@ class Engines:
             self._opened[opener] = opener()
         return self._opened[opener]
 
+    def for_few(self) -> Engines:
+        """Return the engine for a few texts, for any number of them."""
+        return Engines(lambda: self.of(0))
+
 
 def plain_engines(network: nn.Module) -> Engines:
     """Return PyTorch in fp32 for everything: what training and evaluation compute with."""

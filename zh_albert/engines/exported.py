@@ -28,8 +28,7 @@ from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 
 Format = Literal["onnx", "openvino", "zh_albert"]
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
-# So many tokens of a pool are worth a scale shared with other texts; the server's batches, which
-# hold about 4,000 characters, never reach it, so what it answers does not depend on who else asks.
+# So many tokens of a pool are worth a scale shared with other texts.
 _MANY_TOKENS = 20_000
 _PRECISIONS: dict[Format, tuple[Precision, ...]] = {
     "onnx": ("fp32", "int8"),
@@ -140,6 +139,7 @@ class EngineSettings(TypedDict, total=False):
 
     engine: EngineName
     precision: Precision | None
+    alone: bool
 
 
 class RunByEngines(Protocol):
@@ -158,11 +158,19 @@ def with_engines(
     *,
     engine: EngineName = "auto",
     precision: Precision | None = None,
+    alone: bool = False,
 ) -> Model:
     """Give a model that was opened from a folder the engines that answer fastest.
 
     An export is taken, unless another engine or precision is asked for; else see
     ``choose_engines``.
+
+    Args:
+        model: Without an engine of its own.
+        folder: Where it is from.
+        engine: See ``choose_engines``.
+        precision: See there.
+        alone: Answer each text as it is answered alone, however many are at hand.
 
     Returns:
         The model itself.
@@ -172,17 +180,24 @@ def with_engines(
         ConfigError: If the engine is unknown or cannot compute so.
         MissingExtraError: If the engine is not installed.
     """
+    model.engines = _engines(model.module, folder, engine, precision)
+    if alone:
+        model.engines = model.engines.for_few()
+    return model
+
+
+def _engines(
+    network: nn.Module, folder: Path, engine: EngineName, precision: Precision | None
+) -> Engines:
     found = exported_precision(folder)
     wanted = engine == "auto" and precision in (None, found)
-    if wanted and (exported := exported_engines(folder, model.module)):
-        model.engines = exported
-        model.engines.of(0)  # what is missing is said now
-        return model
+    if wanted and (exported := exported_engines(folder, network)):
+        exported.of(0)  # what is missing is said now
+        return exported
     facts = _read_facts(folder)
     if precision == "int8" and facts and facts["precision"] == "int8" and found is None:
         raise MissingExtraError.of("onnxruntime", "onnx")
-    model.engines = choose_engines(model.module, engine=engine, precision=precision)
-    return model
+    return choose_engines(network, engine=engine, precision=precision)
 
 
 def _read_facts(folder: Path) -> dict[str, Any] | None:

@@ -111,7 +111,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         several = labels.ndim == 2
         if len(labels) != len(texts):
             raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
-        weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, float)
+        # As training counts them: what is 0 in 32 bits weighs nothing.
+        weights = np.asarray(np.ones(len(texts)) if sample_weight is None else sample_weight, "f4")
         if weights.shape != (len(texts),) or not (np.isfinite(weights) & (weights >= 0)).all():
             raise DataError(
                 f"sample_weight: expected {len(texts)} numbers >= 0, found shape {weights.shape}, "

@@ -40,7 +40,11 @@ def load(model: Literal["encoder"], **how: Unpack[EngineSettings]) -> FillMask: 
 @overload
 def load(model: str | Path, **how: Unpack[EngineSettings]) -> Predictor: ...
 def load(
-    model: str | Path, *, engine: EngineName = "auto", precision: Precision | None = None
+    model: str | Path,
+    *,
+    engine: EngineName = "auto",
+    precision: Precision | None = None,
+    alone: bool = False,
 ) -> Predictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
@@ -58,13 +62,15 @@ def load(
         engine: What runs the network; ``auto``: what was exported into the folder, else what is
             fastest here, see docs/inference.md. A pretrained encoder runs in PyTorch and fp32.
         precision: ``fp32`` for answers that do not depend on the machine; None: the fastest.
+        alone: Answer each text as it is answered alone, however many are at hand: in int8 long
+            lists and streams share batches otherwise, and with them how numbers are rounded.
 
     Raises:
         CheckpointError: If there is no such model, or its files are damaged.
         ConfigError: If the engine is unknown or has no such precision.
         MissingExtraError: If the engine is not installed.
     """
-    how: EngineSettings = {"engine": engine, "precision": precision}
+    how: EngineSettings = {"engine": engine, "precision": precision, "alone": alone}
     folder = locate(model)
     _, task = load_config(folder)
     match task.get("name"):

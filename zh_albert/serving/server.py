@@ -60,9 +60,10 @@ def open_model(model: str) -> Predictor:
     """Open a model as it is served, and ask it once, so that no client waits for its engine.
 
     In fp32, unless it was exported for something else: in bf16 what a text is answered would
-    depend on the texts beside it.
+    depend on the texts beside it. In int8 each is answered as it is alone.
     """
-    predictor = load(model, precision=exported_precision(locate(model)) or "fp32")
+    precision = exported_precision(locate(model)) or "fp32"
+    predictor = load(model, precision=precision, alone=True)
     list(predictor.stream([example_of(predictor)]))
     return predictor
 

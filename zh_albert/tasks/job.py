@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from torch import nn
+from torch import Tensor, nn
 
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
@@ -27,9 +26,15 @@ from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import BatchSource, Objective, Selection, is_first_process, train
+from zh_albert.training.engine import (
+    BatchSource,
+    Objective,
+    Selection,
+    is_first_process,
+    resolved,
+    train,
+)
 from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
-from zh_albert.training.precision import settled
 from zh_albert.training.resume import Position
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 
@@ -203,13 +208,12 @@ def finetune_model(
     if init and (told := _beyond_training(init, config.window)):
         say(Warned(update=0, text=told))
     source, chance_loss = trainee.data(say)
-    updates = math.ceil(len(source.plan(0)) / config.train.accumulation)
-    epochs = config.train.epochs_of(updates)
-    used = replace(config, train=replace(settled(config.train), epochs=epochs))
+    used = replace(config, train=resolved(config.train, source))
     watches = []
     if chance_loss is not None:
         watches.append(ChanceWatch(chance_loss, config.train.peak_lr, say))
     scores: dict[str, Any] = {}
+    best: dict[str, Tensor] = {}
 
     def assess() -> dict[str, float]:
         assert trainee.evaluate is not None
@@ -227,6 +231,8 @@ def finetune_model(
         if out:
             model.facts |= _told(scores)
             model.save(out, card=trainee.card(write_toml(used)))
+        elif trainee.evaluate:
+            best.update({n: value.clone() for n, value in model.module.state_dict().items()})
 
     position = train(
         model.module,
@@ -236,11 +242,12 @@ def finetune_model(
         state_folder=state_folder(out) if out else None,
         settings=settings,
         resume=resume,
-        selection=Selection(assess, metric=trainee.metric, keep=keep) if trainee.evaluate else None,
+        selection=Selection(assess if trainee.evaluate else None, metric=trainee.metric, keep=keep),
         observers=[*listeners, *watches],
     )
-    if out and not trainee.evaluate and is_first_process():
-        keep({})
+    if best:
+        model.module.load_state_dict(best)
+        assess()  # chooses again what is decided on dev: thresholds, what n-grams weigh
     # Every process has trained the same weights, but only the first has kept the best ones.
     return (trainee.reopen(out) if out and is_first_process() else model), position
 

@@ -11,7 +11,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -79,15 +79,18 @@ Objective = Callable[[nn.Module, dict[str, Tensor]], Outcome]
 
 @dataclass(frozen=True)
 class Selection:
-    """Evaluation and the choice of the best weights.
+    """Evaluation and the choice of the weights to keep.
 
     Attributes:
-        evaluate: Returns the dev metrics of the model as it is now.
+        evaluate: Returns the dev metrics of the model as it is now. None: the last weights are
+            taken.
         metric: The one that decides; higher is better.
-        keep: Called with the metrics, while the model holds the best weights so far.
+        keep: Called with the metrics, while the model holds the best weights so far; without
+            ``evaluate`` once, at the end. It comes before the run is said to be finished, so a
+            run that dies in it goes on with it.
     """
 
-    evaluate: Callable[[], Mapping[str, float]]
+    evaluate: Callable[[], Mapping[str, float]] | None
     metric: str
     keep: Callable[[Mapping[str, float]], None]
 
@@ -95,6 +98,13 @@ class Selection:
 def is_first_process() -> bool:
     """Whether this process writes files and shows progress: the only one, or torchrun's first."""
     return int(os.environ.get("RANK", "0")) == 0
+
+
+def resolved(config: TrainConfig, source: BatchSource) -> TrainConfig:
+    """Return settings without "auto": for this machine, this data and so many processes."""
+    width = config.accumulation * int(os.environ.get("WORLD_SIZE", "1"))
+    epochs = config.epochs_of(math.ceil(len(source.plan(0)) / width))
+    return replace(settled(config), epochs=epochs)
 
 
 def train(  # noqa: PLR0915  (the loop reads best in one piece)
@@ -130,10 +140,10 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         KeyboardInterrupt: After Ctrl-C, once the state is saved.
     """
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
-    config = settled(config)
+    config = resolved(config, source)
+    assert config.epochs != "auto"
     width = config.accumulation * accelerator.num_processes  # batches of one update
-    epochs = config.epochs_of(math.ceil(len(source.plan(0)) / width))
-    counts = [math.ceil(len(source.plan(epoch)) / width) for epoch in range(epochs)]
+    counts = [math.ceil(len(source.plan(epoch)) / width) for epoch in range(config.epochs)]
     total = min(sum(counts), config.max_updates or sum(counts))
     if total == 0:
         raise ConfigError("there is nothing to train on: the training data gives no batch")
@@ -160,9 +170,9 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
             save_state(state_folder, model, optimizer, position, settings)
 
     def assess() -> None:
-        if selection is not None and accelerator.is_main_process:
+        if selection and selection.evaluate and accelerator.is_main_process:
             model.eval()
-            _assess(selection, position, total, listeners)
+            _assess(selection, selection.evaluate(), position, total, listeners)
             model.train()
         accelerator.wait_for_everyone()
 
@@ -192,10 +202,12 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
                 last_save = time.monotonic()
             if stop and not done:
                 raise KeyboardInterrupt
+    model.eval()
+    if selection and not selection.evaluate and accelerator.is_main_process:
+        selection.keep({})
     position.finished = True
     save()
     accelerator.wait_for_everyone()
-    model.eval()
     return position
 
 
@@ -230,6 +242,9 @@ def _update(
     batches = mine or [source.load(items[0])]
     weight = 0.0 if idle else sum(batch.weight for batch in batches)
     everywhere = _summed(accelerator, weight)
+    # DDP averages over processes; what is wanted is the sum over the summed weight. That is 0
+    # where there is nothing to learn from: text of which no token can be masked.
+    scale = 0.0 if idle or not everywhere else world / everywhere
     figures: Figures = {}
     for index, batch in enumerate(batches, start=1):
         inputs = {name: value.to(accelerator.device) for name, value in batch.inputs.items()}
@@ -239,8 +254,7 @@ def _update(
         with contextlib.nullcontext() if exchange else accelerator.no_sync(model):
             with torch.autocast(accelerator.device.type, dtype=torch.bfloat16, enabled=bf16):
                 loss, measured = objective(model, inputs)
-            # DDP averages over processes; what is wanted is the sum over the summed weight.
-            accelerator.backward(loss * ((0.0 if idle else world) / everywhere))
+            accelerator.backward(loss * scale)
         if not idle:
             add_figure(figures, "loss", loss.item(), batch.weight)
             for name, (value, count) in measured.items():
@@ -266,9 +280,13 @@ def _summed(accelerator: Accelerator, value: float) -> float:
 
 
 def _assess(
-    selection: Selection, position: Position, total: int, listeners: Sequence[Observer]
+    selection: Selection,
+    found: Mapping[str, float],
+    position: Position,
+    total: int,
+    listeners: Sequence[Observer],
 ) -> None:
-    metrics = dict(selection.evaluate())
+    metrics = dict(found)
     score = metrics[selection.metric]
     best = position.best_score is None or score > position.best_score
     if best:

@@ -76,6 +76,7 @@ class MetricsFile:
 
     def __init__(self, path: Path, *, resumed_update: int) -> None:
         self._path = path
+        self._warned: set[str] = set()
         kept = []
         if path.exists():
             for line in path.read_bytes().splitlines(keepends=True):
@@ -85,11 +86,20 @@ class MetricsFile:
                     continue
                 if row["update"] <= resumed_update:
                     kept.append(line)
+                    if row["event"] == "warned":
+                        self._warned.add(row["text"])
         with atomic_write(path) as file:
             file.write(b"".join(kept))
 
     def __call__(self, event: Event) -> None:
-        """Write one line; opened each time, so that nothing is lost in a buffer."""
+        """Write one line; opened each time, so that nothing is lost in a buffer.
+
+        A warning that every start of a run gives is written once.
+        """
+        if isinstance(event, Warned):
+            if event.text in self._warned:
+                return
+            self._warned.add(event.text)
         row = {"event": type(event).__name__.lower(), **asdict(event)}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")

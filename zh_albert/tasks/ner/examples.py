@@ -67,12 +67,15 @@ def read_unlabelled_texts(path: Path) -> list[EntityExample]:
         Examples without entities.
 
     Raises:
-        DataError: With file and line: broken JSON, a missing or wrong field, an empty text.
+        DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an
+            empty file.
     """
     examples = []
     for number, row in read_objects(path):
         refuse_missing_fields(row, ("text",), path, number, form='{"text": …}')
         examples.append(EntityExample(checked_text(row, "text", path, number), ()))
+    if not examples:
+        raise DataError(f"{path}: no examples, the file is empty")
     return examples
 
 

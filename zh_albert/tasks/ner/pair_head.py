@@ -77,10 +77,10 @@ class PairHead:
         return
 
     def piece(self, scores: Tensor, part: range, decided: range) -> list[ScoredSpan]:
-        """Return the entities this window decides; not more of them than it has tokens."""
+        """Return the entities this window decides; at most its tokens times the types."""
         length = scores.shape[-1]
         scores = scores.masked_fill(~_decided_pairs(part, decided, length), FORBIDDEN).flatten()
-        best, places = scores.topk(min(len(part), len(scores)))
+        best, places = scores.topk(min(self._num_types * len(part), len(scores)))
         spans = []
         for score, place in zip(best.sigmoid().tolist(), places.tolist(), strict=True):
             if score <= 0.5:

@@ -160,8 +160,13 @@ def finetune(
     if config.teacher:
         teacher, _ = find_teacher(config.teacher, "reading")
         refuse_other_vocabulary(teacher, reader.tokenizer)
-        # All that decides which windows it is asked.
-        decisive = [asdict(config.window), config.empty_share, config.train.seed]
+        # All that decides which windows it is asked, and what of them is simplified.
+        decisive = [
+            asdict(config.window),
+            config.model.simplify,
+            config.empty_share,
+            config.train.seed,
+        ]
         known_as = fingerprint(teacher, [decisive, *map(astuple, examples)])
 
     def data(say: Observer) -> TrainingData:
