@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpora_tools.audit_measures import Sums, epoch_facts, measure, summary
-from zh_albert.pretraining.batches import DrawnBatch, TokenSets, draw_batch
+from zh_albert.pretraining.batches import DrawnBatch, draw_batch
 from zh_albert.pretraining.draws import draw
 from zh_albert.pretraining.instances import (
     PAIR_SPECIALS,
@@ -25,6 +25,7 @@ from zh_albert.pretraining.instances import (
     plan_epoch,
 )
 from zh_albert.pretraining.shards import Shards, open_shards, read_manifest
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 
 _TOGETHER = 256  # instances drawn at once

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zh_albert.pretraining.batches import DrawnBatch, TokenSets
+from zh_albert.pretraining.batches import DrawnBatch
 from zh_albert.pretraining.instances import Epoch, InstanceConfig, plan_batches
 from zh_albert.pretraining.masking import KEPT_OUT
 from zh_albert.pretraining.shards import Shards
+from zh_albert.tokenization.token_sets import TokenSets
 
 _BATCH_TOKENS = 16_384  # for padding, which depends on it little
 

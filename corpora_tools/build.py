@@ -116,13 +116,13 @@ def build_shards(
             raise DataError(f"{inputs[0]} and the other inputs: expected text, found none")
         about = {"build": plan["settings"], "plan": plan["digest"]}
         manifest = write_manifest(staging, records, tokenizer, about)
-        (staging / _PLAN).unlink()
-        shutil.rmtree(staging / _CLUSTER, ignore_errors=True)
-        for task in tasks:
-            record_path(task).unlink()
         with contextlib.suppress(FileNotFoundError):
             out.rmdir()  # empty
         staging.rename(out)
+        # Only now: without them a job killed before would begin anew.
+        shutil.rmtree(out / _CLUSTER, ignore_errors=True)
+        for name in (_PLAN, *(record_path(task).name for task in tasks)):
+            (out / name).unlink()
     return manifest
 
 

@@ -16,9 +16,9 @@ from datatrove.pipeline.filters.base_filter import BaseFilter
 
 from corpora_tools.normalization import Simplify, normalize, simplify
 from zh_albert.errors import ConfigError
+from zh_albert.tokenization.characters import CHINESE
 
-_CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_CHINESE_RUN = re.compile(f"[{_CHINESE}]+")
+_CHINESE_RUN = re.compile(f"[{CHINESE}]+")
 _UNCOUNTED = re.compile(r"[\s，。！？；：、“”‘’「」『』（）《》〈〉【】…—·～]+")
 _KANA_OR_HANGUL = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3\u1100-\u11ff]")
 _OTHER_LANGUAGE = 0.1  # share of kana and Hangul above which a text is not Chinese

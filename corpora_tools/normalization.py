@@ -10,13 +10,12 @@ import unicodedata
 from typing import Literal, cast, get_args
 
 from zh_albert.errors import ConfigError
-from zh_albert.tokenization.characters import fold_width
+from zh_albert.tokenization.characters import CHINESE, fold_width
 from zh_albert.tokenization.simplified import simplifier
 
 Simplify = Literal["never", "auto", "always"]
 
 _TRADITIONAL_SHARE = 0.01  # of characters that conversion changes: above it a text is traditional
-_CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af"
 _LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SPACE = re.compile("[\t \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 _EDGE_OF_LINE = re.compile(r"[ ]*\n[ \n]*")
@@ -35,10 +34,10 @@ _RADICALS = {
 _RADICAL = re.compile("[\u2e80-\u2fdf]")
 # Each begins with what is rare, and looks back from there: that makes the search fast.
 _SPACE_BETWEEN = re.compile(
-    rf" (?<=[{_CHINESE}，。！？；：、”’」』）》] )(?=[{_CHINESE}，。！？；：、“‘「『（《])"
+    rf" (?<=[{CHINESE}，。！？；：、”’」』）》] )(?=[{CHINESE}，。！？；：、“‘「『（《])"
 )
 _NARROW = str.maketrans(",;:?!", "，；：？！")
-_BEFORE = rf"(?<=[{_CHINESE}”’」』）》].)"
+_BEFORE = rf"(?<=[{CHINESE}”’」』）》].)"
 _NARROW_MARK = re.compile(rf"[,;:?!]{_BEFORE}[,;:?!]*+(?![A-Za-z0-9/])")
 _NARROW_STOP = re.compile(rf"\.{_BEFORE}(?=\n|$)")
 _REPEATED = re.compile(r"([！？。，、；：~～·.\-=*_#!?,…—])\1{2,}")

@@ -7,17 +7,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zh_albert.tokenization.characters import CHINESE_BLOCKS
+
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 
 _FACTOR = 0x9E3779B97F4A7C15  # odd; powers of it weigh the places in a window
-_CHINESE = (
-    (0x4E00, 0x9FFF),
-    (0x3400, 0x4DBF),
-    (0x20000, 0x323AF),
-    (0xF900, 0xFAFF),
-    (0x3007, 0x3007),
-)
+_CHINESE = (*CHINESE_BLOCKS, (0x3007, 0x3007))  # and 〇
 
 
 def code_points(text: str) -> Codes:

@@ -39,10 +39,10 @@ from zh_albert.distillation.teacher import fastest_teacher
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.batches import TokenSets
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.shards import open_shards
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
 sys.path.insert(0, str(Path(__file__).parent))

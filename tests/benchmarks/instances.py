@@ -24,11 +24,11 @@ os.environ["OMP_NUM_THREADS"] = os.environ["RAYON_NUM_THREADS"] = "1"
 
 from corpora_tools.build import build_shards
 from corpora_tools.build_parts import BuildConfig
-from zh_albert.pretraining.batches import TokenSets
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.textio import read_objects
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import default_vocabulary
 from zh_albert.tokenization.words import segmenter

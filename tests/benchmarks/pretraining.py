@@ -35,12 +35,12 @@ from corpora_tools.build_parts import BuildConfig
 from zh_albert.cli.memory import keep_freed_memory
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.batches import TokenSets
 from zh_albert.pretraining.dataset import BatchNumber, PretrainingSource
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.objective import pretraining_loss
 from zh_albert.pretraining.run import EncoderConfig
 from zh_albert.pretraining.shards import open_shards
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, train

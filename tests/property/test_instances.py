@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_tools.sentences import sentence_spans
-from zh_albert.pretraining.batches import TokenSets, build_batch, draw_batch
+from tests.shards_in_memory import shards_of_texts
+from zh_albert.pretraining.batches import build_batch, draw_batch
 from zh_albert.pretraining.blocks import BLOCK_CHARACTERS, BlockEncoder
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.instances import (
@@ -22,7 +23,8 @@ from zh_albert.pretraining.instances import (
     plan_epoch,
 )
 from zh_albert.pretraining.masking import MaskingConfig
-from zh_albert.pretraining.shards import Shards, shards_of_texts
+from zh_albert.pretraining.shards import Shards
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.words import segmenter, word_ranges
 

@@ -13,12 +13,11 @@ import torch
 from tests.micro import CONFIG
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.eight_bits import from_eight_bits, to_eight_bits
-from zh_albert.checkpoints.files import WEIGHTS, count_parameters, read_tensors
+from zh_albert.checkpoints.files import NGRAMS, WEIGHTS, count_parameters, read_tensors
 from zh_albert.checkpoints.store import load_weights, named_tensors, save_model
 from zh_albert.errors import CheckpointError
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.tasks.classification.ngrams import NgramVoter
-from zh_albert.tasks.ngrams import NGRAMS
 
 TASK = {"name": "classification", "labels": ["a", "b"], "pooling": "first"}
 

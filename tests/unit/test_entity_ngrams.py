@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tests.micro import save_micro_encoder
+from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.estimators.tagger import AlbertTagger
 from zh_albert.inference.loading import load
@@ -20,7 +21,6 @@ from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
 from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.ngrams import NGRAMS
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 

@@ -18,6 +18,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
 from tests.micro import save_micro_encoder
+from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.classification import Classifier
 from zh_albert.inference.loading import load
@@ -30,7 +31,7 @@ from zh_albert.tasks.classification.finetune import (
     finetune,
 )
 from zh_albert.tasks.classification.ngrams import NgramVoter, features_of, weighted_ngrams
-from zh_albert.tasks.ngrams import NGRAMS, hashed_ngrams, packed, tokens_of, unpacked
+from zh_albert.tasks.ngrams import hashed_ngrams, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig

@@ -7,14 +7,16 @@ import pytest
 import torch
 
 from corpora_tools.sentences import sentence_spans
+from tests.shards_in_memory import shards_of_texts
 from zh_albert.errors import ConfigError
 from zh_albert.pretraining.ahead import AheadSource
-from zh_albert.pretraining.batches import TokenSets, build_batch
+from zh_albert.pretraining.batches import build_batch
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.draws import below, draw, keys, uniform
 from zh_albert.pretraining.instances import InstanceConfig, cut_sentences, plan_epoch
 from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN
-from zh_albert.pretraining.shards import Shards, shards_of_texts
+from zh_albert.pretraining.shards import Shards
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer

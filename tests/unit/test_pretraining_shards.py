@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from corpora_tools.sentences import sentence_spans
+from tests.shards_in_memory import shards_of_texts
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.pretraining.blocks import BLOCK_CHARACTERS, Block, BlockEncoder
 from zh_albert.pretraining.shard_files import PartWriter, write_manifest
@@ -19,7 +20,6 @@ from zh_albert.pretraining.shards import (
     joined_shards,
     open_shards,
     read_manifest,
-    shards_of_texts,
     tokenizer_digest,
 )
 from zh_albert.tokenization.tokenizer import default_tokenizer

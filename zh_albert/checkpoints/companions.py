@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError, nearest
 from zh_albert.model.config import AlbertConfig
@@ -17,7 +18,7 @@ _PATTERNS = {
     "spiece.model": "*.model",
     "tokenizer_config.json": "tokenizer_config.json",
     "README.md": "README.md",
-    "ngrams.npz": "ngrams.npz",  # of a classifier or a tagger that has them
+    NGRAMS: NGRAMS,  # of a classifier or a tagger that has them
 }
 
 

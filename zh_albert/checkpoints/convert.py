@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 
 from zh_albert.checkpoints.companions import read_companions
-from zh_albert.checkpoints.files import holds_safetensors
+from zh_albert.checkpoints.files import NGRAMS, holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.locate import locate
 from zh_albert.checkpoints.store import read_folder, save_model
@@ -27,7 +27,6 @@ from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import Vocabulary
 
 Target = Literal["zh_albert", "huggingface", "google"]
-_NGRAMS = "ngrams.npz"
 
 
 def convert(
@@ -103,9 +102,9 @@ def convert_folder(
     model = build_model(stored)
     change = None
     if vocabulary:
-        if _NGRAMS in stored.files:
+        if NGRAMS in stored.files:
             raise CheckpointError(
-                f"{source}: its n-grams ({_NGRAMS}) are of tokens of its own vocabulary and cannot "
+                f"{source}: its n-grams ({NGRAMS}) are of tokens of its own vocabulary and cannot "
                 "be carried over to another; convert the encoder and fine-tune that, or fine-tune "
                 "with --set model.ngrams=false first"
             )

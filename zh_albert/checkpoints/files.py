@@ -17,6 +17,8 @@ WEIGHTS = "model.safetensors"
 EXPORT_FACTS = "export.json"
 EXPORTED_NETWORKS = frozenset({"model.onnx", "openvino.xml", "openvino.bin"})
 """What an export puts beside the weights that it is of."""
+NGRAMS = "ngrams.npz"
+"""What a classifier or a tagger knows of n-grams."""
 _INDEX = f"{WEIGHTS}.index.json"
 
 
@@ -60,7 +62,7 @@ def holds_safetensors(folder: Path) -> bool:
     return (folder / WEIGHTS).exists() or (folder / _INDEX).exists()
 
 
-def weights_digest(folder: Path) -> str:
+def weights_fingerprint(folder: Path) -> str:
     """Return a fingerprint of a model folder's weights, to see that they are still the same."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):

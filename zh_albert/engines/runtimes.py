@@ -23,7 +23,7 @@ class OnnxRuntimeEngine:
     One thread a batch: several short batches side by side are faster than one on all cores.
 
     Args:
-        model: An ``.onnx`` file, or its content; see ``onnx_graph``.
+        model: An ``.onnx`` file, or its content; see ``onnx_network``.
         precision: The file's, for the name.
 
     Raises:

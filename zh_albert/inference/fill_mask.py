@@ -22,16 +22,16 @@ from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.batches import TokenSets
 from zh_albert.tasks.batching import Size, sorted_batches
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch, build_input, pad
+from zh_albert.tokenization.token_sets import TokenSets
 
 MASK = "[MASK]"
-_RUN = re.compile(r"(?:\[MASK\])+")
+RUN = re.compile(r"(?:\[MASK\])+")  # masks side by side
 _BATCH_TOKENS = 2048  # of one forward pass; about the fastest on a CPU
 _POOL = 256  # texts read ahead by ``stream``
-_BEAMS = 10
+BEAMS = 10  # fillings of a run that are followed at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class FillMask:
                 window holds (its index is named), or ``top_k`` or ``beams`` is no number from 1 on.
         """
         wanted = as_count(top_k, "top_k")
-        width = max(_BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
+        width = max(BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
         blanks = []
         for index, text in enumerate(as_list(texts)):
             try:
@@ -187,7 +187,7 @@ class FillMask:
                 except DataError as error:
                     read.append(error)
             good = [one for one in read if not isinstance(one, DataError)]
-            answers = iter(self._answers(good, 5, _BEAMS))
+            answers = iter(self._answers(good, 5, BEAMS))
             for one in read:
                 yield one if isinstance(one, DataError) else next(answers)
 
@@ -214,7 +214,7 @@ class FillMask:
         """
         ids: list[int] = []
         runs, position = [], 0
-        for run in _RUN.finditer(text):
+        for run in RUN.finditer(text):
             ids += self.tokenizer.encode(text[position : run.start()]).ids
             masks = range(len(ids), len(ids) + len(run[0]) // len(MASK))
             ids += [self.tokenizer.special.mask] * len(masks)

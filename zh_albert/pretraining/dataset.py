@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from zh_albert.errors import ConfigError
-from zh_albert.pretraining.batches import InstanceBatch, TokenSets, build_batch
+from zh_albert.pretraining.batches import InstanceBatch, build_batch
 from zh_albert.pretraining.instances import (
     PAIR_SPECIALS,
     BatchPlan,
@@ -21,6 +21,7 @@ from zh_albert.pretraining.instances import (
 )
 from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN, MaskingConfig
 from zh_albert.pretraining.shards import Shards
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.training.engine import Batch
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from zh_albert.checkpoints.files import weights_digest
+from zh_albert.checkpoints.files import weights_fingerprint
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import write_toml
@@ -20,12 +20,12 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.ahead import AheadSource
-from zh_albert.pretraining.batches import TokenSets
 from zh_albert.pretraining.card import encoder_card
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.objective import evaluate
 from zh_albert.pretraining.shards import Shards, joined_shards, open_shards
+from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Objective, Selection, train
@@ -110,7 +110,7 @@ def train_encoder(
     shards = joined_shards([opened[folder] for folder in folders])
     heldout = open_shards(config.data.heldout, tokenizer=tokenizer)
     settings = f"{write_toml(config)}\n# shards {shards.digest}\n# heldout {heldout.digest}\n"
-    settings += "".join(f"# {folder} {weights_digest(folder)}\n" for folder in began_as)
+    settings += "".join(f"# {folder} {weights_fingerprint(folder)}\n" for folder in began_as)
     position = open_run(config.out, settings, resume=resume)
     if position.finished:
         return position

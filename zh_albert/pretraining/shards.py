@@ -20,9 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
-from zh_albert.pretraining.blocks import BlockEncoder, SentenceSpans
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.tokenization.words import Cut
 
 FORMAT_VERSION = 1
 FORMAT = "zh-albert shards"
@@ -201,42 +199,6 @@ def check_part(folder: Path, record: Mapping[str, Any]) -> bool:
     except (DataError, KeyError, TypeError):
         return False
     return True
-
-
-def shards_of_texts(
-    texts: Iterable[str], tokenizer: Tokenizer, cut: Cut, spans: SentenceSpans
-) -> Shards:
-    """Make shards in memory: of held-out text, or for a test."""
-    blocks = list(BlockEncoder(tokenizer, cut, spans).blocks(texts))
-    sizes = [0, *np.cumsum([len(block.token_ids) for block in blocks]).tolist()]
-
-    def joined(arrays: Iterable[NDArray[Any]], kind: str) -> NDArray[Any]:
-        return np.concatenate([np.zeros(0, np.int64), *arrays]).astype(KINDS[kind])
-
-    tokens = joined((block.token_ids for block in blocks), "tokens")
-    starts = np.concatenate([np.zeros(0, np.bool_), *(block.word_starts for block in blocks)])
-    arrays = {
-        "tokens": tokens,
-        "words": np.packbits(starts),
-        "sentences": joined(
-            (b.sentences + f for b, f in zip(blocks, sizes, strict=False)), "sentences"
-        ),
-        "documents": joined(
-            (b.documents + f for b, f in zip(blocks, sizes, strict=False)), "documents"
-        ),
-    }
-    counts = Counts(
-        documents=len(arrays["documents"]),
-        sentences=len(arrays["sentences"]),
-        words=int(starts.sum()),
-        tokens=len(tokens),
-        unknown=int((tokens == tokenizer.special.unk).sum()),
-        characters=sum(block.characters for block in blocks),
-    )
-    digest = hashlib.sha256(tokenizer_digest(tokenizer).encode())
-    for array in arrays.values():
-        digest.update(array.tobytes())
-    return Shards([Part(arrays)], counts, digest=digest.hexdigest())
 
 
 def _open_part(folder: Path, record: Mapping[str, Any], *, verify: bool) -> dict[str, NDArray[Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -19,15 +18,12 @@ from zh_albert.inference.classification import (
     Regressor,
 )
 from zh_albert.inference.embedding import Embedder
-from zh_albert.inference.fill_mask import MASK, FillMask, Spot
+from zh_albert.inference.fill_mask import BEAMS, MASK, RUN, FillMask, Spot
 from zh_albert.inference.loading import Predictor
 from zh_albert.inference.reading import Answer, Reader
 from zh_albert.inference.tagging import Entity, Tagger
 from zh_albert.tasks.choice.examples import Question
 from zh_albert.tasks.texts import Content
-
-_RUN = re.compile(rf"(?:{re.escape(MASK)})+")
-_BEAMS = 10  # fillings of masks side by side that FillMask follows at once
 
 
 def _string(value: Any) -> str:
@@ -212,7 +208,7 @@ def characters_read(content: Content | Question, predictor: Predictor | None) ->
             return len(first) + len(second)
     if not (isinstance(predictor, FillMask) and isinstance(content, str)):
         return len(content)
-    masks = [len(run[0]) // len(MASK) for run in _RUN.finditer(content)]
-    readings = sum(1 + _BEAMS * (count - 1) for count in masks)
+    masks = [len(run[0]) // len(MASK) for run in RUN.finditer(content)]
+    readings = sum(1 + BEAMS * (count - 1) for count in masks)
     window: int = predictor.max_length
     return len(content) + readings * min(len(content), window)

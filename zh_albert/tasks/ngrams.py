@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.windows import EncodedText
 
-NGRAMS = "ngrams.npz"  # in a model folder: what a model knows of n-grams
 ORDERS = 3  # single tokens, pairs and triples
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
 

@@ -16,7 +16,9 @@ _FOLDED = {
 }
 _FOLDABLE = re.compile(f"[{re.escape(''.join(map(chr, _FOLDED)))}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CHINESE_BLOCKS = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x323AF), (0xF900, 0xFAFF))
+CHINESE_BLOCKS = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x323AF), (0xF900, 0xFAFF))
+CHINESE = "".join(f"{chr(first)}-{chr(last)}" for first, last in CHINESE_BLOCKS)
+"""Chinese characters, as what stands between the brackets of a regular expression."""
 
 
 def fold_width(text: str) -> str:
@@ -50,7 +52,7 @@ def is_chinese(character: str) -> bool:
     (True, True, False, False)
     """
     code = ord(character)
-    return any(first <= code <= last for first, last in _CHINESE_BLOCKS)
+    return any(first <= code <= last for first, last in CHINESE_BLOCKS)
 
 
 def is_letter(character: str) -> bool:

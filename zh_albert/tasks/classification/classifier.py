@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.engines.choice import plain_engines
@@ -22,7 +23,6 @@ from zh_albert.model.heads import SequenceClassifier
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_from
 from zh_albert.tasks.classification.labels import Label
 from zh_albert.tasks.classification.ngrams import NgramVoter
-from zh_albert.tasks.ngrams import NGRAMS
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.engines.choice import plain_engines
@@ -28,7 +29,6 @@ from zh_albert.tasks.ner.pair_head import PairHead
 from zh_albert.tasks.ner.tag_decoding import best_spans
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import tag_names
-from zh_albert.tasks.ngrams import NGRAMS
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import (
     EncodedText,

@@ -1,0 +1,44 @@
+"""Which rows of a vocabulary text can become, and which it never does."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zh_albert.errors import ConfigError
+from zh_albert.tokenization.characters import is_chinese
+from zh_albert.tokenization.encoding import SpecialIds
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.tokenization.wordpiece import CONTINUATION
+
+_NOT_TEXT = re.compile(r"\[\w+\]|<.+>")  # [unused7], <s>: no text becomes one
+
+
+class TokenSets(NamedTuple):
+    """What masking, and filling masks, has to know of a vocabulary."""
+
+    special: SpecialIds
+    plain: NDArray[np.uint16]  # ids a text can become: what replacements are drawn from
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> TokenSets:
+        """Sort out special and unused rows, and ``##字``, which no Chinese text becomes.
+
+        Raises:
+            ConfigError: If nothing is left.
+        """
+        rows = tokenizer.tokens(range(tokenizer.vocab_size))
+        special = set(tokenizer.special)
+        plain = [
+            token_id
+            for token_id, row in enumerate(rows)
+            if token_id not in special
+            and not _NOT_TEXT.fullmatch(row)
+            and not (row.startswith(CONTINUATION) and len(row) == 3 and is_chinese(row[2]))
+        ]
+        if not plain:
+            raise ConfigError("the vocabulary has no row but special and unused ones")
+        return cls(tokenizer.special, np.array(plain, np.uint16))
