@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,14 @@ import torch
 from safetensors.torch import load_file
 
 from tests.integration.conftest import QUICK, Ran, reviews
-from zh_albert import load
+from zh_albert import AlbertClassifier, load
 from zh_albert.configio import build, parse_overrides
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import read_text_examples
 from zh_albert.tasks.classification.finetune import FinetuneConfig, evaluate, finetune
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.training.config import TrainConfig
 
 Cli = Callable[..., Ran]
 
@@ -223,3 +226,52 @@ def test_training_that_learns_nothing_is_warned_of(micro: Path, cli: Cli, tmp_pa
     files = ("--train", path, "--dev", path, "--out", tmp_path / "out", "--init", micro)
     ran = cli("finetune", *files, *QUICK, "--set=train.peak_lr=1e-12", "--set=train.epochs=20")
     assert "guessing gives 0.693: nothing is being learned" in " ".join(ran.err.split())
+
+
+def test_resuming_a_finished_run_with_other_data_is_refused(micro: Path, tmp_path: Path) -> None:
+    examples = read_text_examples(reviews(tmp_path / "t.jsonl", count=16))
+    window = WindowConfig(max_length=16, stride=4)
+    config = FinetuneConfig(window=window, train=TrainConfig(epochs=1, batch_tokens=64))
+    out = tmp_path / "out"
+    finetune(examples, examples, config, init=micro, out=out)
+    finetune(examples, examples, config, init=micro, out=out, resume=True)
+    with pytest.raises(ConfigError, match=r"# examples 15 .* another folder"):
+        finetune(examples[1:], examples, config, init=micro, out=out, resume=True)
+    changed = replace(config, train=replace(config.train, seed=2))
+    with pytest.raises(ConfigError, match="seed = 2"):
+        finetune(examples, examples, changed, init=micro, out=out, resume=True)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_training_does_not_replace_files_of_another_origin(
+    micro: Path, tmp_path: Path, resume: bool
+) -> None:
+    examples = read_text_examples(reviews(tmp_path / "t.jsonl", count=16))
+    out = tmp_path / "project"
+    out.mkdir()
+    (out / "README.md").write_text("mine")
+    with pytest.raises(ConfigError, match=r"README\.md\): choose another folder"):
+        finetune(examples, [], FinetuneConfig(), init=micro, out=out, resume=resume)
+    assert (out / "README.md").read_text() == "mine"
+    with pytest.raises(ConfigError, match="found a file"):
+        finetune(examples, [], FinetuneConfig(), init=micro, out=out / "README.md")
+
+
+def test_predict_says_that_standard_input_is_closed_and_keeps_blank_lines(
+    micro: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from zh_albert.cli.predict import predict
+
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataError, match="standard input is closed"):
+        predict("never loaded")
+    small = AlbertClassifier(str(micro), epochs=1, max_length=16, stride=4)
+    small.fit(["好", "坏"], ["a", "b"]).save(tmp_path / "model")
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "好"}\n\n{"text": "坏"}\n')
+    predict(str(tmp_path / "model"), path)
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ["error" in row for row in rows] == [False, True, False]

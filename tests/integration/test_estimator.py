@@ -253,3 +253,22 @@ REFUSED = {
 )
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+def test_numbers_of_numpy_are_taken_as_settings(tmp_path: Path) -> None:
+    numbers = {"epochs": np.int64(1), "peak_lr": np.float64(1e-3), "random_state": np.int64(3)}
+    small(**numbers).fit(["好", "坏"], ["a", "b"]).save(tmp_path / "model")
+    assert "peak_lr = 0.001" in (tmp_path / "model" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0])
+def test_weights_that_are_no_shares_are_refused(weight: float) -> None:
+    with pytest.raises(DataError, match="sample_weight: expected 2 numbers >= 0"):
+        small().fit(["好", "坏"], ["a", "b"], sample_weight=[1.0, weight])
+
+
+def test_a_fit_that_fails_leaves_the_fitted_estimator_usable() -> None:
+    model = small().fit(["好", "坏"], ["a", "b"])
+    with pytest.raises(DataError):
+        model.fit(["好", " "], ["x", "y"])
+    assert set(model.predict(["好", "坏"])) <= {"a", "b"}

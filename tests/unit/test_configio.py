@@ -61,3 +61,22 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path) -> None:
     path.write_text(write_toml(config))
     assert build(FinetuneConfig, read_toml(path)) == config
     assert isinstance(config.train, TrainConfig)
+
+
+def test_an_override_with_a_line_end_is_one_value() -> None:
+    assert parse_overrides(["note=1\nx = 2"]) == {"note": "1\nx = 2"}
+
+
+@pytest.mark.parametrize("note", ["a\x01b\x7f", "tab\t", 'quote"\\\r\n'])
+def test_control_characters_are_written_so_that_they_read_back(tmp_path: Path, note: str) -> None:
+    config = build(FinetuneConfig, {"card": {"note": note}})
+    path = tmp_path / "c.toml"
+    path.write_bytes(write_toml(config).encode())
+    assert build(FinetuneConfig, read_toml(path)) == config
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize("name", ["peak_lr", "clip_norm", "weight_decay"])
+def test_settings_must_be_finite(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} must be a finite number, got {value}"):
+        build(FinetuneConfig, parse_overrides([f"train.{name}={value}"]))

@@ -3,11 +3,13 @@ from __future__ import annotations
 import csv
 import gzip
 import lzma
+import random
 from pathlib import Path
 
 import pytest
 
-from zh_albert.errors import DataError
+from zh_albert.configio import read_toml
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.textio import atomic_write, read_lines, read_objects
 
 
@@ -89,3 +91,41 @@ def test_a_packed_file_may_be_named_in_capitals(tmp_path: Path) -> None:
     path = tmp_path / "A.JSONL.GZ"
     path.write_bytes(gzip.compress('{"text": "好"}\n'.encode()))
     assert list(read_objects(path)) == [(1, {"text": "好"})]
+
+
+def test_every_frame_of_a_zstandard_file_is_read_and_a_cut_one_is_said(tmp_path: Path) -> None:
+    import zstandard
+
+    path = tmp_path / "a.txt.zst"
+    path.write_bytes(zstandard.compress("一\n二".encode()) + zstandard.compress("三\n".encode()))
+    assert list(read_lines(path)) == [(1, "一"), (2, "二三")]
+    for damaged in (path.read_bytes()[:-4], b"no zstandard"):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="compressed file is damaged"):
+            list(read_lines(path))
+
+
+def test_a_gzip_file_damaged_in_the_middle_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    whole = gzip.compress(random.Random(0).randbytes(64).hex().encode() * 9)
+    path.write_bytes(whole[:30] + bytes(byte ^ 0xFF for byte in whole[30:60]) + whole[60:])
+    with pytest.raises(DataError, match="compressed file is damaged"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("line", ['{"text": ' + "[" * 100_000, '{"label": ' + "9" * 5000 + "}"])
+def test_json_that_python_cannot_hold_is_located(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(line)
+    with pytest.raises(DataError, match="line 1: not JSON that can be read"):
+        list(read_objects(path))
+
+
+@pytest.mark.parametrize("below", ["sub", "x" * 300])
+def test_paths_that_cannot_be_opened_are_said(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").write_text("")
+    path = tmp_path / ("file/sub" if below == "sub" else below)
+    with pytest.raises(DataError, match="cannot be read"):
+        list(read_lines(path))
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_toml(path)

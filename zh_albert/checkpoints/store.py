@@ -54,7 +54,7 @@ def save_model(
     task: Mapping[str, Any],
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Write a model folder; it appears whole or not at all, and on an error the old one stays.
+    """Write a model folder: a new one whole or not at all; see ``replace_folder`` for an old one.
 
     Args:
         folder: Made if missing. In an existing one the model's files are replaced, others stay.

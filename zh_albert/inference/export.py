@@ -118,13 +118,14 @@ def export(
             # A classifier of label sets or values has scores of its own, the one that counts first.
             known = [name for name in ("micro_f1", task.metric) if name in before]
             metric = known[0] if known else next(iter(before))
-            values = {"fp32": before[metric], precision: score(trial, dev)[metric]}
-            facts["dev"] = {"metric": metric, **values}
-            loss = (values["fp32"] - values[precision]) * 100 / task.best_score
+            exact, exported_score = before[metric], score(trial, dev)[metric]
+            computed = f"{form} fp32" if precision == "fp32" else precision
+            facts["dev"] = {"metric": metric, "fp32": exact, computed: exported_score}
+            loss = (exact - exported_score) * 100 / task.best_score
             if precision == "int8" and loss >= _ALLOWED_LOSS:
                 raise CheckpointError(
                     f"{out}: not written: int8 loses {loss:.2f} points of {metric} on {dev} "
-                    f"({values['fp32']:.4f} to {values['int8']:.4f}), less than {_ALLOWED_LOSS} "
+                    f"({exact:.4f} to {exported_score:.4f}), less than {_ALLOWED_LOSS} "
                     "are allowed; export another precision"
                 )
     text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,10 +129,10 @@ class Reader:
         """
         for pool in pools(pairs, _POOL):
             refuse_non_pairs(pool)
-            asked = [pair for pair in pool if self._reader.has_tokens(pair[0])]
-            answers = iter(self._reader.predict(asked))
-            for question, context in pool:
-                if self._reader.has_tokens(question):
+            can_be_read = [self._reader.has_tokens(question) for question, _ in pool]
+            answers = iter(self._reader.predict(list(itertools.compress(pool, can_be_read))))
+            for (_, context), has_answer in zip(pool, can_be_read, strict=True):
+                if has_answer:
                     yield as_answers(context, next(answers))[0]
                 else:
                     yield DataError(f"the question {NO_QUESTION}")
