@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -110,6 +111,9 @@ def serve(*, port: int, models: Sequence[str] | None = None, more: Sequence[str]
         CheckpointError: If a model cannot be opened.
         ZhAlbertError: If the port cannot be used.
     """
+    if threading.current_thread() is threading.main_thread():
+        # As Ctrl-C, so that files go with the page; what stops services and containers sends it.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     with bound(port) as listening:  # the first thing to go wrong, and the cheapest to find out
         import_gradio()
         opened = open_models([*(bundled_models() if models is None else models), *more])

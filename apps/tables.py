@@ -136,7 +136,7 @@ def _refuse_other_kinds(say: Language, path: Path, name: str) -> None:
     if start.startswith(_PACKED):
         raise RefusedError(say.tables.packed)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RefusedError(say.tables.not_utf8.filled(line=1))
+        raise RefusedError(say.tables.not_utf8.filled(line=1, encoding="UTF-16"))
     if b"\0" in start:
         raise RefusedError(say.tables.binary)
 
@@ -147,7 +147,8 @@ def _lines(say: Language, path: Path) -> Iterator[tuple[int, str]]:
         for number, line in read_lines(path, keep_ends=is_csv(path)):
             yield number, line
     except DataError:  # the file is there and plain: a line is not UTF-8
-        raise RefusedError(say.tables.not_utf8.filled(line=number + 1)) from None
+        told = say.tables.not_utf8.filled(line=number + 1, encoding="GB18030")  # nearly always
+        raise RefusedError(told) from None
 
 
 def _json_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:

@@ -102,7 +102,7 @@ def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
         raise DataError.at(source, number, f"not JSON that can be read: {error}") from None
     if not isinstance(row, dict):
         problem = f"expected a JSON object, found {type(row).__name__}"
-        raise DataError.at(source, number, problem)
+        raise DataError.at(source, number, problem, hint="One JSON object a line")
     return row
 
 
@@ -128,8 +128,10 @@ def csv_rows(
     while True:
         try:
             cells = next(reader, None)
-        except csv.Error:
+        except csv.Error as error:
             problem = "a quote is not closed or not doubled, or a cell is too long"
+            if "new-line character" in str(error):
+                problem = "lines end in a carriage return alone, as on old Macs: save with \\n"
             raise TableError.of("bad_csv", problem, source, reader.line_num) from None
         if cells is None:
             return

@@ -44,7 +44,7 @@ CHINESE = TableTexts(
     not_utf8=Notice(
         "第 {line} 行不是 UTF-8 编码",
         "请转成 UTF-8 再上传：在 Excel 里另存为“CSV UTF-8（逗号分隔）”，"
-        "或运行 iconv -f GB18030 -t UTF-8 原文件 > 新文件",
+        "或运行 iconv -f {encoding} -t UTF-8 原文件 > 新文件",
     ),
     not_json=Notice(
         "第 {line} 行不是一个 JSON 对象", '每行写一个对象，例如 {{"text": "房间很干净"}}'
@@ -88,7 +88,7 @@ ENGLISH = TableTexts(
     not_utf8=Notice(
         "Line {line} is not UTF-8",
         "Convert the file first: in Excel, save as “CSV UTF-8 (comma delimited)”; elsewhere run "
-        "iconv -f GB18030 -t UTF-8 OLD > NEW",
+        "iconv -f {encoding} -t UTF-8 OLD > NEW",
     ),
     not_json=Notice(
         "Line {line} is not a JSON object", 'Write an object a line, such as {{"text": "…"}}'

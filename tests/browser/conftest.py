@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -64,26 +65,33 @@ def bare_demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> It
     """Serve the demo as where no model is bundled."""
     folder = tmp_path_factory.mktemp("bare")
     command = ["-m", "tests.browser.random_models", str(folder)]
-    with _served(command, folder) as url:
+    with _served(command, folder, end=signal.SIGTERM) as url:  # as a container does
         yield url
 
 
 @contextmanager
-def _served(command: list[str], folder: Path) -> Iterator[str]:
-    """Run a process that serves the demo. In the end Ctrl-C must stop it, without a traceback."""
-    log = folder / "stderr.txt"
+def _served(
+    command: list[str], folder: Path, *, end: signal.Signals = signal.SIGINT
+) -> Iterator[str]:
+    """Run a process that serves the demo. A signal must end it: no traceback, no files left."""
+    log, temporary = folder / "stderr.txt", folder / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
     with log.open("wb") as file:
-        process = subprocess.Popen([sys.executable, *command], cwd=ROOT, stdout=file, stderr=file)
+        process = subprocess.Popen(
+            [sys.executable, *command], cwd=ROOT, stdout=file, stderr=file, env=environment
+        )
         try:
             yield _wait_for_url(process, log)
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(end)
             try:
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
     assert "Traceback" not in log.read_text(encoding="utf-8")
+    assert not list(temporary.glob("zh-albert-demo-*"))
 
 
 def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:

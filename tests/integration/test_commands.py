@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import typer
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 
@@ -20,7 +21,7 @@ from tests.integration.conftest import QUICK, Ran, reviews
 from tests.integration.test_ner import QUICK as NER_QUICK
 from tests.integration.test_ner import travels
 from tests.micro import save_micro_encoder
-from zh_albert.cli.app import app
+from zh_albert.cli.app import app, run
 
 Cli = Callable[..., Ran]
 
@@ -224,3 +225,19 @@ def test_answers_are_utf8_whatever_the_terminal_is(tmp_path: Path) -> None:
     )
     assert ran.returncode == 0, ran.stderr
     assert "entities" in json.loads(ran.stdout.decode("utf-8"))
+
+
+def test_ctrl_c_is_answered_in_a_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = typer.Typer()
+
+    @tree.command()
+    def wait() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["wait"])
+    with pytest.raises(SystemExit) as ended:
+        run(tree)
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.strip() == "interrupted"

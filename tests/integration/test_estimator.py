@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tests.integration.conftest import BAD, GOOD, THINGS
 from tests.micro import save_micro_encoder
-from zh_albert import AlbertClassifier, AlbertReader, AlbertTagger, load
-from zh_albert.errors import DataError
+from zh_albert import AlbertClassifier, AlbertEmbedder, AlbertReader, AlbertTagger, load
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.training.events import Progress
 
 TEXTS = [thing + word for word in GOOD[:2] + BAD[:2] for thing in THINGS]
@@ -255,8 +255,50 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        [["1", "0"], ["0", "1"]],  # a table read as text
+        [[1, -1], [-1, 1]],
+        [["a", "b"], ["b", "c"]],
+        [["a"], ["a", "b"]],
+        [[2, 0], [0, 1]],
+    ],
+)
+def test_columns_hold_0_and_1_alone(y: Any) -> None:
+    with pytest.raises(DataError, match=r"y: expected .*MultiLabelBinarizer"):
+        small().fit(["好", "坏"], y)
+
+
+@pytest.mark.parametrize("odd", [b"x", np.int64(3), None])
+def test_a_text_that_is_no_string_is_named_before_training(odd: object) -> None:
+    for estimator in (small(), AlbertEmbedder(init=None)):
+        with pytest.raises(DataError, match=r"texts\[1\]: expected a string, found"):
+            estimator.fit(["好", odd], [1, 0])
+        with pytest.raises(DataError, match=r"texts\[0\]: expected a pair of strings, found"):
+            estimator.fit([("好", odd), ("a", "b")], [1, 0])
+
+
+@pytest.mark.parametrize("texts", [None, (text for text in TEXTS)])
+def test_what_is_no_list_is_said(texts: object) -> None:
+    with pytest.raises(DataError, match=r"expected a list of texts, found (NoneType|generator)"):
+        small().fit(texts, LABELS)
+
+
+def test_a_folder_with_files_of_another_origin_is_left_alone(
+    fitted: AlbertClassifier, tmp_path: Path
+) -> None:
+    (tmp_path / "README.md").write_text("my project")
+    with pytest.raises(ConfigError, match=r"would be replaced \(README\.md\): choose another"):
+        fitted.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+    fitted.save(tmp_path / "model")
+    fitted.save(tmp_path / "model")  # its own may be
+
+
 def test_numbers_of_numpy_are_taken_as_settings(tmp_path: Path) -> None:
     numbers = {"epochs": np.int64(1), "peak_lr": np.float64(1e-3), "random_state": np.int64(3)}
+    numbers |= {"max_length": np.int64(16), "stride": np.int64(4)}
     small(**numbers).fit(["好", "坏"], ["a", "b"]).save(tmp_path / "model")
     assert "peak_lr = 0.001" in (tmp_path / "model" / "README.md").read_text()
 

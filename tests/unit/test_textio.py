@@ -10,7 +10,7 @@ import pytest
 
 from zh_albert.configio import read_toml
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.textio import atomic_write, read_lines, read_objects
+from zh_albert.textio import atomic_write, csv_rows, read_lines, read_objects
 
 
 def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
@@ -129,3 +129,10 @@ def test_paths_that_cannot_be_opened_are_said(tmp_path: Path, below: str) -> Non
         list(read_lines(path))
     with pytest.raises(ConfigError, match="cannot be read"):
         read_toml(path)
+
+
+def test_old_line_ends_in_a_table_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "mac.csv"
+    path.write_bytes("text\r好\r".encode())
+    with pytest.raises(DataError, match=r"mac\.csv, line 1: lines end in a carriage return alone"):
+        list(csv_rows(read_lines(path, keep_ends=True), path))

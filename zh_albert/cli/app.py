@@ -61,8 +61,8 @@ def main() -> None:
 def run(tree: typer.Typer) -> None:
     """Run a command tree; show expected errors as one line, without a traceback."""
     try:
-        sys.exit(tree(standalone_mode=False))
-    except typer.Abort:  # what typer makes of Ctrl-C
+        code = tree(standalone_mode=False)
+    except typer.Abort:  # what typer made of Ctrl-C until 0.29
         _end("interrupted", 130)
     except ZhAlbertError as error:
         _end(f"error: {error}", 2)
@@ -78,6 +78,9 @@ def run(tree: typer.Typer) -> None:
             sys.stderr.write(f"{message}\n")
             sys.exit(2)
         _end(f"error: {message.rstrip('.')}. See --help", 2)
+    if code == 130:  # and what it makes of it since
+        _end("interrupted", 130)
+    sys.exit(code)
 
 
 def _end(text: str, code: int) -> NoReturn:

@@ -78,6 +78,8 @@ def finetune(
     settings = configio.build(job.config, values, source=str(config or "--set"))
     start = start_of(init)
     refuse_taken(out, resume=resume)
+    if resume and not (out.is_dir() and any(out.iterdir())):
+        say(f"nothing to resume in {out}: starting anew")
     examples, dev_examples, excluded = (_read(job, paths) for paths in (train, dev, exclude or []))
     kept = without(examples, excluded)
     if len(kept) < len(examples):

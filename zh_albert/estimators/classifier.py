@@ -18,8 +18,10 @@ from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
+    own_folder,
     refuse_missing_labels,
     refuse_no_targets,
+    refuse_non_texts,
 )
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
@@ -28,6 +30,8 @@ from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig,
 from zh_albert.tasks.classification.heads import LabelSet
 from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event
+
+_TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
 
 
 class AlbertClassifier(ClassifierMixin, AlbertEstimator):
@@ -102,13 +106,17 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         texts = as_contents(X)
         if not texts:
             raise DataError("expected texts to learn from, found none")
+        refuse_non_texts(texts)
         refuse_no_targets(y, "a label for each text")
         refuse_missing_labels(y)
-        labels = np.asarray(y)
+        labels = _table_or_column(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = column_or_1d(labels, warn=True)
         several = labels.ndim == 2
+        if several and not np.isin(labels, (0, 1)).all():
+            odd = labels[~np.isin(labels, (0, 1))][0]
+            raise DataError(f"y: expected 0 or 1 in each column, found {odd!r:.50}; {_TABLE}")
         if len(labels) != len(texts):
             raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
         # As training counts them: what is 0 in 32 bits weighs nothing.
@@ -167,7 +175,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
         card = classifier_card(self._model(), write_toml(self.config_))
-        self.classifier_.save(Path(folder), card=card)
+        self.classifier_.save(own_folder(folder), card=card)
 
     def _config(self, batch_tokens: int) -> FinetuneConfig:
         return FinetuneConfig(
@@ -191,6 +199,14 @@ def twenty_texts(texts: Sequence[Content]) -> int:
     parts = [part for text in texts for part in (text if isinstance(text, tuple) else [text])]
     characters = sum(len(part) for part in parts if isinstance(part, str))
     return min(max(20 * characters // len(texts), 256), 2048)
+
+
+def _table_or_column(y: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError:  # rows of different lengths
+        problem = "expected a label for each text, or columns, found lists of different lengths"
+        raise DataError(f"y: {problem}; {_TABLE}") from None
 
 
 def _names(label: Any) -> str | tuple[str, ...]:

@@ -18,7 +18,10 @@ from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
     as_texts,
+    own_folder,
     refuse_missing_labels,
+    refuse_no_targets,
+    refuse_non_texts,
 )
 from zh_albert.tasks.embedding.card import embedder_card
 from zh_albert.tasks.embedding.embedder import TextEmbedder
@@ -105,6 +108,9 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
         """
         config = self._config()
         contents = as_contents(X)
+        if not contents:
+            raise DataError("expected texts to learn from, found none")
+        refuse_non_texts(contents)
         pairs = y is not None and not all(isinstance(content, str) for content in contents)
         self.embedder_, _ = finetune(
             _labelled(contents, y) if pairs else [EmbeddingExample(text) for text in contents],
@@ -144,14 +150,18 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
             NotFittedError: If there is neither a fit nor an ``init``.
             DataError: If these are no pairs, or their labels do not differ.
         """
-        return float(evaluate(self._opened(), _labelled(as_contents(X), y))["spearman"])
+        refuse_no_targets(y, "how alike the texts of each pair are")
+        examples = _labelled(as_contents(X), y)
+        if not examples:
+            raise DataError("expected pairs to score, found none")
+        return float(evaluate(self._opened(), examples)["spearman"])
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
         if not hasattr(self, "config_"):
             raise NotFittedError("this AlbertEmbedder is not fitted yet; call fit first")
         card = embedder_card(self.embedder_, write_toml(self.config_))
-        self.embedder_.save(Path(folder), card=card)
+        self.embedder_.save(own_folder(folder), card=card)
 
     def _opened(self) -> TextEmbedder:
         if hasattr(self, "embedder_"):

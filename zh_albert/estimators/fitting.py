@@ -9,11 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from operator import index
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, SupportsIndex
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
@@ -21,11 +21,12 @@ from sklearn.utils import check_random_state
 from zh_albert.checkpoints.locate import locate
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.inference.pools import as_count
-from zh_albert.tasks.texts import Content
+from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event, Observer, Warned
 from zh_albert.training.precision import settled
+from zh_albert.training.run_folder import refuse_foreign
 
 
 class Savable(Protocol):
@@ -40,11 +41,19 @@ def as_contents(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
     """Return a list of texts, or of pairs where ``X`` has two columns; see ``as_texts``."""
     if isinstance(X, str):
         raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
-    array = np.asarray(X, dtype=object)
+    array = _array(X)
     if array.ndim == 2 and array.shape[1] == 2:
         first, second = (as_texts(array[:, side]) for side in (0, 1))
         return list(zip(first, second, strict=True))
     return as_texts(array)
+
+
+def _array(X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+    array = np.asarray(X, dtype=object)
+    if array.ndim == 0:
+        found = type(X).__name__
+        raise DataError(f"expected a list of texts, found {found}; of several texts make a list")
+    return array
 
 
 def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
@@ -55,12 +64,34 @@ def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
     """
     if isinstance(X, str):
         raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
-    array = np.asarray(X, dtype=object)
+    array = _array(X)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(f"expected texts of shape (n,) or (n, 1), found shape {array.shape}")
     return [str(text) if isinstance(text, np.str_) else text for text in array.tolist()]
+
+
+def refuse_non_texts(contents: Sequence[Content]) -> None:
+    """Check texts, or pairs, before anything is made of them.
+
+    Raises:
+        DataError: Naming the first that is no string.
+    """
+    if any(isinstance(content, tuple) for content in contents):
+        refuse_non_pairs(contents)
+    else:
+        refuse_non_strings(contents)
+
+
+def own_folder(folder: str | Path) -> Path:
+    """Return a folder to save in: new, without files of a model's names, or an earlier model's.
+
+    Raises:
+        ConfigError: If a file of another origin would be replaced.
+    """
+    refuse_foreign(Path(folder))
+    return Path(folder)
 
 
 def refuse_no_targets(y: object, what: str) -> None:
@@ -166,7 +197,12 @@ class AlbertEstimator(BaseEstimator, ABC):
         return self.preset or "tiny"
 
     def _window(self) -> WindowConfig:
-        return WindowConfig(max_length=self.max_length, stride=self.stride)
+        stride = self.stride
+        if not isinstance(stride, SupportsIndex):
+            raise DataError(f"stride: expected a whole number, found {stride!r:.50}")
+        return WindowConfig(
+            max_length=as_count(self.max_length, "max_length"), stride=index(stride)
+        )
 
     def _training(self, batch_tokens: int) -> TrainConfig:
         config = TrainConfig(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
-from zh_albert.estimators.fitting import AlbertEstimator, refuse_no_targets
+from zh_albert.estimators.fitting import AlbertEstimator, own_folder, refuse_no_targets
 from zh_albert.inference.reading import Answer, as_answers
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
@@ -116,11 +116,11 @@ class AlbertReader(AlbertEstimator):
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
         reader = self._model()
-        reader.save(Path(folder), card=reader_card(reader, write_toml(self.config_)))
+        reader.save(own_folder(folder), card=reader_card(reader, write_toml(self.config_)))
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
-            model=ModelConfig(preset=self._size(), simplify=self.simplify),
+            model=ModelConfig(preset=self._size(), simplify=bool(self.simplify)),
             window=self._window(),
             train=self._training(self.batch_tokens),
         )

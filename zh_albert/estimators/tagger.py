@@ -14,6 +14,7 @@ from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_texts,
+    own_folder,
     refuse_no_targets,
 )
 from zh_albert.inference.tagging import Entity, as_entities
@@ -122,7 +123,7 @@ class AlbertTagger(AlbertEstimator):
     def save(self, folder: str | Path) -> None:
         """Write the model folder that ``zh_albert.load`` and the command line open."""
         tagger = self._model()
-        tagger.save(Path(folder), card=tagger_card(tagger, write_toml(self.config_)))
+        tagger.save(own_folder(folder), card=tagger_card(tagger, write_toml(self.config_)))
 
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(

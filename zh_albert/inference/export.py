@@ -30,7 +30,7 @@ from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tokenization.encoding import PaddedBatch
-from zh_albert.training.run_folder import refuse_trained
+from zh_albert.training.run_folder import refuse_foreign, refuse_trained
 
 # Largest difference to the network in fp32, as a share of its largest output.
 _TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.25}
@@ -76,6 +76,8 @@ def export(
     """
     refuse_trained(out, source=source)
     _refuse_other_model(out, source)
+    if out.resolve() != source.resolve():
+        refuse_foreign(out)
     stored = read_folder(source)
     network = build_model(stored).float().eval()
     files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from glob import escape
 from pathlib import Path
@@ -91,6 +92,20 @@ def refuse_trained(out: Path, *, source: str | Path) -> None:
         )
 
 
+def refuse_foreign(out: Path) -> None:
+    """Refuse to write a model where it would replace files that belong to none of ours.
+
+    Raises:
+        ConfigError: Naming them.
+    """
+    try:
+        ours = "zh_albert" in json.loads((out / "config.json").read_bytes())
+    except (OSError, ValueError, TypeError):
+        ours = False
+    if not ours:
+        _refuse_to_replace(out)
+
+
 def release(out: Path) -> None:
     """Let go of a job's folder before the process ends: of one that runs many, one by one."""
     lock = _HELD.pop(state_folder(out).resolve(), None)
@@ -140,6 +155,6 @@ def _refuse_to_replace(out: Path) -> None:
         raise ConfigError(f"{out}: expected a folder to write, found a file")
     if found := [name for name in _MODEL_FILES if (out / name).exists()]:
         raise ConfigError(
-            f"{out} holds files of another origin that training would replace "
+            f"{out} holds files of another origin that would be replaced "
             f"({', '.join(found)}): choose another folder"
         )
