@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -194,7 +195,7 @@ def _run(
             statistics = job(report)
     except KeyboardInterrupt:
         typer.echo("interrupted; the same command goes on from here", err=True)
-        raise typer.Exit(130) from None
+        sys.exit(130)  # not typer.Exit: what is said is said
     seconds = round(time.monotonic() - began, 1)
     result = {"out": str(out), **statistics, "seconds": seconds}
     text = json.dumps(result, ensure_ascii=False) if as_json else shown(statistics)

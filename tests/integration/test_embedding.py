@@ -13,6 +13,7 @@ import pytest
 import torch
 import transformers
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -228,6 +229,18 @@ def test_the_estimator_encodes_fits_clones_and_pickles(micro: Path, tmp_path: Pa
     assert pipeline.fit(texts, labels).score(texts, labels) > 0.9
     with pytest.raises(NotFittedError, match="fit it, or name init"):
         AlbertEmbedder(init=None).encode(TEXTS)
+
+
+def test_vectors_become_columns_of_a_table(micro: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"text": ["好", "坏了"], "stars": [5, 1]})
+    vectors = ColumnTransformer(
+        [("v", AlbertEmbedder(str(micro)), "text")], remainder="passthrough"
+    )
+    found = vectors.set_output(transform="pandas").fit_transform(table)
+    assert list(found.columns[[0, -1]]) == ["v__albertembedder0", "remainder__stars"]
+    fitted = vectors.named_transformers_["v"]
+    np.testing.assert_allclose(found.iloc[1, :-1], fitted.encode(["坏了"])[0], atol=1e-5)
 
 
 def test_the_loss_is_that_of_the_papers_and_knows_its_own_texts() -> None:

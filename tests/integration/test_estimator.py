@@ -296,6 +296,11 @@ def test_a_folder_with_files_of_another_origin_is_left_alone(
     fitted.save(tmp_path / "model")  # its own may be
 
 
+def test_a_label_that_no_file_can_hold_is_named() -> None:
+    with pytest.raises(DataError, match=r"labels\[1\]: expected a label that UTF-8 can hold"):
+        small().fit(["好", "坏"], ["a", "\ud800"])
+
+
 def test_numbers_of_numpy_are_taken_as_settings(tmp_path: Path) -> None:
     numbers = {"epochs": np.int64(1), "peak_lr": np.float64(1e-3), "random_state": np.int64(3)}
     numbers |= {"max_length": np.int64(16), "stride": np.int64(4)}

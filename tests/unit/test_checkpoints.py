@@ -297,6 +297,9 @@ def damage(folder: Path, what: str) -> None:  # noqa: PLR0912  (one way a branch
             folder.write_text("", encoding="utf-8")
         case "no model":
             config.unlink()
+        case "unfinished":
+            (folder / "config.json").unlink()
+            (folder / "training").mkdir()
         case "broken config":
             config.write_text('{"model_type": "albert",', encoding="utf-8")
         case "not UTF-8":
@@ -337,6 +340,7 @@ def damage(folder: Path, what: str) -> None:  # noqa: PLR0912  (one way a branch
         ("missing folder", "no such folder; expected a model folder with config.json"),
         ("a file", "found a file; expected a model folder"),
         ("no model", "no readable config.json"),
+        ("unfinished", "training there is not finished, .* goes on with --resume"),
         ("broken config", "config.json: not JSON: .*line 1 column 25"),
         ("not UTF-8", "byte 3 is not UTF-8"),
         ("not an object", "expected a JSON object, found list"),

@@ -38,6 +38,11 @@ def read_text(folder: Path, name: str) -> str:
             f"{folder / name}: byte {error.start + 1} is not UTF-8; get the folder again"
         ) from None
     except OSError as error:
+        if (folder / "training").is_dir():
+            raise CheckpointError(
+                f"{folder}: training there is not finished, no model is written yet; the command "
+                "that began it goes on with --resume"
+            ) from None
         raise CheckpointError(
             f"{folder}: no readable {name} ({error.strerror}); expected a model folder with "
             f"config.json, {WEIGHTS} and vocab.txt; zh-albert convert makes one of others"

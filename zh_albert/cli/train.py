@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -110,7 +111,7 @@ def finetune(
             )
     except KeyboardInterrupt:
         say("stopped; the same command with --resume goes on")
-        raise
+        sys.exit(130)
     result = {
         "model": str(out),
         "task": task,
@@ -183,7 +184,7 @@ def _run_encoder_job(
             position = job(settings, resume=resume, observers=[display])
     except KeyboardInterrupt:
         say("stopped; the same command with --resume goes on")
-        raise
+        sys.exit(130)
     result = {
         "model": str(settings.out),
         **position.best_metrics,

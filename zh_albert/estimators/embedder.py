@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from zh_albert.configio import write_toml
@@ -38,7 +38,7 @@ from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event
 
 
-class AlbertEmbedder(TransformerMixin, AlbertEstimator):
+class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEstimator):
     """Chinese sentence vectors with scikit-learn's interface.
 
     With ``init`` it can encode at once, with that encoder's means; ``fit`` makes them better.
@@ -162,6 +162,10 @@ class AlbertEmbedder(TransformerMixin, AlbertEstimator):
             raise NotFittedError("this AlbertEmbedder is not fitted yet; call fit first")
         card = embedder_card(self.embedder_, write_toml(self.config_))
         self.embedder_.save(own_folder(folder), card=card)
+
+    @property
+    def _n_features_out(self) -> int:  # what scikit-learn numbers its columns by
+        return int(self._opened().module.encoder.config.hidden_size)
 
     def _opened(self) -> TextEmbedder:
         if hasattr(self, "embedder_"):

@@ -23,6 +23,7 @@ from zh_albert.errors import ConfigError, DataError
 from zh_albert.inference.pools import as_count
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.characters import replace_surrogates
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event, Observer, Warned
 from zh_albert.training.precision import settled
@@ -121,6 +122,8 @@ def refuse_missing_labels(y: ArrayLike) -> None:
             raise DataError(
                 f"labels[{row}]: expected a label, found {label!r}: leave out the texts without one"
             )
+        if isinstance(label, str) and replace_surrogates(label) != label:
+            raise DataError(f"labels[{row}]: expected a label that UTF-8 can hold, found {label!r}")
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
