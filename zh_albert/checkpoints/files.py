@@ -38,7 +38,7 @@ def read_text(folder: Path, name: str) -> str:
             f"{folder / name}: byte {error.start + 1} is not UTF-8; get the folder again"
         ) from None
     except OSError as error:
-        if (folder / "training").is_dir():
+        if (folder / "training").is_dir() and not holds_safetensors(folder):
             raise CheckpointError(
                 f"{folder}: training there is not finished, no model is written yet; the command "
                 "that began it goes on with --resume"
