@@ -58,7 +58,7 @@ def normalize(text: str) -> str:
     if not text.isascii():
         if _RADICAL.search(text):
             text = text.translate(_RADICALS)
-        # Last of what changes characters: an accent may follow what was unseen or wide before.
+        # Composed last: an accent may follow what was unseen or wide before.
         text = unicodedata.normalize("NFC", fold_width(text))
     text = _SPACE.sub(" ", text)
     text = _EDGE_OF_LINE.sub("\n", text).strip(" \n")
