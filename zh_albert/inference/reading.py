@@ -131,8 +131,8 @@ class Reader:
             refuse_non_pairs(pool)
             can_be_read = [self._reader.has_tokens(question) for question, _ in pool]
             answers = iter(self._reader.predict(list(itertools.compress(pool, can_be_read))))
-            for (_, context), has_answer in zip(pool, can_be_read, strict=True):
-                if has_answer:
+            for (_, context), readable in zip(pool, can_be_read, strict=True):
+                if readable:
                     yield as_answers(context, next(answers))[0]
                 else:
                     yield DataError(f"the question {NO_QUESTION}")
