@@ -136,6 +136,23 @@ def test_a_head_of_long_texts_begins_at_random(micro: Path) -> None:
     assert not torch.equal(pooler, torch.diag(pooler.diagonal()))
 
 
+def test_of_many_classes_it_begins_fitted_though_texts_are_long(micro: Path) -> None:
+    rest, dishes = (
+        "，还要再说几句" * 12,
+        [word + thing for word in "好棒赞坏差糟" for thing in "菜饭汤茶"],
+    )
+    examples = [TextExample(f"{dish * 9}{end}{rest}", dish) for dish in dishes for end in "了的吧"]
+    config = classification.FinetuneConfig(
+        model=classification.ModelConfig(ngrams=False),
+        window=WindowConfig(max_length=64, stride=4),
+        train=TrainConfig(peak_lr=1e-9, max_updates=1),
+    )
+    model = classification.finetune(examples, [], config, init=micro)[0]
+    right = model.scores([example.text for example in examples]).argmax(1)
+    gold = [model.labels.index(str(example.label)) for example in examples]
+    assert (right == np.array(gold)).mean() > 10 / len(dishes), "at random one of all is right"
+
+
 @pytest.mark.parametrize("head", ["softmax", "crf"])
 def test_emissions_know_their_tokens_before_training(
     micro: Path, head: Literal["softmax", "crf"]

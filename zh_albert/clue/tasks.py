@@ -97,7 +97,7 @@ _CLUE = (
         downloads=_archive(
             "iflytek_public", "c59b961b29f1d0bad0c5e01aa62e4a61a80e9cfb980ce89b06c000851fbb3b06"
         ),
-        recipe=_recipe(epochs=5),
+        recipe=_recipe(length=256, epochs=2, batch_tokens=4096, peak_lr=2e-4),
     ),
     ClueTask(
         name="cmnli",

@@ -22,7 +22,7 @@ from zh_albert.tasks.classification.examples import (
     read_pair_examples,
     read_text_examples,
 )
-from zh_albert.tasks.classification.head_start import are_short, some_of, start_head
+from zh_albert.tasks.classification.head_start import some_of, start_head, start_pays
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
 from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.classification.teacher import Lessons, Teacher
@@ -115,7 +115,7 @@ def classification_data(
         batch_tokens: Padded tokens of a batch.
         seed: Decides the order.
         ngrams: First give the classifier n-grams of these texts, too.
-        start: If they are short, first fit its head to some of them, by these losses.
+        start: Where that pays, first fit its head to some of them, by these losses.
         unlabelled: Further texts or pairs, for which there are lessons only.
         lessons: What a teacher says of all of them; None: there is none.
     """
@@ -145,7 +145,7 @@ def classification_data(
     if start:
         drawn = some_of(weights.nonzero()[:, 0].tolist(), seed=seed)
         chosen, told = [texts[index] for index in drawn], wanted(drawn)
-        if are_short(chosen):
+        if start_pays(chosen, len(classifier.labels)):
             start_head(classifier, chosen, lambda logits: start(logits, told), weights[drawn])
     sizes = [text.size for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)

@@ -20,6 +20,9 @@ from zh_albert.training.linear_start import Standard, fit_linear
 # Tokens, on average. Means over more vary so little that the fit needs large weights, and training
 # loses what it began with: of reviews of 110 tokens it did harm (docs/experiments.md, few texts).
 _LONGEST = 64
+# With more classes than a batch has texts a random head hardly learns: with 119 it had hardly left
+# chance after five epochs of long texts, which outweighs the above (docs/experiments.md, too).
+_FEW_LABELS = 20
 _TEXTS = 2000  # are read; more cost time and hardly make a better start
 _SPREAD = 0.5  # of what goes into the pooler's tanh: nearly linear, and not small
 _PENALTY = 0.5
@@ -30,9 +33,9 @@ def some_of(numbers: Sequence[int], *, seed: int) -> list[int]:
     return random.Random(seed).sample(numbers, min(len(numbers), _TEXTS))
 
 
-def are_short(texts: Sequence[EncodedText]) -> bool:
-    """Say whether texts are short enough for ``start_head`` to pay."""
-    return sum(text.tokens for text in texts) <= _LONGEST * len(texts)
+def start_pays(texts: Sequence[EncodedText], labels: int) -> bool:
+    """Say whether ``start_head`` pays: texts are short, or there are many labels."""
+    return labels > _FEW_LABELS or sum(text.tokens for text in texts) <= _LONGEST * len(texts)
 
 
 def start_head(
