@@ -308,6 +308,19 @@ def test_numbers_of_numpy_are_taken_as_settings(tmp_path: Path) -> None:
     assert "peak_lr = 0.001" in (tmp_path / "model" / "README.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"peak_lr": "fast"}, "peak_lr: expected a number, found 'fast'"),
+        ({"random_state": "x"}, "random_state: expected a whole number.*found 'x'"),
+        ({"random_state": 1.5}, "random_state: expected a whole number.*found 1.5"),
+    ],
+)
+def test_settings_of_another_kind_are_named(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
+        small(**given).fit(["好", "坏"], ["a", "b"])
+
+
 @pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0])
 def test_weights_that_are_no_shares_are_refused(weight: float) -> None:
     with pytest.raises(DataError, match="sample_weight: expected 2 numbers >= 0"):

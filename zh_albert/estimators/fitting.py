@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from operator import index
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, SupportsIndex
+from typing import Any, ClassVar, Literal, Protocol, SupportsFloat, SupportsIndex
 
 import numpy as np
 import torch
@@ -127,10 +127,30 @@ def refuse_missing_labels(y: ArrayLike) -> None:
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """Return a seed; None and a generator give another one each time."""
+    """Return a seed; None and a generator give another one each time.
+
+    Raises:
+        DataError: If it is none of these.
+    """
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return int(check_random_state(random_state).randint(2**31))
+    if not isinstance(random_state, SupportsIndex):
+        raise DataError(
+            f"random_state: expected a whole number, a RandomState or None, found "
+            f"{random_state!r:.50}"
+        )
     return index(random_state)
+
+
+def _rate_of(peak_lr: object) -> float:
+    """Return a learning rate as Python's own number.
+
+    Raises:
+        DataError: If it is no number.
+    """
+    if not isinstance(peak_lr, SupportsFloat):  # text that reads like a number is none
+        raise DataError(f"peak_lr: expected a number, found {peak_lr!r:.50}")
+    return float(peak_lr)
 
 
 def pass_on_warnings(event: Event) -> None:
@@ -211,7 +231,7 @@ class AlbertEstimator(BaseEstimator, ABC):
         config = TrainConfig(
             # A search over np.arange or np.logspace hands in NumPy's numbers.
             epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs"),
-            peak_lr=float(self.peak_lr),
+            peak_lr=_rate_of(self.peak_lr),
             batch_tokens=as_count(batch_tokens, "batch_tokens"),
             seed=seed_of(self.random_state),
         )
