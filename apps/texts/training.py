@@ -31,7 +31,10 @@ class TrainingTexts:
 CHINESE = TrainingTexts(
     tab="训练曲线",
     title="编码器是怎样学会的",
-    hint="横轴是读过的词元数。每隔一段，用没见过的文本考一次：整词遮住，遮法每次相同。",
+    hint=(
+        "横轴是这次训练里读过的词元数，更早的训练不算在内。"
+        "每隔一段，用没见过的文本考一次：整词遮住，遮法每次相同。"
+    ),
     trained_on="训练语料：{source}",
     tokens_read="读过的词元",
     updates="更新次数",
@@ -53,7 +56,8 @@ ENGLISH = TrainingTexts(
     tab="Training curves",
     title="How the encoder learned",
     hint=(
-        "Across: tokens read. Now and then the encoder is examined on text it never saw, "
+        "Across: tokens read in this run; what was read before is not counted. "
+        "Now and then the encoder is examined on text it never saw, "
         "with whole words hidden, the same ones every time."
     ),
     trained_on="Trained on: {source}",
