@@ -30,7 +30,7 @@ def refused(ran: Ran, *parts: str) -> None:
         (b'{"text": 3, "label": "x"}\n', 'line 1: "text" must be a string, found 3'),
         (b'{"text": " ", "label": "x"}\n', 'line 1: "text" is empty'),
         ("\n".join(['{"text": "好", "label": "x"}'] * 2).encode("gb18030"), "line 1: byte 11"),
-        (b"", "no examples, the file is empty"),
+        (b"", "no examples: the file is empty"),
         (b'{"text": "a", "label": "x"}\n', "at least two different labels, found one class: 'x'"),
     ],
 )

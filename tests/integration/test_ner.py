@@ -262,7 +262,7 @@ ENTITY = '{"text": "他好 吗", "entities": [{"start": %s, "end": %s, "type": %
         (ENTITY % (0, 1, "7"), 'line 1: "type" must be a string, found 7'),
         (ENTITY % (0, 2, '"P", "text": "好"'), "line 1: entity 0–2 is '他好', but says '好'"),
         ('{"text": "他好", "entities": []}', "expected texts with entities, found none"),
-        ("", "no examples, the file is empty"),
+        ("", "no examples: the file is empty"),
     ],
 )
 def test_a_bad_training_file_is_named_with_its_line(

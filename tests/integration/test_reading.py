@@ -337,7 +337,7 @@ ROW = '{"context": "他好 吗他", "question": "谁", "answers": [{"text": %s, 
             '{"context": "他", "question": "谁", "answers": [], "reference_texts": [""]}',
             'line 1: "reference_texts" must be texts',
         ),
-        ("", "no examples, the file is empty"),
+        ("", "no examples: the file is empty"),
     ],
 )
 def test_a_bad_training_file_is_named_with_its_line(

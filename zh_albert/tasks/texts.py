@@ -70,6 +70,16 @@ def fresh(texts: Sequence[E], others: Iterable[HasText]) -> list[E]:
     return found
 
 
+def refuse_no_examples(count: int, path: Path | str) -> None:
+    """Check that a task file holds something.
+
+    Raises:
+        DataError: If it does not.
+    """
+    if not count:
+        raise DataError(f"{path}: no examples: the file is empty")
+
+
 def refuse_non_strings(texts: Sequence[Any]) -> None:
     """Check what a caller hands in as texts.
 

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import checked_string, checked_text, has_content, refuse_missing_fields
+from zh_albert.tasks.texts import (
+    checked_string,
+    checked_text,
+    has_content,
+    refuse_missing_fields,
+    refuse_no_examples,
+)
 from zh_albert.textio import read_objects
 
 _FORM = '{"context": …, "question": …, "choices": […], "label": …}'
@@ -96,8 +102,7 @@ def read_choice_examples(path: Path) -> list[ChoiceExample]:
                 raise DataError.at(path, number, problem, hint=hint)
             taken.add(label)
         examples.append(ChoiceExample(asked, label))
-    if not examples:
-        raise DataError(f"{path}: no examples, the file is empty")
+    refuse_no_examples(len(examples), path)
     return examples
 
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from zh_albert.engines.exported import with_engines
 from zh_albert.errors import DataError
+from zh_albert.model.crf import FORBIDDEN
 from zh_albert.tasks.batching import ShuffledSource, Size
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
@@ -43,8 +44,6 @@ from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
-
-_NEVER = -1e4  # a logit so low that its probability is 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +126,7 @@ def choice_loss(
     there = torch.arange(int(counts.max()), device=counts.device) < counts[:, None]
 
     def table(logits: Tensor) -> Tensor:
-        return logits.new_full(there.shape, _NEVER).masked_scatter(there, logits)
+        return logits.new_full(there.shape, FORBIDDEN).masked_scatter(there, logits)
 
     logits = table(merged_outputs(module, inputs, int(counts.sum()))[:, 0])
     losses = F.cross_entropy(logits, inputs["labels"], reduction="none")

@@ -16,6 +16,7 @@ from zh_albert.tasks.texts import (
     checked_string,
     has_content,
     refuse_missing_fields,
+    refuse_no_examples,
     refuse_not_finite,
 )
 from zh_albert.textio import read_objects
@@ -135,8 +136,7 @@ def _contents(path: Path, content_of: _ContentOf) -> Iterator[tuple[int, dict[st
             names = '"text_a" or "text_b"' if isinstance(content, tuple) else '"text"'
             raise DataError.at(path, number, f"{names} is empty", hint="Remove the line")
         yield number, row, content
-    if not number:
-        raise DataError(f"{path}: no examples, the file is empty")
+    refuse_no_examples(number, path)
 
 
 def _checked_label(label: Any, path: Path, line: int) -> Label:

@@ -14,6 +14,7 @@ from zh_albert.tasks.texts import (
     checked_name,
     checked_text,
     refuse_missing_fields,
+    refuse_no_examples,
     refuse_not_finite,
 )
 from zh_albert.textio import read_objects
@@ -53,8 +54,7 @@ def read_embedding_examples(path: Path) -> list[EmbeddingExample]:
         first, second = (checked_text(row, name, path, number) for name in ("text_a", "text_b"))
         label = _checked_label(row.get("label"), path, number)
         examples.append(EmbeddingExample((first, second), label))
-    if not examples:
-        raise DataError(f"{path}: no examples, the file is empty")
+    refuse_no_examples(len(examples), path)
     return examples
 
 

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import checked_name, checked_text, refuse_missing_fields
+from zh_albert.tasks.texts import (
+    checked_name,
+    checked_text,
+    refuse_missing_fields,
+    refuse_no_examples,
+)
 from zh_albert.textio import read_objects
 
 _FORM = '{"text": …, "entities": [{"start": …, "end": …, "type": …}]}'
@@ -55,8 +60,7 @@ def read_entity_examples(path: Path) -> list[EntityExample]:
         entities = [_read_entity(entity, text, path, number) for entity in row["entities"]]
         place = f"{path}, line {number}"
         examples.append(EntityExample(text, tuple(sorted(set(entities))), place))
-    if not examples:
-        raise DataError(f"{path}: no examples, the file is empty")
+    refuse_no_examples(len(examples), path)
     return examples
 
 
@@ -74,8 +78,7 @@ def read_unlabelled_texts(path: Path) -> list[EntityExample]:
     for number, row in read_objects(path):
         refuse_missing_fields(row, ("text",), path, number, form='{"text": …}')
         examples.append(EntityExample(checked_text(row, "text", path, number), ()))
-    if not examples:
-        raise DataError(f"{path}: no examples, the file is empty")
+    refuse_no_examples(len(examples), path)
     return examples
 
 

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, SupportsIndex
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import checked_string, checked_text, refuse_missing_fields
+from zh_albert.tasks.texts import (
+    checked_string,
+    checked_text,
+    refuse_missing_fields,
+    refuse_no_examples,
+)
 from zh_albert.textio import read_objects
 
 _FORM = '{"context": …, "question": …, "answers": [{"text": …, "start": …}]}'
@@ -80,8 +85,7 @@ def read_reading_examples(path: Path) -> list[ReadingExample]:
                 context, question, tuple(sorted(set(answers))), tuple(dict.fromkeys(texts))
             )
         )
-    if not examples:
-        raise DataError(f"{path}: no examples, the file is empty")
+    refuse_no_examples(len(examples), path)
     return examples
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.crf import FORBIDDEN
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -47,8 +48,6 @@ from zh_albert.training.engine import Outcome
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
-
-_NEVER = -1e4  # a logit so low that its probability is 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +113,7 @@ def reading_loss(
     losses = -right
     if teacher:
         ours, theirs = (
-            x.masked_fill(elsewhere, _NEVER).transpose(1, 2) for x in (logits, inputs["taught"])
+            x.masked_fill(elsewhere, FORBIDDEN).transpose(1, 2) for x in (logits, inputs["taught"])
         )
         losses = losses.lerp(divergence(ours, theirs, teacher.temperature).sum(1), teacher.weight)
     return Outcome(losses.sum())
