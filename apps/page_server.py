@@ -86,7 +86,7 @@ def serve_pages(pages: Mapping[Language, gr.Blocks], listening: socket.socket) -
             mcp_server=False,
         )
     config = uvicorn.Config(
-        _ByLanguage(app),
+        UntilClosed(_ByLanguage(app)),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -107,6 +107,22 @@ class _ByLanguage:
             say = next((one for one in LANGUAGES if one.query in asked), CHINESE)
             scope = {**scope, "path": _path(say), "raw_path": _path(say).encode()}
         await self._app(scope, receive, send)
+
+
+class UntilClosed:
+    """Ends what a page listens to once its session is gone, of which Gradio makes an error."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, as ASGI asks for."""
+        try:
+            await self._app(scope, receive, send)
+        except RuntimeError as error:  # "not found", said when the answer had begun
+            if getattr(error.__cause__, "status_code", None) != 404:
+                raise
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _path(say: Language) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from zh_albert.tasks.choice.finetune import (
     choice_loss,
     evaluate,
     finetune,
+    question_losses,
 )
 
 Cli = Callable[..., Ran]
@@ -98,8 +100,9 @@ def test_the_loss_is_the_mean_of_each_questions_own_cross_entropy(chooser: Path)
     source, chance = choice_data(model, examples, batch_tokens=10_000, seed=1)
     [item] = source.plan(0)
     batch = source.load(item)
+    losses = partial(question_losses, None)
     with torch.inference_mode():
-        loss = choice_loss(None, model.module, batch.inputs).loss / batch.weight
+        loss = choice_loss(losses, model.module, batch.inputs).loss / batch.weight
     rows = model.probabilities([example.asked for example in examples])
     expected = -np.mean([np.log(row[e.label]) for row, e in zip(rows, examples, strict=True)])
     assert float(loss) == pytest.approx(float(expected), rel=1e-4)

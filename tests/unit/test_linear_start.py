@@ -15,6 +15,8 @@ from torch import nn
 
 from tests.micro import CONFIG, save_micro_encoder
 from zh_albert.model.taggers import TokenTagger
+from zh_albert.tasks.choice import finetune as choice
+from zh_albert.tasks.choice.examples import ChoiceExample, Question
 from zh_albert.tasks.classification import finetune as classification
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
@@ -151,6 +153,26 @@ def test_of_many_classes_it_begins_fitted_though_texts_are_long(micro: Path) -> 
     right = model.scores([example.text for example in examples]).argmax(1)
     gold = [model.labels.index(str(example.label)) for example in examples]
     assert (right == np.array(gold)).mean() > 10 / len(dishes), "at random one of all is right"
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+def test_scores_of_choices_know_their_questions_before_training(
+    micro: Path, pooling: Literal["first", "mean"]
+) -> None:
+    examples = [
+        ChoiceExample(Question(f"{place}的早上", "怎么样？", choices), choices.index("很好"))
+        for place in ("北京", "上海", "杭州", "南京")
+        for choices in (("很好", "很差"), ("太吵", "很好"), ("很差", "太吵", "很好"))
+    ]
+    config = choice.FinetuneConfig(
+        model=choice.ModelConfig(pooling=pooling),
+        window=WINDOW,
+        train=TrainConfig(peak_lr=1e-9, max_updates=1),
+    )
+    started = choice.finetune(examples, [], config, init=micro)[0]
+    assert choice.evaluate(started, examples)["accuracy"] > 0.9
+    unstarted = choice.finetune(examples, [], config)[0].module.encoder.pooler.weight
+    assert not torch.equal(unstarted, torch.diag(unstarted.diagonal()))
 
 
 @pytest.mark.parametrize("head", ["softmax", "crf"])

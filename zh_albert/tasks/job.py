@@ -38,6 +38,9 @@ from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
 from zh_albert.training.resume import Position
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 
+Losses = Callable[[Tensor, dict[str, Tensor]], Tensor]
+"""Logits and a batch → the loss of each example."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:

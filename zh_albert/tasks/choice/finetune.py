@@ -22,8 +22,10 @@ from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import ChoiceExample, read_choice_examples
+from zh_albert.tasks.choice.head_start import some_of, start_scores
 from zh_albert.tasks.job import (
     JobConfig,
+    Losses,
     NetworkConfig,
     Trainee,
     TrainingData,
@@ -82,6 +84,7 @@ def choice_data(
     *,
     batch_tokens: int,
     seed: int,
+    start: Losses | None = None,
     answers: Answers | None = None,
 ) -> TrainingData:
     """Return batches of questions, all choices of each together, for ``choice_loss``.
@@ -91,20 +94,26 @@ def choice_data(
         examples: To learn from.
         batch_tokens: Padded tokens of a batch.
         seed: Decides the order.
+        start: First fit the head to some of them, by these losses.
         answers: A teacher's, one for each choice.
     """
     questions = chooser.encode([example.asked for example in examples])
     labels = torch.tensor([example.label for example in examples])
     counts = torch.tensor([len(choices) for choices in questions])
 
+    def wanted(item: list[int]) -> dict[str, Tensor]:
+        taught = {"taught": answers.of(item)[:, 0]} if answers else {}
+        return {"labels": labels[item], "counts": counts[item], **taught}
+
     def load(item: list[int]) -> Batch:
         texts = [choice for index in item for choice in questions[index]]
-        inputs = collate_windows(texts, chooser.config.pad_token_id)
-        inputs |= {"labels": labels[item], "counts": counts[item]}
-        if answers:
-            inputs["taught"] = answers.of(item)[:, 0]
+        inputs = collate_windows(texts, chooser.config.pad_token_id) | wanted(item)
         return Batch(inputs, weight=len(item), tokens=sum(text.tokens for text in texts))
 
+    if start:
+        drawn = some_of(len(questions), seed=seed)
+        told = wanted(drawn)
+        start_scores(chooser, [questions[q] for q in drawn], lambda logits: start(logits, told))
     sizes = []
     for choices in questions:
         parts = [choice.size for choice in choices]
@@ -114,10 +123,10 @@ def choice_data(
     return TrainingData(source, None if answers else guessing)
 
 
-def choice_loss(
-    teacher: TeacherConfig | None, module: nn.Module, inputs: dict[str, Tensor]
-) -> Outcome:
-    """Cross-entropy of each question's choices, summed over the questions.
+def question_losses(
+    teacher: TeacherConfig | None, logits: Tensor, inputs: dict[str, Tensor]
+) -> Tensor:
+    """Return the cross-entropy of each question's choices. Shape: (questions,).
 
     With a teacher its weight goes to the divergence from what it said.
     """
@@ -128,12 +137,18 @@ def choice_loss(
     def table(logits: Tensor) -> Tensor:
         return logits.new_full(there.shape, FORBIDDEN).masked_scatter(there, logits)
 
-    logits = table(merged_outputs(module, inputs, int(counts.sum()))[:, 0])
-    losses = F.cross_entropy(logits, inputs["labels"], reduction="none")
+    told = table(logits[:, 0])
+    losses = F.cross_entropy(told, inputs["labels"], reduction="none")
     if teacher:
-        taught = divergence(logits, table(inputs["taught"]), teacher.temperature)
+        taught = divergence(told, table(inputs["taught"]), teacher.temperature)
         losses = losses.lerp(taught, teacher.weight)
-    return Outcome(losses.sum())
+    return losses
+
+
+def choice_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+    """Loss of the merged logits, summed over the questions."""
+    logits = merged_outputs(module, inputs, int(inputs["counts"].sum()))
+    return Outcome(losses(logits, inputs).sum())
 
 
 def teacher_answers(
@@ -192,18 +207,27 @@ def finetune(
         teacher, _ = find_teacher(config.teacher, "choice")
         known_as = fingerprint(teacher, [example.asked for example in examples])
 
+    losses = partial(question_losses, config.teacher)
+
     def data(say: Observer) -> TrainingData:
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
         answers = None
         if teacher:
             folder = state_folder(out) if out else None
             answers = teacher_answers(teacher, examples, known_as=known_as, folder=folder, say=say)
-        return choice_data(chooser, examples, batch_tokens=batch_tokens, seed=seed, answers=answers)
+        return choice_data(
+            chooser,
+            examples,
+            batch_tokens=batch_tokens,
+            seed=seed,
+            start=losses if init else None,
+            answers=answers,
+        )
 
     trainee = Trainee(
         model=chooser,
         data=data,
-        objective=partial(choice_loss, config.teacher),
+        objective=partial(choice_loss, losses),
         evaluate=partial(evaluate, chooser, dev) if dev else None,
         metric="accuracy",
         card=partial(chooser_card, chooser),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.classification.teacher import Lessons, Teacher
 from zh_albert.tasks.job import (
     JobConfig,
+    Losses,
     NetworkConfig,
     Trainee,
     TrainingData,
@@ -42,9 +43,6 @@ from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
-
-Losses = Callable[[Tensor, dict[str, Tensor]], Tensor]
-"""Logits and a batch → each text's loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
