@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
 
+from apps.page_requests import ByLanguage, UntilClosed
 from apps.texts.languages import CHINESE, ENGLISH, Language
 from zh_albert.errors import MissingExtraError, ZhAlbertError
 
@@ -33,13 +33,6 @@ _CHINESE_FONTS = (
     "Source Han Sans SC",
     "WenQuanYi Micro Hei",
 )
-# Gradio's own words follow the browser's language; here they are to follow the page's.
-_HEAD = """<script>
-  document.documentElement.lang = "{code}";
-  Object.defineProperty(navigator, "language", {{get: () => "{code}"}});
-  Object.defineProperty(navigator, "languages", {{get: () => ["{code}"]}});
-</script>
-<script>{script}</script>"""
 
 
 def serve_pages(pages: Mapping[Language, gr.Blocks], listening: socket.socket) -> None:
@@ -76,7 +69,7 @@ def serve_pages(pages: Mapping[Language, gr.Blocks], listening: socket.socket) -
             server_name=HOST,
             theme=_theme(gr),
             css=_together(_STYLES),
-            head=_HEAD.format(code=say.code, script=_together(_SCRIPTS)),
+            head=f"<script>{_together(_SCRIPTS)}</script>",
             allowed_paths=[str(_SAMPLES)],
             max_file_size=_UPLOAD_LIMIT,
             footer_links=[],
@@ -86,43 +79,13 @@ def serve_pages(pages: Mapping[Language, gr.Blocks], listening: socket.socket) -
             mcp_server=False,
         )
     config = uvicorn.Config(
-        UntilClosed(_ByLanguage(app)),
+        UntilClosed(ByLanguage(app, {say: _path(say) for say in LANGUAGES})),
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=1,  # open pages listen without end
     )
     Server(config).run(sockets=[listening])
-
-
-class _ByLanguage:
-    """Hands ``/?lang=…`` on to the page of that language, which is mounted somewhere else."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and scope["path"] == "/":
-            asked = parse_qs(scope["query_string"].decode("latin-1")).get("lang", [])
-            say = next((one for one in LANGUAGES if one.query in asked), CHINESE)
-            scope = {**scope, "path": _path(say), "raw_path": _path(say).encode()}
-        await self._app(scope, receive, send)
-
-
-class UntilClosed:
-    """Ends what a page listens to once its session is gone, of which Gradio makes an error."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request, as ASGI asks for."""
-        try:
-            await self._app(scope, receive, send)
-        except RuntimeError as error:  # "not found", said when the answer had begun
-            if getattr(error.__cause__, "status_code", None) != 404:
-                raise
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _path(say: Language) -> str:

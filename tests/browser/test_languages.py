@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from apps.texts.examples import REVIEWS
-from apps.texts.languages import ENGLISH
+from apps.texts.languages import CHINESE, ENGLISH
 from apps.texts.reading import PASSAGES
 from tests.browser.conftest import photograph
 
@@ -52,6 +52,23 @@ def test_the_english_page_answers_in_english(open_demo: OpenDemo, demo_url: str)
         left = [line for line in foreign if not any(line.strip("“…” ") in one for one in known)]
         if tab.text_content() != ENGLISH.tokens.tab:  # it draws its example
             assert left == []
+
+
+@pytest.mark.parametrize(
+    ("address", "tab", "said", "browser"),
+    [
+        ("", CHINESE.batch.tab, "点击上传", "en-US"),
+        ("?lang=en", ENGLISH.batch.tab, "Click to Upload", "zh-CN"),
+    ],
+)
+def test_gradios_own_words_follow_the_page_not_the_browser(
+    window: Browser, demo_url: str, address: str, tab: str, said: str, browser: str
+) -> None:
+    with window.new_context(locale=browser) as context:
+        page = context.new_page()
+        page.goto(demo_url + address)
+        page.get_by_role("tab", name=tab).click()
+        expect(page.locator("#batch-file")).to_contain_text(said)
 
 
 @pytest.mark.parametrize("width", [1280, 375])
