@@ -110,7 +110,7 @@ def test_predict_keeps_lines_in_order_and_survives_empty_ones(
     assert ran.code == 0
     assert [row["label"] for row in rows] == ["positive", None, "negative"]
     assert "texts.txt, line 2" in rows[1]["error"]
-    assert "1 lines could not be answered" in ran.err
+    assert "lines not answered: 1;" in ran.err
 
 
 def test_predict_reads_task_files_and_standard_input(

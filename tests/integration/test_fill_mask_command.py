@@ -43,7 +43,7 @@ def test_each_line_gives_its_spots_in_order(cli: Cli, tmp_path: Path) -> None:
     assert rows[0]["spots"][0]["candidates"][0].keys() == {"text", "score"}
     assert len(rows[3]["spots"][0]["candidates"]) == 5
     assert "texts.txt, line 2: expected [MASK] in the text" in rows[1]["error"]
-    assert "2 lines could not be answered" in ran.err
+    assert "lines not answered: 2;" in ran.err
 
 
 @pytest.mark.usefixtures("encoder")

@@ -247,7 +247,7 @@ def test_a_bad_line_does_not_stop_a_file(cli: Cli, model: Path, tmp_path: Path) 
     for number, row in ((2, rows[1]), (3, rows[2])):
         assert f"q.jsonl, line {number}: the question is empty" in row["error"]
         assert row["text"] is row["start"] is row["score"] is None
-    assert "2 lines could not be answered" in ran.err
+    assert "lines not answered: 2;" in ran.err
     path.write_text('{"text": "好"}\n', encoding="utf-8")
     ran = cli("predict", model, path)
     assert ran.code == 2

@@ -100,7 +100,7 @@ def convert(
     described = task_named(task)
     rows = chain.from_iterable(read_official(described, file) for file in files)
     count = write_rows(rows, out)
-    say(f"{out}: {count:,} rows")
+    say(f"{out}: rows: {count:,}")
     if as_json:
         typer.echo(json.dumps({"file": str(out), "rows": count}))
 
@@ -133,7 +133,7 @@ def predict(
         follow=lambda answers, total: track(answers, total=total, what="answers"),
     )
     if done.guessed:
-        say(f"note: the model gave no answer to {done.guessed} rows; a guess stands there")
+        say(f"note: rows to which the model gave no answer, a guess stands there: {done.guessed}")
     if done.file.name != done.official_name:
         say(f"note: the evaluation wants this file named {done.official_name}")
     for fault in done.faults:
@@ -212,7 +212,7 @@ def run(
     try:
         with TrainingDisplay() as display:
             for task in chosen:
-                say(f"{task.name}: {seeds} runs as {task.trained_as}")
+                say(f"{task.name} ({task.trained_as}), runs: {seeds}")
                 result = run_task(
                     task,
                     splits[task.name],

@@ -72,7 +72,7 @@ def predict(
         sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8, whatever the terminal's
     sys.stdout.flush()
     if failed:
-        say(f'{failed} lines could not be answered; their result says why under "error"')
+        say(f'lines not answered: {failed}; their result says why under "error"')
 
 
 def demo(

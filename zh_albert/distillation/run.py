@@ -36,7 +36,7 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,
-    Trainee,
+    EncoderTrainee,
     refuse_other_vocabulary,
     refuse_too_long,
     train_encoder,
@@ -87,14 +87,14 @@ def distil(
         CheckpointError: If the teacher cannot be opened, or reads other tokens than the shards.
     """
 
-    def begin(corpus: Corpus) -> Trainee:
+    def begin(corpus: Corpus) -> EncoderTrainee:
         return begin_distillation(config, corpus)
 
     began_as = [config.teacher, *([config.go_on_from] if config.go_on_from else [])]
     return train_encoder(config, begin, began_as=began_as, resume=resume, observers=observers)
 
 
-def begin_distillation(config: DistilConfig, corpus: Corpus) -> Trainee:
+def begin_distillation(config: DistilConfig, corpus: Corpus) -> EncoderTrainee:
     """Make the student and the loss that ties it to its teacher."""
     teacher = open_teacher(config.teacher, corpus)
     refuse_too_long(teacher.config, config.instances)
@@ -111,7 +111,7 @@ def begin_distillation(config: DistilConfig, corpus: Corpus) -> Trainee:
     bridges = fitted_bridges(student.encoder, sample, pairs)
     frozen = fastest_teacher(teacher, matched, sample, attention=config.loss.attention > 0)
     module = MatchingStudent(student, layers, bridges)
-    return Trainee(module, student, distillation_loss(frozen, config.loss))
+    return EncoderTrainee(module, student, distillation_loss(frozen, config.loss))
 
 
 def open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:

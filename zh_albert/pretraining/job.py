@@ -73,7 +73,7 @@ class Corpus(NamedTuple):
     heldout: Shards
 
 
-class Trainee(NamedTuple):
+class EncoderTrainee(NamedTuple):
     """What is trained."""
 
     module: nn.Module
@@ -85,7 +85,7 @@ class Trainee(NamedTuple):
 
 def train_encoder(
     config: EncoderJobConfig,
-    begin: Callable[[Corpus], Trainee],
+    begin: Callable[[Corpus], EncoderTrainee],
     *,
     began_as: Sequence[Path] = (),
     resume: bool = False,

@@ -14,7 +14,7 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,
-    Trainee,
+    EncoderTrainee,
     refuse_other_vocabulary,
     refuse_too_long,
     train_encoder,
@@ -105,9 +105,9 @@ def pretrain(
 ) -> Position:
     """Run the job; see ``job.train_encoder``."""
 
-    def begin(corpus: Corpus) -> Trainee:
+    def begin(corpus: Corpus) -> EncoderTrainee:
         model = build_model(config, corpus.tokenizer, corpus.shards)
-        return Trainee(model, model, pretraining_loss)
+        return EncoderTrainee(model, model, pretraining_loss)
 
     start = config.start.from_
     began_as = [] if start in _MADE_HERE else [Path(start)]

@@ -83,7 +83,7 @@ def find_teacher(config: TeacherConfig, task: str) -> tuple[Path, dict[str, Any]
     return folder, facts
 
 
-def refuse_other_vocabulary(teacher: Path, tokenizer: Tokenizer) -> None:
+def refuse_other_tokens(teacher: Path, tokenizer: Tokenizer) -> None:
     """Check that a teacher cuts texts into the tokens of its student, for it is asked of each.
 
     Raises:

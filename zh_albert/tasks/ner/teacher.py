@@ -21,7 +21,7 @@ from zh_albert.tasks.teaching import (
     TeacherConfig,
     ask_once,
     find_teacher,
-    refuse_other_vocabulary,
+    refuse_other_tokens,
 )
 from zh_albert.training.events import Observer
 
@@ -47,7 +47,7 @@ def find_tagger(config: TeacherConfig, student: TextTagger) -> Path:
             f"({', '.join(student.labels)}), found one of {', '.join(facts['labels'])}; fine-tune "
             "it on these data"
         )
-    refuse_other_vocabulary(folder, student.tokenizer)
+    refuse_other_tokens(folder, student.tokenizer)
     return folder
 
 

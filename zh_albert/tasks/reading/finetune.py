@@ -41,7 +41,7 @@ from zh_albert.tasks.teaching import (
     divergence,
     find_teacher,
     fingerprint,
-    refuse_other_vocabulary,
+    refuse_other_tokens,
 )
 from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
 from zh_albert.training.engine import Outcome
@@ -158,7 +158,7 @@ def finetune(
     teacher, known_as = None, ""
     if config.teacher:
         teacher, _ = find_teacher(config.teacher, "reading")
-        refuse_other_vocabulary(teacher, reader.tokenizer)
+        refuse_other_tokens(teacher, reader.tokenizer)
         # All that decides which windows it is asked, and what of them is simplified.
         decisive = [
             asdict(config.window),
