@@ -29,6 +29,7 @@ from zh_albert.tasks.choice.finetune import (
     choice_loss,
     evaluate,
     finetune,
+    new_chooser,
     question_losses,
 )
 
@@ -107,6 +108,25 @@ def test_the_loss_is_the_mean_of_each_questions_own_cross_entropy(chooser: Path)
     expected = -np.mean([np.log(row[e.label]) for row, e in zip(rows, examples, strict=True)])
     assert float(loss) == pytest.approx(float(expected), rel=1e-4)
     assert chance == pytest.approx(np.mean(np.log([len(row) for row in rows])))
+
+
+def test_in_training_a_questions_choices_are_told_apart_without_noise(
+    micro: Path, tmp_path: Path
+) -> None:
+    examples = read_choice_examples(questions(tmp_path / "q.jsonl"))
+
+    def losses(config: FinetuneConfig) -> list[float]:
+        model = new_chooser(config, init=micro)
+        source, _ = choice_data(model, examples, batch_tokens=10_000, seed=1)
+        batch = source.load(source.plan(0)[0])
+        model.module.train()
+        loss = partial(choice_loss, partial(question_losses, None), model.module, batch.inputs)
+        return [loss().loss.item() for _ in range(2)]
+
+    first, second = losses(FinetuneConfig())
+    assert first == second
+    first, second = losses(build(FinetuneConfig, {"model": {"dropout": 0.1}}))
+    assert first != second
 
 
 def test_transformers_computes_the_same_logits(micro: Path, tmp_path: Path) -> None:

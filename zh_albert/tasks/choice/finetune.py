@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -52,6 +52,9 @@ from zh_albert.training.run_folder import state_folder
 class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
+    # A question's choices share their context and differ by little: dropout, which hides something
+    # else of each, was as large as that.
+    dropout: float | None = 0.0
     pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
 
 
@@ -71,6 +74,8 @@ def new_chooser(config: FinetuneConfig, *, init: Path | None) -> TextChooser:
         init: See ``starting_point``.
     """
     sizes, tokenizer = starting_point(config.model, init)
+    if config.model.dropout is not None:
+        sizes = replace(sizes, classifier_dropout_prob=config.model.dropout)
     seed_torch(config.train.seed, 0, 0)
     chooser = TextChooser(sizes, tokenizer, window=config.window, pooling=config.model.pooling)
     if init is not None:
