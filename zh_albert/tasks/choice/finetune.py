@@ -42,6 +42,7 @@ from zh_albert.tasks.teaching import (
     fingerprint,
 )
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
+from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position, seed_torch
@@ -63,6 +64,10 @@ class FinetuneConfig(JobConfig):
     """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
+    # All choices of a question share a batch, so it takes more tokens to hold several questions.
+    train: TrainConfig = field(
+        default_factory=lambda: TrainConfig(epochs="auto", peak_lr=1e-4, batch_tokens=4096)
+    )
     teacher: TeacherConfig | None = None
 
 
