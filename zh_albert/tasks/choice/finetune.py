@@ -53,8 +53,9 @@ from zh_albert.training.run_folder import state_folder
 class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
-    # A question's choices share their context and differ by little: dropout, which hides something
-    # else of each, was as large as that.
+    # In the encoder and before the last layer. A question's choices share their context and differ
+    # by little; dropout hides something else of each, and moved their logits by more than that
+    # (docs/experiments.md, pairs and choices).
     dropout: float | None = 0.0
     pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
 
