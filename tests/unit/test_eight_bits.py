@@ -132,7 +132,7 @@ def test_ngrams_weigh_nearly_the_same_in_8_bits(tmp_path: Path) -> None:
     weights[:, 2] = 0
     names = np.sort(rng.integers(2**32, size=500, dtype=np.uint32))
     ones = np.ones(500, np.float32)
-    voter = NgramVoter(names, ones, weights, np.ones(3, np.float32))
+    voter = NgramVoter(names, ones, weights, np.ones(3, np.float32), orders=3)
     (tmp_path / NGRAMS).write_bytes(voter.to_bytes())
     found = NgramVoter.load(tmp_path / NGRAMS, 3).weights
 

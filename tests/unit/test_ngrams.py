@@ -22,6 +22,7 @@ from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.classification import Classifier
 from zh_albert.inference.loading import load
+from zh_albert.tasks.classification import ngram_learning
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import (
@@ -30,7 +31,13 @@ from zh_albert.tasks.classification.finetune import (
     evaluate,
     finetune,
 )
-from zh_albert.tasks.classification.ngrams import NgramVoter, features_of, weighted_ngrams
+from zh_albert.tasks.classification.ngram_learning import (
+    PLAIN,
+    RECIPES,
+    best_recipe,
+    fit_voter,
+)
+from zh_albert.tasks.classification.ngrams import NgramVoter, counted, features_of, weighed
 from zh_albert.tasks.ngrams import hashed_ngrams, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -59,22 +66,74 @@ def examples() -> list[TextExample]:
     return [TextExample(text, label) for text, label in zip(TEXTS, LABELS, strict=True)]
 
 
-def test_margins_are_those_of_sklearns_tfidf_and_svm() -> None:
-    classes = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
-    voter = NgramVoter.fit(encode(TEXTS), classes, np.ones(len(TEXTS), np.float32))
+CLASSES = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
+ALIKE = np.ones(len(TEXTS), np.float32)
+UNSEEN = ["浴室很好很好", "前台太差了，太差了", "完全不同"]
+
+
+def test_margins_are_those_of_sklearns_tfidf_and_svm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ngram_learning, "RECIPES", (PLAIN,))
+    voter = fit_voter(encode(TEXTS), CLASSES, ALIKE)
 
     theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=3, sublinear_tf=True)
     rows = theirs.fit_transform(TEXTS)
-    svm = LinearSVC(C=0.2, random_state=0).fit(rows, classes)
-    unseen = ["浴室很好很好", "前台太差了，太差了", "完全不同"]
+    svm = LinearSVC(C=0.2, random_state=0).fit(rows, CLASSES)
     assert len(voter.names) == rows.shape[1]
-    wanted = svm.decision_function(theirs.transform(unseen))
-    np.testing.assert_allclose(voter.margins(encode(unseen)), wanted, atol=2e-3)
+    wanted = svm.decision_function(theirs.transform(UNSEEN))
+    np.testing.assert_allclose(voter.margins(encode(UNSEEN)), wanted, atol=2e-3)
+
+
+@pytest.mark.parametrize("classes", [CLASSES, np.minimum(CLASSES, 1)])
+def test_contrasted_margins_are_those_of_an_svm_over_scaled_tfidf(
+    classes: np.ndarray[Any, np.dtype[np.int64]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ngram_learning, "RECIPES", (RECIPES[-1],))
+    voter = fit_voter(encode(TEXTS), classes, ALIKE)
+
+    theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=2, sublinear_tf=True)
+    rows = theirs.fit_transform(TEXTS).toarray()
+    found = voter.margins(encode(UNSEEN))
+    unseen = theirs.transform(UNSEEN).toarray()
+    for number in range(classes.max() + 1):
+        inside, outside = ((rows[classes == number] > 0), (rows[classes != number] > 0))
+        ratio = np.log((1 + inside.sum(0)) / (1 + inside.sum(0)).sum())
+        ratio -= np.log((1 + outside.sum(0)) / (1 + outside.sum(0)).sum())
+        svm = LinearSVC(C=0.1, random_state=0).fit(rows * ratio, classes == number)
+        wanted = svm.decision_function(unseen * ratio)
+        if classes.max() == 1:
+            wanted /= 2  # half of it for this class, half against the other
+        np.testing.assert_allclose(found[:, number], wanted, atol=5e-3)
+
+
+def test_the_plainest_recipe_is_taken_where_others_are_no_better() -> None:
+    assert best_recipe(encode(TEXTS), CLASSES, ALIKE) == PLAIN
+
+
+def test_of_too_many_ngrams_those_that_count_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ngram_learning, "RECIPES", (RECIPES[-1],))
+    whole = fit_voter(encode(TEXTS), CLASSES, ALIKE)
+    monkeypatch.setattr(ngram_learning, "_MOST", 8)
+    few = fit_voter(encode(TEXTS), CLASSES, ALIKE)
+
+    assert len(few.names) == 8 < len(whole.names)
+    assert np.isin(few.names, whole.names).all()
+    assert (few.margins(encode(TEXTS)).argmax(1) == CLASSES).all()
+
+
+def test_the_length_of_ngrams_is_kept(tmp_path: Path) -> None:
+    voter = replace(fit_voter(encode(TEXTS), CLASSES, ALIKE), orders=4)
+    for exact in (False, True):
+        (tmp_path / NGRAMS).write_bytes(voter.to_bytes(exact=exact))
+        assert NgramVoter.load(tmp_path / NGRAMS, 3).orders == 4
+    older = unpacked(tmp_path / NGRAMS)
+    del older["orders"]  # files of versions before have n-grams of three tokens at most
+    (tmp_path / NGRAMS).write_bytes(packed(older.pop("names"), older))
+    assert NgramVoter.load(tmp_path / NGRAMS, 3).orders == 3
 
 
 def test_two_classes_have_opposite_margins() -> None:
     classes = np.array([int(label == "good") for label in LABELS])
-    found = NgramVoter.fit(encode(TEXTS), classes, np.ones(24, np.float32)).margins(encode(TEXTS))
+    found = fit_voter(encode(TEXTS), classes, np.ones(24, np.float32)).margins(encode(TEXTS))
 
     np.testing.assert_allclose(found[:, 0], -found[:, 1], atol=1e-6)
     assert (found.argmax(1) == classes).all()
@@ -90,13 +149,13 @@ def test_windows_count_each_token_once() -> None:
 
 def test_ngrams_are_told_apart_by_order_and_content() -> None:
     ids = np.array([7, 8, 7, 8, 8], np.uint64)
-    names = hashed_ngrams(ids).tolist()
+    names = hashed_ngrams(ids, 3).tolist()
     spelled = [tuple(ids[i : i + n].tolist()) for n in (1, 2, 3) for i in range(len(ids) - n + 1)]
 
     assert len(names) == len(spelled)
     assert len(set(names)) == len(set(spelled))
     assert all((a == b) == (names[i] == names[i + 1]) for i, (a, b) in enumerate(pairwise(spelled)))
-    assert hashed_ngrams(np.zeros(0, np.uint64)).size == 0
+    assert hashed_ngrams(np.zeros(0, np.uint64), 3).size == 0
 
 
 def test_of_a_pair_what_the_second_adds_and_what_both_share_counts() -> None:
@@ -104,7 +163,7 @@ def test_of_a_pair_what_the_second_adds_and_what_both_share_counts() -> None:
         tokenizer = default_tokenizer()
         window = WindowConfig(max_length=max_length, stride=2)
         sides = (tokenizer.encode_batch([text])[0] for text in (first, second))
-        return set(features_of(encode_pair(*sides, tokenizer.special, window)).tolist())
+        return set(features_of(encode_pair(*sides, tokenizer.special, window), 3).tolist())
 
     none, half, all_ = (features(first, "甲乙") for first in ("丙丁", "甲丁", "甲乙"))
     new, of_each = 3, (11, 11)  # 甲, 乙, 甲乙; shares of 0 to 10 tenths of both
@@ -131,8 +190,8 @@ def test_pairs_learn_from_them(tmp_path: Path) -> None:
 
 
 def test_a_text_without_known_ngrams_has_an_empty_bag() -> None:
-    names = np.sort(hashed_ngrams(np.array([5], np.uint64)))
-    bags = weighted_ngrams(encode(["天气"]), names, np.ones(1, np.float32))
+    names = np.sort(hashed_ngrams(np.array([5], np.uint64), 3))
+    bags = weighed(counted(encode(["天气"]), 3), names, np.ones(1, np.float32))
 
     assert bags.ends.tolist() == [0, 0]
     assert not math.isnan(bags.values.sum())

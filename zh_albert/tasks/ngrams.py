@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.windows import EncodedText
 
-ORDERS = 3  # single tokens, pairs and triples
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
 
 
-def hashed_ngrams(ids: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return a hash of each n-gram of a text, shorter ones first. Shape: (n-grams,).
+def hashed_ngrams(ids: NDArray[np.uint64], orders: int) -> NDArray[np.uint32]:
+    """Return a hash of each n-gram of up to ``orders`` tokens, shorter ones first.
+
+    Shape: (n-grams,).
 
     With a million known n-grams, 0.02 % of the unknown ones are taken for one of them: no harm.
     """
     found = [np.zeros(0, np.uint32)]
     mixed = np.zeros(len(ids), np.uint64)
-    for order in range(min(ORDERS, len(ids))):
+    for order in range(min(orders, len(ids))):
         mixed = (mixed[: len(ids) - order] + ids[order:] + np.uint64(1)) * MIX
         mixed ^= mixed >> np.uint64(29)
         found.append((mixed >> np.uint64(32)).astype(np.uint32))

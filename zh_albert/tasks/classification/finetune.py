@@ -24,7 +24,7 @@ from zh_albert.tasks.classification.examples import (
 )
 from zh_albert.tasks.classification.head_start import some_of, start_head, start_pays
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
-from zh_albert.tasks.classification.ngrams import NgramVoter
+from zh_albert.tasks.classification.ngram_learning import fit_voter
 from zh_albert.tasks.classification.teacher import Lessons, Teacher
 from zh_albert.tasks.job import (
     JobConfig,
@@ -121,7 +121,7 @@ def classification_data(
     targets = classifier.head.targets([example.label for example in examples])
     weights = torch.tensor([example.weight for example in examples])
     if ngrams:
-        classifier.voter = NgramVoter.fit(texts, targets.numpy(), weights.numpy())
+        classifier.voter = fit_voter(texts, targets.numpy(), weights.numpy())
     chance_loss = classifier.head.chance_loss(targets, weights)
     if lessons:
         chance_loss = lessons.chance_loss(chance_loss)

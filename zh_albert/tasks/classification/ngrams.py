@@ -21,10 +21,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.tasks.ngrams import MIX, hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 
-_SEEN_IN = 3  # texts at least, or as many as any is; rarer n-grams are left out
 _LEVELS = np.float32(127)  # of a weight's size in 8 bits
-_C = 0.2  # the SVM's; n-grams are many and single ones weak
-_ALPHA = 1.0  # the ridge's
 _NEW = np.uint32(0x5BD1E995)  # marks an n-gram that only the second text of a pair has
 _STEPS = 10  # in which the share of n-grams in common is told
 
@@ -38,54 +35,18 @@ class NgramVoter:
         rarity: Weight of each, its inverse document frequency. Shape: (n-grams,).
         weights: Of each for each class; one column for a value. Shape: (n-grams, classes).
         offsets: Added to the scores. Shape: (classes,).
+        orders: N-grams are of this many tokens at most.
     """
 
     names: NDArray[np.uint32]
     rarity: NDArray[np.float32]
     weights: NDArray[np.float32]
     offsets: NDArray[np.float32]
-
-    @classmethod
-    def fit(
-        cls,
-        texts: Sequence[EncodedText],
-        targets: NDArray[np.int64] | NDArray[np.float32],
-        weights: NDArray[np.float32],
-    ) -> NgramVoter:
-        """Learn from labelled texts: classes by a linear SVM, values by ridge regression.
-
-        Args:
-            texts: To learn from.
-            targets: The number of each text's class, from 0, where every class occurs; or values,
-                as floating-point numbers. Shape: (texts,).
-            weights: How much each text counts. Shape: (texts,).
-        """
-        # Only training needs them, and they take a second to import.
-        from scipy.sparse import csr_matrix  # noqa: PLC0415
-        from sklearn.linear_model import Ridge  # noqa: PLC0415
-        from sklearn.svm import LinearSVC  # noqa: PLC0415
-
-        found = [np.unique(features_of(text)) for text in texts]
-        names, seen = np.unique(np.concatenate(found), return_counts=True)
-        kept = seen >= min(_SEEN_IN, seen.max())
-        names, seen = names[kept], seen[kept]
-        rarity = (np.log((1 + len(texts)) / (1 + seen)) + 1).astype(np.float32)
-        of_values = np.issubdtype(targets.dtype, np.floating)
-        model = Ridge(alpha=_ALPHA) if of_values else LinearSVC(C=_C, random_state=0)
-        bags = weighted_ngrams(texts, names, rarity)
-        rows = csr_matrix((bags.values, bags.columns, bags.ends), shape=(len(texts), len(names)))
-        model.fit(rows, targets, sample_weight=weights)
-        learned, offsets = np.atleast_2d(model.coef_).T, np.atleast_1d(model.intercept_)
-        if learned.shape[1] == 1 and not of_values:  # one margin tells two classes apart
-            learned, offsets = (
-                np.hstack([-learned, learned]) / 2,
-                np.hstack([-offsets, offsets]) / 2,
-            )
-        return cls(names, rarity, learned.astype(np.float32), offsets.astype(np.float32))
+    orders: int
 
     def margins(self, texts: Sequence[EncodedText]) -> NDArray[np.float32]:
         """Return how far each class is ahead, or the value. Shape: (texts, classes)."""
-        bags = weighted_ngrams(texts, self.names, self.rarity)
+        bags = weighed(counted(texts, self.orders), self.names, self.rarity)
         found = embedding_bag(
             torch.from_numpy(bags.columns),
             torch.from_numpy(self.weights),
@@ -106,7 +67,7 @@ class NgramVoter:
         """
         if exact:
             numbers = {"rarity": self.rarity, "weights": self.weights, "offsets": self.offsets}
-            return packed(self.names, numbers)
+            return packed(self.names, {**numbers, "orders": np.array(self.orders)})
         largest = np.abs(self.weights).max(0)
         roots = np.sqrt(np.abs(self.weights) / np.where(largest > 0, largest, 1))
         stored = {
@@ -114,6 +75,7 @@ class NgramVoter:
             "weights": (np.sign(self.weights) * np.rint(_LEVELS * roots)).astype(np.int8),
             "scales": largest,
             "offsets": self.offsets.astype(np.float16),
+            "orders": np.array(self.orders),
         }
         return packed(self.names, stored)
 
@@ -143,7 +105,16 @@ class NgramVoter:
         if "scales" in found:
             roots = weights / _LEVELS
             weights = scales * roots * np.abs(roots)
-        return cls(names, rarity, weights, offsets)
+        return cls(names, rarity, weights, offsets, orders=int(found.get("orders", 3)))
+
+
+class Counts(NamedTuple):
+    """What a text has, and how often."""
+
+    hashes: NDArray[np.uint32]
+    """Of its features, sorted. Shape: (different features,)."""
+    often: NDArray[np.int64]
+    """Shape: (different features,)."""
 
 
 class Bags(NamedTuple):
@@ -157,26 +128,30 @@ class Bags(NamedTuple):
     """0, then where each text's end. Shape: (texts + 1,)."""
 
 
-def weighted_ngrams(
-    texts: Sequence[EncodedText], names: NDArray[np.uint32], rarity: NDArray[np.float32]
+def counted(texts: Sequence[EncodedText], orders: int) -> list[Counts]:
+    """Count each text's features; see ``features_of``."""
+    return [Counts(*np.unique(features_of(text, orders), return_counts=True)) for text in texts]
+
+
+def weighed(
+    counts: Sequence[Counts], names: NDArray[np.uint32], rarity: NDArray[np.float32]
 ) -> Bags:
     """Weigh n-grams by 1 + log of their count, times the rarity; the squares of a text sum to 1."""
     columns: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    counts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    for text in texts:
-        hashes, count = np.unique(features_of(text), return_counts=True)
-        places, known = known_places(names, hashes)
+    often: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    for own in counts:
+        places, known = known_places(names, own.hashes)
         columns.append(places[known])
-        counts.append(count[known])
+        often.append(own.often[known])
     ends = np.cumsum([len(found) for found in columns])
     column = np.concatenate(columns)
-    values = (1 + np.log(np.concatenate(counts))) * rarity[column]
-    rows = np.repeat(np.arange(len(texts)), np.diff(ends))
-    lengths = np.sqrt(np.bincount(rows, weights=values**2, minlength=len(texts)))
+    values = (1 + np.log(np.concatenate(often))) * rarity[column]
+    rows = np.repeat(np.arange(len(counts)), np.diff(ends))
+    lengths = np.sqrt(np.bincount(rows, weights=values**2, minlength=len(counts)))
     return Bags(column, (values / lengths[rows]).astype(np.float32), ends)
 
 
-def features_of(text: EncodedText) -> NDArray[np.uint32]:
+def features_of(text: EncodedText, orders: int) -> NDArray[np.uint32]:
     """Return hashes of what a text has. Shape: (features,).
 
     Of a single text: its n-grams, as often as they occur. Of a pair: the n-grams of the second
@@ -184,9 +159,9 @@ def features_of(text: EncodedText) -> NDArray[np.uint32]:
     and what share of each text's n-grams the other has, too.
     """
     if not text.windows[0].second:
-        return hashed_ngrams(tokens_of(text))
-    first = _ngrams_of([w.token_ids[w.first.start : w.first.stop] for w in text.windows])
-    second = _ngrams_of([w.token_ids[w.second.start : w.second.stop] for w in text.windows])
+        return hashed_ngrams(tokens_of(text), orders)
+    first = _ngrams_of([w.token_ids[w.first.start : w.first.stop] for w in text.windows], orders)
+    second = _ngrams_of([w.token_ids[w.second.start : w.second.stop] for w in text.windows], orders)
     shared = np.intersect1d(first, second, assume_unique=True)
     new = np.setdiff1d(second, shared, assume_unique=True)
     reached = [round(_STEPS * len(shared) / len(side)) + 1 for side in (first, second)]
@@ -195,6 +170,8 @@ def features_of(text: EncodedText) -> NDArray[np.uint32]:
     return np.concatenate([second, new ^ _NEW, hashes.astype(np.uint32)])
 
 
-def _ngrams_of(parts: list[list[int]]) -> NDArray[np.uint32]:
+def _ngrams_of(parts: list[list[int]], orders: int) -> NDArray[np.uint32]:
     """Return each n-gram of a text that windows show parts of, once. Shape: (n-grams,)."""
-    return np.unique(np.concatenate([hashed_ngrams(np.array(ids, np.uint64)) for ids in parts]))
+    return np.unique(
+        np.concatenate([hashed_ngrams(np.array(ids, np.uint64), orders) for ids in parts])
+    )

@@ -24,9 +24,10 @@ from zh_albert.model.crf import Transitions, log_likelihood
 from zh_albert.tasks.batching import shuffled_batches
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.tags import tags_of
-from zh_albert.tasks.ngrams import ORDERS, hashed_ngrams, known_places, packed, tokens_of, unpacked
+from zh_albert.tasks.ngrams import hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 
+_ORDERS = 3  # single tokens, pairs and triples
 _WIDTH = 12  # numbers that an n-gram is; the tags are made of them
 _REACH = 2  # tokens to each side at which n-grams begin that a token is told of
 _SEEN = 2  # times at least, or as often as any is; rarer n-grams are left out
@@ -52,7 +53,7 @@ class NgramTagger(nn.Module):
         super().__init__()
         self.names = names
         self.vectors = nn.Embedding(len(names) + 1, _WIDTH, padding_idx=0)
-        self.near = nn.Conv1d(ORDERS * _WIDTH, num_tags(num_types), 2 * _REACH + 1)
+        self.near = nn.Conv1d(_ORDERS * _WIDTH, num_tags(num_types), 2 * _REACH + 1)
         self.transitions = Transitions(legal_moves(num_types))
 
     @classmethod
@@ -120,7 +121,7 @@ class NgramTagger(nn.Module):
         """
         places, known = known_places(self.names, hashes)
         counts = _counts(hashes)
-        rows = np.zeros((counts[0] + 2, ORDERS), np.int32)
+        rows = np.zeros((counts[0] + 2, _ORDERS), np.int32)
         ends = list(accumulate(counts))
         for order, (count, end) in enumerate(zip(counts, ends, strict=True)):
             part = slice(end - count, end)
@@ -173,13 +174,13 @@ class NgramTagger(nn.Module):
 
 def _hashes(text: EncodedText) -> NDArray[np.uint32]:
     """Return the n-grams of a text between two borders, shorter ones first."""
-    return hashed_ngrams(np.pad(tokens_of(text), 1))
+    return hashed_ngrams(np.pad(tokens_of(text), 1), _ORDERS)
 
 
 def _counts(hashes: NDArray[np.uint32]) -> list[int]:
     """Say how many n-grams of each order these are: each order has one less than the one before."""
-    shortest = (len(hashes) + ORDERS * (ORDERS - 1) // 2) // ORDERS
-    return [shortest - order for order in range(ORDERS)]
+    shortest = (len(hashes) + _ORDERS * (_ORDERS - 1) // 2) // _ORDERS
+    return [shortest - order for order in range(_ORDERS)]
 
 
 def _texts_of(scores: Tensor, counts: Sequence[int]) -> list[Tensor]:

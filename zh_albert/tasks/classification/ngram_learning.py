@@ -1,0 +1,203 @@
+"""How the weights of n-grams are learned; the training texts say which way suits them.
+
+Short texts of many classes want longer and rarer n-grams, and features that are first scaled by
+how much more often a class has them than the others (naive Bayes beside an SVM); long texts, and
+few, want neither (docs/experiments.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, diags_array
+from sklearn.linear_model import Ridge
+from sklearn.svm import LinearSVC
+
+from zh_albert.tasks.classification.ngrams import Counts, NgramVoter, counted, weighed
+from zh_albert.tasks.windows import EncodedText
+
+_ALPHA = 1.0  # the ridge's
+_MOST = 1 << 17  # n-grams kept where rare ones are learned from, too: 1.7 MB for 15 classes
+_FOLDS = 3  # in which recipes are tried
+_TRIED_ON = 20_000  # texts at most: bounds the time
+
+
+_Targets = NDArray[np.int64] | NDArray[np.float32]
+_Weighed = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Weights of n-grams for each class, and what is added to the scores."""
+_Fit = Callable[[csr_matrix, _Targets, NDArray[np.float32]], _Weighed]
+
+
+class Recipe(NamedTuple):
+    """One way to learn the weights of classes."""
+
+    orders: int
+    """N-grams are of this many tokens at most."""
+    seen_in: int
+    """Rarer n-grams than of this many texts are left out, unless all are."""
+    c: float
+    """The SVM's; n-grams are many and single ones weak, so it is small."""
+    contrasted: bool
+    """Whether each class scales features by their log-ratio (Wang and Manning 2012, NB-SVM)."""
+
+
+PLAIN = Recipe(orders=3, seen_in=3, c=0.2, contrasted=False)
+RECIPES = (
+    PLAIN,
+    Recipe(orders=3, seen_in=3, c=0.2, contrasted=True),
+    Recipe(orders=4, seen_in=2, c=0.1, contrasted=True),
+)
+
+
+class Learned(NamedTuple):
+    """What a recipe made of texts; see ``NgramVoter``."""
+
+    names: NDArray[np.uint32]
+    rarity: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    offsets: NDArray[np.float32]
+
+
+def fit_voter(
+    texts: Sequence[EncodedText],
+    targets: _Targets,
+    weights: NDArray[np.float32],
+) -> NgramVoter:
+    """Learn from labelled texts: classes by a linear SVM, values by ridge regression.
+
+    Of the recipes for classes of single texts the best is taken, by cross-validation.
+
+    Args:
+        texts: To learn from.
+        targets: The number of each text's class, from 0, where every class occurs; or values,
+            as floating-point numbers. Shape: (texts,).
+        weights: How much each text counts. Shape: (texts,).
+    """
+    if np.issubdtype(targets.dtype, np.floating):
+        counts = counted(texts, PLAIN.orders)
+        learned = _learn(counts, targets, weights, PLAIN.seen_in, _values)
+        return NgramVoter(*learned, orders=PLAIN.orders)
+    pairs = bool(texts[0].windows[0].second)
+    recipe = PLAIN if pairs else best_recipe(texts, targets, weights)
+    learned = _learn_classes(recipe, counted(texts, recipe.orders), targets, weights)
+    return NgramVoter(*learned, orders=recipe.orders)
+
+
+def best_recipe(
+    texts: Sequence[EncodedText], targets: _Targets, weights: NDArray[np.float32]
+) -> Recipe:
+    """Return the recipe with the most right answers in cross-validation; at a tie the plainest."""
+    drawn = np.random.default_rng(0).permutation(len(texts))[:_TRIED_ON]
+    chosen, wanted, weight = [texts[i] for i in drawn], targets[drawn], weights[drawn]
+    folds = np.arange(len(drawn)) % _FOLDS
+    counts = {orders: counted(chosen, orders) for orders in {r.orders for r in RECIPES}}
+
+    def right(recipe: Recipe) -> float:
+        total = 0.0
+        for fold in range(_FOLDS):
+            held = folds == fold
+            classes, known = np.unique(wanted[~held], return_inverse=True)
+            if len(classes) < 2:
+                continue
+            own = counts[recipe.orders]
+            learned = _learn_classes(recipe, _those(own, ~held), known, weight[~held])
+            answers = classes[_margins(learned, _those(own, held)).argmax(1)]
+            total += float(weight[held] @ (answers == wanted[held]))
+        return total
+
+    return max(RECIPES, key=right)
+
+
+def _those(counts: Sequence[Counts], chosen: NDArray[np.bool_]) -> list[Counts]:
+    return [own for own, wanted in zip(counts, chosen, strict=True) if wanted]
+
+
+def _rows(
+    counts: Sequence[Counts], names: NDArray[np.uint32], rarity: NDArray[np.float32]
+) -> csr_matrix:
+    bags = weighed(counts, names, rarity)
+    return csr_matrix((bags.values, bags.columns, bags.ends), shape=(len(counts), len(names)))
+
+
+def _margins(learned: Learned, counts: Sequence[Counts]) -> NDArray[np.float32]:
+    rows = _rows(counts, learned.names, learned.rarity)
+    return np.asarray(rows @ learned.weights + learned.offsets, np.float32)
+
+
+def _learn(
+    counts: Sequence[Counts],
+    targets: _Targets,
+    weights: NDArray[np.float32],
+    seen_in: int,
+    fit: _Fit,
+    most: int | None = None,
+) -> Learned:
+    """Learn what n-grams weigh; of more than ``most`` first which of them count."""
+    names, seen = np.unique(np.concatenate([own.hashes for own in counts]), return_counts=True)
+    kept = seen >= min(seen_in, seen.max())
+    while True:
+        names, seen = names[kept], seen[kept]
+        rarity = (np.log((1 + len(counts)) / (1 + seen)) + 1).astype(np.float32)
+        learned, offsets = fit(_rows(counts, names, rarity), targets, weights)
+        if most is None or len(names) <= most:
+            return Learned(names, rarity, learned, offsets)
+        moved = (learned**2).sum(1) * seen  # by how much it moves the margins of all texts
+        kept = np.sort(np.argsort(-moved, kind="stable")[:most])
+
+
+def _learn_classes(
+    recipe: Recipe,
+    counts: Sequence[Counts],
+    targets: _Targets,
+    weights: NDArray[np.float32],
+) -> Learned:
+    def fit(rows: csr_matrix, targets: _Targets, weights: NDArray[np.float32]) -> _Weighed:
+        svm = LinearSVC(C=recipe.c, random_state=0)
+        return (_contrasted if recipe.contrasted else _plain)(svm, rows, targets, weights)
+
+    most = _MOST if recipe.seen_in < PLAIN.seen_in else None
+    return _learn(counts, targets, weights, recipe.seen_in, fit, most)
+
+
+def _values(rows: csr_matrix, targets: _Targets, weights: NDArray[np.float32]) -> _Weighed:
+    ridge = Ridge(alpha=_ALPHA).fit(rows, targets, sample_weight=weights)
+    return ridge.coef_[:, None].astype(np.float32), np.array([ridge.intercept_], np.float32)
+
+
+def _plain(
+    svm: LinearSVC, rows: csr_matrix, targets: _Targets, weights: NDArray[np.float32]
+) -> _Weighed:
+    svm.fit(rows, targets, sample_weight=weights)
+    return _of_each_class(svm.coef_.T.astype(np.float32), svm.intercept_.astype(np.float32))
+
+
+def _contrasted(
+    svm: LinearSVC, rows: csr_matrix, targets: _Targets, weights: NDArray[np.float32]
+) -> _Weighed:
+    """Learn one class against the rest after another, each with features scaled for it."""
+    there = rows.copy()
+    there.data = np.ones_like(there.data)
+    total = there.T @ weights
+    classes = int(targets.max()) + 1
+    several = [1] if classes == 2 else range(classes)  # one margin tells two apart
+    learned = np.zeros((rows.shape[1], len(several)), np.float32)
+    offsets = np.zeros(len(several), np.float32)
+    for column, number in enumerate(several):
+        own = targets == number
+        has = there.T @ (weights * own)
+        inside, outside = 1 + has, 1 + total - has  # add-one smoothing
+        ratio = np.log(inside / inside.sum()) - np.log(outside / outside.sum())
+        svm.fit(rows @ diags_array(ratio), own, sample_weight=weights)
+        learned[:, column], offsets[column] = ratio * svm.coef_[0], svm.intercept_[0]
+    return _of_each_class(learned, offsets)
+
+
+def _of_each_class(learned: NDArray[np.float32], offsets: NDArray[np.float32]) -> _Weighed:
+    """Return a column for each class, also where one margin tells two apart."""
+    if learned.shape[1] > 1:
+        return learned, offsets
+    half, offset = learned / np.float32(2), offsets / np.float32(2)
+    return np.hstack([-half, half]), np.hstack([-offset, offset])
