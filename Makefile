@@ -59,6 +59,7 @@ browser:
 # the folder with the datasets. What is trained already is not trained again: remove runs/NAME.
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
 WEIBO = $(DATA)/smp2020_ewect_usual
+MSRA = $(DATA)/msra_ner
 task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --resume --out runs/$(2) --init $(or $(4),encoder) $(5) \
 	$(foreach d,$(3),--train $(wildcard $(DATA)/$d/train.jsonl*) --dev $(wildcard $(DATA)/$d/dev.jsonl*) \
 		$(foreach s,dev test trial,$(addprefix --exclude ,$(wildcard $(DATA)/$d/$s.jsonl*))))
@@ -72,6 +73,10 @@ models: .venv/.dev
 		--train runs/weibo-train.jsonl --dev runs/weibo-dev.jsonl $(addprefix --exclude ,$(wildcard $(WEIBO)/dev.jsonl* $(WEIBO)/test.jsonl*)))
 	$(call task,classification,news,tnews)
 	$(call task,ner,ner,cluener)
+	test -s runs/msra-train.jsonl || \
+		$(BIN)/python docs/recipes/keep_back.py $(wildcard $(MSRA)/train.jsonl*) 2000 runs/msra-dev.jsonl runs/msra-train.jsonl
+	$(call task,ner,ner-msra,,, --train runs/msra-train.jsonl --dev runs/msra-dev.jsonl \
+		--exclude runs/msra-dev.jsonl --exclude $(wildcard $(MSRA)/test.jsonl*))
 	$(call task,pair,nli,ocnli)
 	test -s runs/similar-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/similar-pairs.jsonl
 	test -s runs/meant-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
@@ -82,6 +87,7 @@ models: .venv/.dev
 	$(call bundle,sentiment,chnsenticorp)
 	$(call bundle,news,tnews)
 	$(call bundle,ner,cluener)
+	$(BIN)/zh-albert export runs/ner-msra runs/bundled/ner-msra --format zh_albert --precision int8 --dev runs/msra-dev.jsonl
 	$(call bundle,nli,ocnli)
 	$(call bundle,similarity,stsb_zh)
 	$(call bundle,reader,cmrc2018)

@@ -56,9 +56,7 @@ def build_demo(
 
     cut = segmenter().cut
     jobs = jobs or Jobs()
-    in_bulk: dict[str, BulkModel] = {**models.classifiers}
-    if models.tagger:
-        in_bulk["ner"] = models.tagger
+    in_bulk: dict[str, BulkModel] = {**models.classifiers, **models.taggers}
     if models.reader:
         in_bulk["reader"] = models.reader
     in_bulk |= models.pairs
@@ -70,7 +68,7 @@ def build_demo(
             say.classification.tab,
             partial(classification_tab, say, models.classifiers),
         ),
-        ("entities", say.entities.tab, partial(entities_tab, say, models.tagger)),
+        ("entities", say.entities.tab, partial(entities_tab, say, models.taggers)),
     ]
     if models.reader:
         layouts.append(("reading", say.reading.tab, partial(reading_tab, say, models.reader)))

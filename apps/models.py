@@ -30,7 +30,7 @@ class Models:
     Attributes:
         classifiers: Of texts, by name; those that ``apps.texts.labels`` knows are named by it.
         pairs: Of two sentences, by name: their class, or a value on a scale.
-        tagger: Finds entities.
+        taggers: Find entities, by name.
         reader: Answers questions.
         encoder: Fills masks, and its training is shown.
         encoders: Every model's, to be looked into.
@@ -38,7 +38,7 @@ class Models:
 
     classifiers: Mapping[str, Classifier] = field(default_factory=dict)
     pairs: Mapping[str, Classifier | Regressor] = field(default_factory=dict)
-    tagger: Tagger | None = None
+    taggers: Mapping[str, Tagger] = field(default_factory=dict)
     reader: Reader | None = None
     encoder: FillMask | None = None
     encoders: Views = field(default_factory=lambda: Views({}))
@@ -53,7 +53,7 @@ def bundled_models() -> list[str]:
 
 
 def open_models(names: Sequence[str]) -> Models:
-    """Open models; of taggers, readers and encoders the last one is shown.
+    """Open models; of readers and encoders the last one is shown.
 
     An encoder without a head is only looked into.
 
@@ -65,8 +65,9 @@ def open_models(names: Sequence[str]) -> Models:
     """
     classifiers: dict[str, Classifier] = {}
     pairs: dict[str, Classifier | Regressor] = {}
+    taggers: dict[str, Tagger] = {}
     folders: dict[str, Path] = {}
-    tagger, reader, encoder = None, None, None
+    reader, encoder = None, None
     for given in names:
         folder, short = locate(given), Path(given).name
         name = given if short in folders else short
@@ -76,7 +77,7 @@ def open_models(names: Sequence[str]) -> Models:
             case FillMask() as opened:
                 encoder = opened
             case Tagger() as opened:
-                tagger = opened
+                taggers[name] = opened
             case Reader() as opened:
                 reader = opened
             case Classifier() as opened:
@@ -86,7 +87,7 @@ def open_models(names: Sequence[str]) -> Models:
     return Models(
         classifiers=classifiers,
         pairs=pairs,
-        tagger=tagger,
+        taggers=taggers,
         reader=reader,
         encoder=encoder,
         encoders=Views(folders),
@@ -98,9 +99,8 @@ def warm_up(models: Models) -> None:
     answers: list[Callable[[], object]] = [
         *(partial(model.opinions, _SENTENCE) for model in models.classifiers.values()),
         *(partial(model, [(_SENTENCE, _SENTENCE)]) for model in models.pairs.values()),
+        *(partial(model, _SENTENCE) for model in models.taggers.values()),
     ]
-    if models.tagger:
-        answers.append(partial(models.tagger, _SENTENCE))
     if models.reader:
         answers.append(partial(models.reader, _SENTENCE, _SENTENCE))
     if models.encoder:

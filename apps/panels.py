@@ -164,8 +164,14 @@ def choices(say: Language, models: Mapping[str, object]) -> list[tuple[str, str]
     >>> [value for _, value in choices(CHINESE, {"sentiment": ..., "mine": ...})]
     ['', 'sentiment', 'mine']
     """
-    named = [(say.labels.models.get(name, name), name) for name in models]
-    if len(named) < 2:
-        return named
-    together = say.classification.both_models if len(named) == 2 else say.classification.all_models
-    return [(together, ""), *named]
+    single = named(say, models)
+    if len(single) < 2:
+        return single
+    both = len(single) == 2
+    together = say.classification.both_models if both else say.classification.all_models
+    return [(together, ""), *single]
+
+
+def named(say: Language, models: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Return each model's label in a language, and its name."""
+    return [(say.labels.models.get(name, name), name) for name in models]

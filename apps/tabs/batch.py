@@ -12,6 +12,7 @@ from apps.batch_job import BatchJob, BulkModel, fields_of
 from apps.batch_panels import job_panel, table_panel
 from apps.jobs import KEPT_S, YIELDS_S, JobQueue
 from apps.markup import element, notice, page
+from apps.panels import named
 from apps.tables import MAX_BYTES, RefusedError, Table, open_table
 from apps.tabs.sharing import Shared
 from apps.tabs.wiring import MINE, QUIETLY, watching, when_opened
@@ -31,7 +32,7 @@ def batch_tab(say: Language, models: Mapping[str, BulkModel], jobs: JobQueue) ->
     if not models:
         gr.HTML(notice(say.batch.no_models, alarm=False), elem_id="batch-result")
         return {}
-    names = [(say.labels.models.get(name, name), name) for name in models]
+    names = named(say, models)
     with gr.Row(equal_height=False, elem_classes="za-areas"):
         with gr.Column(elem_classes="za-input"):
             file = gr.File(

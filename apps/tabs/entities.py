@@ -1,14 +1,16 @@
-"""The tab of the tagger: entities are marked while one types."""
+"""The tab of the taggers: entities are marked while one types."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import partial
 
 import gradio as gr
 
 from apps.entity_answers import announce_entities, find_entities, find_entities_typed
 from apps.markup import element, notice, page
+from apps.panels import named
 from apps.tabs.latest import Latest
 from apps.tabs.sharing import Shared
 from apps.tabs.wiring import QUIETLY, examples, scroll_to
@@ -17,9 +19,9 @@ from apps.texts.languages import Language
 from zh_albert.inference.tagging import Tagger
 
 
-def entities_tab(say: Language, tagger: Tagger | None) -> Shared:
+def entities_tab(say: Language, taggers: Mapping[str, Tagger]) -> Shared:
     """Lay the tab out; without a tagger it says how to get one. Returns what a link fills."""
-    if tagger is None:
+    if not taggers:
         gr.HTML(notice(say.entities.no_tagger, alarm=False), elem_id="entities-result")
         return {}
     with gr.Row(equal_height=False, elem_classes="za-areas"):
@@ -31,6 +33,15 @@ def entities_tab(say: Language, tagger: Tagger | None) -> Shared:
                 max_lines=12,
                 elem_id="entities-text",
                 elem_classes="za-text",
+            )
+            offered = named(say, taggers)
+            chosen = gr.Radio(
+                choices=offered,
+                value=offered[0][1],
+                label=say.page.model,
+                visible=len(offered) > 1,
+                elem_id="entities-model",
+                elem_classes="za-model",
             )
             with gr.Row(elem_classes="za-actions"):
                 go = gr.Button(say.entities.go, variant="primary", elem_id="entities")
@@ -48,16 +59,16 @@ def entities_tab(say: Language, tagger: Tagger | None) -> Shared:
     latest = Latest()
     latest.on_asking(
         [go.click, text.submit],
-        partial(find_entities, say, tagger),
-        [text],
+        partial(find_entities, say, taggers),
+        [text, chosen],
         result,
         announce=partial(announce_entities, say),
         api_name="entities",
     )
-    typed = partial(find_entities_typed, say, tagger)
-    latest.on_typing([text.change], typed, [text], result)
+    typed = partial(find_entities_typed, say, taggers)
+    latest.on_typing([text.change, chosen.input], typed, [text, chosen], result)
     for button, example in zip(buttons, ENTITIES, strict=True):
         put = scroll_to("entities-result", json.dumps(example.text))
         button.click(None, None, text, js=put, **QUIETLY)
-    clear.click(lambda: ("", typed("")), None, [text, result], **QUIETLY)
-    return {"text": text}
+    clear.click(lambda: ("", typed("", "")), None, [text, result], **QUIETLY)
+    return {"text": text, "model": chosen}

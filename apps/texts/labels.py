@@ -25,7 +25,8 @@ CHINESE = LabelTexts(
     models={
         "sentiment": "情感",
         "news": "新闻",
-        "ner": "实体",
+        "ner": "十类实体",
+        "ner-msra": "人名、地名、机构",
         "reader": "阅读理解",
         "nli": "推理",
         "similarity": "相似",
@@ -77,7 +78,8 @@ ENGLISH = LabelTexts(
     models={
         "sentiment": "Sentiment",
         "news": "News",
-        "ner": "Entities",
+        "ner": "Ten types",
+        "ner-msra": "People, places, organizations",
         "reader": "Reading",
         "nli": "Inference",
         "similarity": "Similarity",

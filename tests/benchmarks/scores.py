@@ -61,6 +61,7 @@ MODELS: Mapping[str, Model] = {
     ),
     "news": Model("classification", ("tnews",), ("tnews/dev",)),
     "ner": Model("ner", ("cluener",), ("cluener/dev",), metrics=("f1",)),
+    "ner-msra": Model("ner", ("msra_ner",), ("msra_ner/test",), metrics=("f1",)),
     "nli": Model("pair", ("ocnli",), ("ocnli/dev",)),
     "similarity": Model(
         "pair", ("stsb_zh",), ("stsb_zh/dev", "stsb_zh/test"), metrics=("spearman",)

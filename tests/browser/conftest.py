@@ -52,7 +52,7 @@ def chromium() -> str:
 def demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve the demo as a user does, random models where none is bundled; yield the address."""
     folder = tmp_path_factory.mktemp("demo")
-    names = ("sentiment", "news", "ner", "reader", "nli", "similarity", "encoder")
+    names = ("sentiment", "news", "ner", "ner-msra", "reader", "nli", "similarity", "encoder")
     command = ["-c", "from zh_albert.cli.app import main; main()", "demo", "--port", "0"]
     if not set(names) <= set(bundled_names()):
         command = ["-m", "tests.browser.random_models", str(folder), *names]

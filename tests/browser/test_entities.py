@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,7 @@ from apps.texts.languages import CHINESE
 from tests.browser.conftest import photograph
 from tests.browser.test_demo import HOSTILE
 from zh_albert import load
+from zh_albert.inference.tagging import Entity
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -56,6 +58,20 @@ def test_examples_answer_and_clear_begins_anew(page: Page) -> None:
     expect(page.locator("#entities-result")).to_contain_text("实体会标在这里")
     page.locator("#entities").click()
     expect(page.locator("#entities-result").get_by_role("alert")).to_contain_text("请先输入")
+
+
+def test_the_other_model_marks_the_same_text_at_once(page: Page) -> None:
+    text = ENTITIES[0].text
+    page.get_by_role("button", name=text).click()
+    expect(page.locator("#entities-result .za-marked")).to_have_text(text)
+    page.get_by_label(CHINESE.labels.models["ner-msra"]).check()
+
+    (found,) = load("ner-msra")(text)
+    result = page.locator("#entities-result")
+    expect(result.locator(".za-legend")).to_contain_text(CHINESE.labels.entities["ORG"])
+    assert isinstance(found[0], Entity)
+    assert result.locator("mark").all_text_contents() == [one.text for one in found]
+    expect(page).to_have_url(re.compile("entities.model=ner-msra"))
 
 
 def test_text_is_never_markup(page: Page) -> None:

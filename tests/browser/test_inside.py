@@ -56,7 +56,16 @@ def test_every_model_has_its_lines(page: Page) -> None:
     page.get_by_role("button", name=EXAMPLES[1].text).click()
     movement = page.locator("#inside-movement")
     expect(movement.locator("svg")).to_have_count(2, timeout=SLOWLY)
-    for name in ("情感", "新闻", "实体", "阅读理解", "推理", "相似", "编码器"):
+    for name in (
+        "情感",
+        "新闻",
+        "十类实体",
+        "人名、地名、机构",
+        "阅读理解",
+        "推理",
+        "相似",
+        "编码器",
+    ):
         expect(movement.locator(".za-key", has_text=name).first).to_be_visible()
     # None of these is unshared, and so there is a reference that is said to be random.
     expect(movement.locator(".za-key").last).to_contain_text("随机权重")

@@ -225,7 +225,11 @@ def test_the_recipes_are_settings(recipe: Path) -> None:
     if "data" in values:
         kind: Any = DistilConfig if "teacher" in values else PretrainConfig
     else:
-        named = {"ner": "ner", "reader": "reading"}  # as the models are; the others classify
+        named = {
+            "ner": "ner",
+            "ner-msra": "ner",
+            "reader": "reading",
+        }  # as the models are; the others classify
         kind = TASKS[named.get(recipe.stem, "classification")].config
     configio.build(kind, values, source=recipe.name)
 

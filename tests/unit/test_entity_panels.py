@@ -131,22 +131,33 @@ def test_a_long_list_is_cut_and_says_by_how_much() -> None:
 
 @pytest.mark.parametrize("text", ["", None, "  \n", "字" * (MAX_CHARACTERS + 1)])
 def test_what_cannot_be_read_is_told_with_a_remedy(text: str | None) -> None:
-    panel = find_entities(CHINESE, TaggerOf([]), text)
+    panel = find_entities(CHINESE, {"ner": TaggerOf([])}, text, "ner")
 
     assert 'role="alert"' in panel
 
 
 def test_a_model_that_fails_is_told() -> None:
     assert "out of memory" in find_entities(
-        CHINESE, TaggerOf(MemoryError("out of\nmemory")), "王芳"
+        CHINESE, {"ner": TaggerOf(MemoryError("out of\nmemory"))}, "王芳", "ner"
     )
 
 
 def test_a_long_text_waits_for_the_button() -> None:
-    tagger, text = TaggerOf([]), "字" * (LIVE_CHARACTERS + 1)
+    taggers, text = {"ner": TaggerOf([])}, "字" * (LIVE_CHARACTERS + 1)
 
-    assert "标出实体" in find_entities_typed(CHINESE, tagger, text)
-    assert CHINESE.entities.waiting.problem in find_entities_typed(CHINESE, tagger, " ")
-    assert "正在读" in announce_entities(CHINESE, text)
-    assert announce_entities(CHINESE, "王芳") == ""
-    assert "没有找到实体" in find_entities_typed(CHINESE, tagger, "王芳")
+    assert "标出实体" in find_entities_typed(CHINESE, taggers, text, "ner")
+    assert CHINESE.entities.waiting.problem in find_entities_typed(CHINESE, taggers, " ", "ner")
+    assert "正在读" in announce_entities(CHINESE, text, "ner")
+    assert announce_entities(CHINESE, "王芳", "ner") == ""
+    assert "没有找到实体" in find_entities_typed(CHINESE, taggers, "王芳", "ner")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "count"), [("ner", 1), ("other", 2), ("", 1), (None, 1), ("gone", 1)]
+)
+def test_the_chosen_tagger_answers_else_the_first(chosen: str | None, count: int) -> None:
+    text = "王芳在看王芳"
+    both = [entity(text, 0, 2), entity(text, 4, 6)]
+    taggers = {"ner": TaggerOf(both[:1]), "other": TaggerOf(both)}
+
+    assert f"找到 {count} 个实体" in find_entities(CHINESE, taggers, text, chosen)

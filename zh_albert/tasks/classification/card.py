@@ -35,7 +35,7 @@ def _second_opinion(classifier: TextClassifier) -> str:
     model, unit = ("ridge regression", "logit") if of_values else ("a linear SVM", "margin")
     return (
         f"\n\nBeside the network stands {model} over {len(classifier.voter.names):,} n-grams "
-        f"of one to three tokens; a {unit} of 1 counts as much as "
+        f"of up to {classifier.voter.orders} tokens; a {unit} of 1 counts as much as "
         f"{classifier.voter_weight:g} in the network's logits, and the sum "
         f"is scaled by {classifier.voter_scale:g} (chosen on the dev examples if there were any)."
     )

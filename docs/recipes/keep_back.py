@@ -1,0 +1,33 @@
+"""Keep the first lines of a training file back as dev examples, where a set has none (ner-msra.toml).
+
+    python docs/recipes/keep_back.py $DATA/tasks/msra_ner/train.jsonl.xz 2000 dev.jsonl train.jsonl
+
+The first, not some drawn by chance: lines of one article stand together, so none is on both sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import islice
+from pathlib import Path
+
+from zh_albert.textio import atomic_write, encode_json, read_objects
+
+
+def main() -> None:
+    """Read a task file, write its first lines and the others."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("file", type=Path, help="in the task format")
+    parser.add_argument("count", type=int, help="lines to keep back")
+    parser.add_argument("dev", type=Path)
+    parser.add_argument("train", type=Path)
+    options = parser.parse_args()
+    rows = (row for _, row in read_objects(options.file))
+    for path, some in ((options.dev, islice(rows, options.count)), (options.train, rows)):
+        with atomic_write(path) as file:
+            for row in some:
+                file.write(encode_json(row) + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Learn a classifier's n-grams anew; its network stays as it is.
+
+How the bundled `news` and `sentiment` got theirs (`zh-albert finetune` learns the same along with
+the network). Dev files choose what the n-grams weigh, with the network as `load` runs it.
+
+    python docs/recipes/ngrams_anew.py news runs/news-anew --train $DATA/tnews/train.jsonl.xz \
+        --dev $DATA/tnews/dev.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from zh_albert.checkpoints.locate import locate
+from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.examples import TextExample, read_text_examples
+from zh_albert.tasks.classification.ngram_learning import fit_voter
+from zh_albert.tasks.texts import without
+
+
+def _read(paths: list[Path]) -> list[TextExample]:
+    return [example for path in paths for example in read_text_examples(path)]
+
+
+def main() -> None:
+    """Write the model with its new n-grams; print its dev scores before and after."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("model", help="a name or a folder")
+    parser.add_argument("out", type=Path, help="folder to write, in 8 bits")
+    for name in ("train", "dev", "exclude"):
+        parser.add_argument(f"--{name}", type=Path, action="append", default=[])
+    arguments = parser.parse_args()
+
+    classifier = TextClassifier.load(locate(arguments.model))
+    dev = _read(arguments.dev)
+    examples = without(_read(arguments.train), [*dev, *_read(arguments.exclude)])
+    encoded = classifier.encode([example.text for example in dev])
+    gold = [example.label for example in dev]
+
+    def told(when: str) -> None:
+        scores = classifier.head.metrics(gold, classifier.scores_of(encoded))
+        print(when, {name: round(value, 4) for name, value in scores.items()})
+
+    told("before")
+    classifier.voter = fit_voter(
+        classifier.encode([example.text for example in examples]),
+        classifier.head.targets([example.label for example in examples]).numpy(),
+        np.array([example.weight for example in examples], np.float32),
+    )
+    classifier.tuned_scores(encoded, gold)
+    told("after")
+    voter = classifier.voter
+    print(
+        f"{len(examples):,} texts; {len(voter.names):,} n-grams of up to {voter.orders} tokens, "
+        f"weight {classifier.voter_weight:g}, scale {classifier.voter_scale:g}"
+    )
+    card = (locate(arguments.model) / "README.md").read_text(encoding="utf-8")
+    classifier.save(arguments.out, card=card, dtype=torch.int8)
+
+
+if __name__ == "__main__":
+    main()
