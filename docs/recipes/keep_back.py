@@ -1,4 +1,4 @@
-"""Keep the first lines of a training file back as dev examples, where a set has none (ner-msra.toml).
+"""Keep the first lines of a training file back as dev examples, where a set has none.
 
     python docs/recipes/keep_back.py $DATA/tasks/msra_ner/train.jsonl.xz 2000 dev.jsonl train.jsonl
 
