@@ -71,7 +71,7 @@ def test_the_other_model_marks_the_same_text_at_once(page: Page) -> None:
     expect(result.locator(".za-legend")).to_contain_text(CHINESE.labels.entities["ORG"])
     assert isinstance(found[0], Entity)
     assert result.locator("mark").all_text_contents() == [one.text for one in found]
-    expect(page).to_have_url(re.compile("entities.model=ner-msra"))
+    expect(page).to_have_url(re.compile("model=ner-msra"))
 
 
 def test_text_is_never_markup(page: Page) -> None:

@@ -255,6 +255,29 @@ def test_a_bad_line_does_not_stop_a_file(cli: Cli, model: Path, tmp_path: Path) 
     assert 'Each line is {"question": …, "context": …}' in ran.err
 
 
+def test_a_file_gets_the_best_answers_in_order(cli: Cli, model: Path, trained: Path) -> None:
+    path = model.parent / "several.jsonl"
+    context = "昨天李华去了杭州，王芳去了北京。"
+    asked = json.dumps({"question": "谁去了？", "context": context})
+    path.write_text(f"{asked}\n\n{asked}\n", encoding="utf-8")
+    ran = cli("predict", model, path, "--top-k", "3")
+    first, blank, again = map(json.loads, ran.out.splitlines())
+
+    assert first == again
+    scores = [answer["score"] for answer in first["answers"]]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert {**first["answers"][0], "answers": first["answers"]} == first
+    assert all(context[a["start"] : a["end"]] == a["text"] for a in first["answers"])
+    assert blank["answers"] == []
+    assert "the question is empty" in blank["error"]
+    alone = json.loads(cli("predict", model, path).out.splitlines()[0])
+    assert alone == {name: first[name] for name in alone}
+    ran = cli("predict", trained, path, "--top-k", "3")
+    assert ran.code == 2
+    assert "only a reader ranks several answers" in ran.err
+
+
 def test_models_for_one_task_are_not_opened_for_another(model: Path, trained: Path) -> None:
     from zh_albert.inference.classification import open_classifier
 

@@ -19,6 +19,10 @@ def predict(
         Literal["auto", "text", "jsonl", "csv"],
         typer.Option("--format", help="auto: JSON Lines or CSV if the file is named so."),
     ] = "auto",
+    top_k: Annotated[
+        int | None,
+        typer.Option(min=1, help='Of a reader: so many answers to a question, in "answers".'),
+    ] = None,
 ) -> None:
     """Answer every line of a file; one JSON object a line, in order.
 
@@ -30,9 +34,10 @@ def predict(
     regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
     sentence vectors {"vector"}; a tagger {"entities": [{"start", "end", "type", "text",
     "score"}]}, the list empty where there are none; a reader {"start", "end", "text", "score"}, the
-    text empty where the context gives no answer; an encoder fills every [MASK] of the line:
-    {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered (no text to
-    classify, no [MASK]) says so under "error" and does not stop the rest.
+    text empty where the context gives no answer (with --top-k also "answers", best first); an
+    encoder fills every [MASK] of the line: {"spots": [{"start", "end", "candidates"}]}. A line that
+    cannot be answered (no text to classify, no [MASK]) says so under "error" and does not stop the
+    rest.
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
     """
@@ -67,7 +72,8 @@ def predict(
         )
     )
     failed = 0
-    for row in track(answered_rows(predictor, lines, source, form), total=total, what="texts"):
+    rows = answered_rows(predictor, lines, source, form, top_k=top_k)
+    for row in track(rows, total=total, what="texts"):
         failed += "error" in row
         sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8, whatever the terminal's
     sys.stdout.flush()

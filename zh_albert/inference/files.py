@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.loading import Predictor
+from zh_albert.inference.reading import Reader
 from zh_albert.inference.rows import blank_row, row_of
 from zh_albert.tasks.classification.examples import text_of
 from zh_albert.textio import csv_rows, is_csv, parse_object
@@ -31,7 +32,12 @@ def form_of(path: Path) -> Form:
 
 
 def answered_rows(
-    predictor: Predictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
+    predictor: Predictor,
+    lines: Iterable[tuple[int, str]],
+    source: Path | str,
+    form: Form,
+    *,
+    top_k: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield an object for each line, in order; for each row of CSV after the names of its columns.
 
@@ -40,6 +46,7 @@ def answered_rows(
         lines: With their numbers, from 1; those of CSV with their ends.
         source: What errors call the file.
         form: What a line is; a question with choices can only be a JSON object.
+        top_k: Of a reader: so many answers to each question, under ``answers``.
 
     Yields:
         See ``rows``; what cannot be answered (no text to classify, no [MASK]) says so under
@@ -47,14 +54,30 @@ def answered_rows(
 
     Raises:
         DataError: At the first line that is damaged, or lacks what the model reads.
+        ConfigError: If ``top_k`` is given and the model is no reader.
     """
     if form == "text" and isinstance(predictor, Chooser):
         form = "jsonl"
     texts: Any = _contents(predictor, lines, source, form)
     place = "row" if form == "csv" else "line"
-    for number, answer in enumerate(predictor.stream(texts), start=1):
+    answers: Iterable[Any]
+    several: dict[str, Any] = {}
+    if top_k is None:
+        answers = predictor.stream(texts)
+    elif isinstance(predictor, Reader):
+        answers, several = predictor.stream(texts, top_k=top_k), {"answers": []}
+    else:
+        raise ConfigError(
+            f"top_k = {top_k}: only a reader ranks several answers; this model gives one to each "
+            f"{place}: leave it out"
+        )
+    for number, answer in enumerate(answers, start=1):
         if isinstance(answer, DataError):
-            yield {**blank_row(predictor), "error": f"{source}, {place} {number}: {answer}"}
+            yield {
+                **blank_row(predictor),
+                **several,
+                "error": f"{source}, {place} {number}: {answer}",
+            }
         else:
             yield row_of(predictor, answer)
 

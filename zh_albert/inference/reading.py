@@ -118,22 +118,39 @@ class Reader:
         result = [answers[0] for answers in ranked] if top_k is None else ranked
         return result[0] if alone else result
 
-    def stream(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Answer | DataError]:
+    @overload
+    def stream(
+        self, pairs: Iterable[tuple[str, str]], *, top_k: None = None
+    ) -> Iterator[Answer | DataError]: ...
+    @overload
+    def stream(
+        self, pairs: Iterable[tuple[str, str]], *, top_k: int
+    ) -> Iterator[list[Answer] | DataError]: ...
+    def stream(
+        self, pairs: Iterable[tuple[str, str]], *, top_k: int | None = None
+    ) -> Iterator[Answer | list[Answer] | DataError]:
         """Answer any number of questions, each with its context, in constant memory, in order.
 
         A question that is empty yields its error in its place, so that one bad line does not stop
         a long file.
 
+        Args:
+            pairs: Questions and their contexts.
+            top_k: Yield lists of so many answers, best first; there can be fewer.
+
         Raises:
-            DataError: If an element is not two strings.
+            DataError: If an element is not two strings, or ``top_k`` is no number from 1 on.
         """
+        wanted = 1 if top_k is None else as_count(top_k, "top_k")
         for pool in pools(pairs, _POOL):
             refuse_non_pairs(pool)
             can_be_read = [self._reader.has_tokens(question) for question, _ in pool]
-            answers = iter(self._reader.predict(list(itertools.compress(pool, can_be_read))))
+            read = list(itertools.compress(pool, can_be_read))
+            ranked = iter(self._reader.predict(read, top_k=wanted))
             for (_, context), readable in zip(pool, can_be_read, strict=True):
                 if readable:
-                    yield as_answers(context, next(answers))[0]
+                    answers = as_answers(context, next(ranked))
+                    yield answers[0] if top_k is None else answers
                 else:
                     yield DataError(f"the question {NO_QUESTION}")
 

@@ -27,6 +27,9 @@ _UNANSWERED: dict[type, dict[str, Any]] = {
 
 def row_of(predictor: Predictor, answer: Any) -> dict[str, Any]:
     """Return the object of one answer of ``predictor.stream``; errors are not answers."""
+    if isinstance(predictor, Reader) and isinstance(answer, list):  # the best and all of them
+        ranked = [dataclasses.asdict(one) for one in answer]
+        return {**ranked[0], "answers": ranked}
     if isinstance(answer, list):  # entities, spots
         return {name: [dataclasses.asdict(one) for one in answer] for name in blank_row(predictor)}
     if isinstance(predictor, Embedder):
