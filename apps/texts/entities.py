@@ -1,4 +1,4 @@
-"""The tab of the tagger."""
+"""The tab of the taggers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from apps.texts.notice import Notice
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityTexts:
-    """The tab of the tagger."""
+    """The tab of the taggers."""
 
     tab: str
     text: str

@@ -25,8 +25,8 @@ CHINESE = LabelTexts(
     models={
         "sentiment": "情感",
         "news": "新闻",
-        "ner": "十类实体",
-        "ner-msra": "人名、地名、机构",
+        "ner": "实体（十类）",
+        "ner-msra": "实体（人名、地名、机构）",
         "reader": "阅读理解",
         "nli": "推理",
         "similarity": "相似",
@@ -78,8 +78,8 @@ ENGLISH = LabelTexts(
     models={
         "sentiment": "Sentiment",
         "news": "News",
-        "ner": "Ten types",
-        "ner-msra": "People, places, organizations",
+        "ner": "Entities (ten types)",
+        "ner-msra": "Entities (people, places, organizations)",
         "reader": "Reading",
         "nli": "Inference",
         "similarity": "Similarity",

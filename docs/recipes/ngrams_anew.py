@@ -3,19 +3,26 @@
 How the bundled `news` and `sentiment` got theirs (`zh-albert finetune` learns the same along with
 the network). Dev files choose what the n-grams weigh, with the network as `load` runs it.
 
-    python docs/recipes/ngrams_anew.py news runs/news-anew --train $DATA/tnews/train.jsonl.xz \
-        --dev $DATA/tnews/dev.jsonl
+    python docs/recipes/ngrams_anew.py news runs/news-anew \
+        --train $DATA/tasks/tnews/train.jsonl.xz --dev $DATA/tasks/tnews/dev.jsonl
+    zh-albert export runs/news-anew runs/news-int8 --format zh_albert --precision int8 \
+        --dev $DATA/tasks/tnews/dev.jsonl
+
+`sentiment` takes the files that `make models` gives it: --train, --dev and --exclude of each set.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from zh_albert.checkpoints.locate import locate
+from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample, read_text_examples
 from zh_albert.tasks.classification.ngram_learning import fit_voter
@@ -36,30 +43,37 @@ def main() -> None:
     arguments = parser.parse_args()
 
     classifier = TextClassifier.load(locate(arguments.model))
+    if classifier.pairs:
+        sys.exit(f"error: {arguments.model} reads pairs; expected a classifier of texts")
     dev = _read(arguments.dev)
     examples = without(_read(arguments.train), [*dev, *_read(arguments.exclude)])
     encoded = classifier.encode([example.text for example in dev])
     gold = [example.label for example in dev]
 
-    def told(when: str) -> None:
-        scores = classifier.head.metrics(gold, classifier.scores_of(encoded))
-        print(when, {name: round(value, 4) for name, value in scores.items()})
+    def told(when: str, model: TextClassifier) -> dict[str, float]:
+        found = model.head.metrics(gold, model.scores_of(encoded))
+        scores = {name: round(value, 4) for name, value in found.items()}
+        print(when, scores)
+        return scores
 
-    told("before")
+    told("before", classifier)
     classifier.voter = fit_voter(
         classifier.encode([example.text for example in examples]),
         classifier.head.targets([example.label for example in examples]).numpy(),
         np.array([example.weight for example in examples], np.float32),
     )
     classifier.tuned_scores(encoded, gold)
-    told("after")
+    classifier.facts["dev"] = told("after, not yet rounded", classifier)
     voter = classifier.voter
     print(
         f"{len(examples):,} texts; {len(voter.names):,} n-grams of up to {voter.orders} tokens, "
         f"weight {classifier.voter_weight:g}, scale {classifier.voter_scale:g}"
     )
     card = (locate(arguments.model) / "README.md").read_text(encoding="utf-8")
+    recipe = re.search(r"```toml\n(.*?)```", card, re.DOTALL)
+    card = classifier_card(classifier, recipe[1] if recipe else "")
     classifier.save(arguments.out, card=card, dtype=torch.int8)
+    told("as it is stored, in floating point", TextClassifier.load(arguments.out))
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ def test_every_model_has_its_lines(page: Page) -> None:
     for name in (
         "情感",
         "新闻",
-        "十类实体",
-        "人名、地名、机构",
+        "实体（十类）",
+        "实体（人名、地名、机构）",
         "阅读理解",
         "推理",
         "相似",

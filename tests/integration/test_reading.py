@@ -275,7 +275,7 @@ def test_a_file_gets_the_best_answers_in_order(cli: Cli, model: Path, trained: P
     assert alone == {name: first[name] for name in alone}
     ran = cli("predict", trained, path, "--top-k", "3")
     assert ran.code == 2
-    assert "only a reader ranks several answers" in ran.err
+    assert "top_k is for readers" in ran.err
 
 
 def test_models_for_one_task_are_not_opened_for_another(model: Path, trained: Path) -> None:

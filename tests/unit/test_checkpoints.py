@@ -321,7 +321,7 @@ def damage(folder: Path, what: str) -> None:  # noqa: PLR0912  (one way a branch
         case "inner groups":
             change_config(folder, inner_group_num=2)
         case "newer":
-            change_config(folder, zh_albert={"format_version": 2})
+            change_config(folder, zh_albert={"format_version": 3})
         case "no weights":
             weights.unlink()
         case "pickle only":
@@ -353,7 +353,7 @@ def damage(folder: Path, what: str) -> None:  # noqa: PLR0912  (one way a branch
         ("wrong type", "hidden_size: expected a valid integer.*found 'wide'"),
         ("impossible", r"hidden_size \(12\) must be a multiple of num_attention_heads \(5\)"),
         ("inner groups", "inner_group_num must be 1, found 2"),
-        ("newer", "expected format_version 1, found 2"),
+        ("newer", "expected format_version 1 or 2, found 3"),
         ("no weights", "model.safetensors: no such file"),
         ("pickle only", "found pytorch_model.bin, a pickle.*save_pretrained"),
         ("truncated", "not a whole safetensors file"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,7 @@ def test_converting_makes_them_and_undoes_them(
         (lambda _: None, "found none"),
         (lambda scale: scale[1:], r"expected 31 rows, .* found 1,024 numbers"),
         (lambda scale: scale[None], r"found shape \(1, 32\)"),
+        (lambda scale: scale[:0], r"found shape \(0,\)"),
         (lambda scale: scale / 0, "or not finite"),
     ],
 )
@@ -119,10 +121,15 @@ def test_numbers_without_their_scales_are_refused(
         read_tensors(saved[1])
 
 
-def test_damaged_numbers_are_refused(saved: tuple[SequenceClassifier, Path]) -> None:
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[:-9], lambda whole: torch.cat([whole, whole[:5]])]
+)
+def test_damaged_numbers_are_refused(
+    saved: tuple[SequenceClassifier, Path], damage: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
     path = saved[1] / WEIGHTS
     tensors = safetensors.torch.load_file(path)
-    tensors[LARGE] = tensors[LARGE][:-9].clone()
+    tensors[LARGE] = damage(tensors[LARGE]).clone()
     path.unlink()
     safetensors.torch.save_file(tensors, path)
 

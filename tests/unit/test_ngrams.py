@@ -109,6 +109,48 @@ def test_the_plainest_recipe_is_taken_where_others_are_no_better() -> None:
     assert best_recipe(encode(TEXTS), CLASSES, ALIKE) == PLAIN
 
 
+def titles(count: int) -> tuple[list[EncodedText], np.ndarray[Any, np.dtype[np.int64]]]:
+    """Short texts of many classes, told apart by rare words among common ones."""
+    rng = np.random.default_rng(0)
+    common = [chr(0x4E00 + i) for i in range(300)]
+    names = [[chr(0x5E00 + 40 * c + i) for i in range(40)] for c in range(12)]
+    classes = rng.integers(12, size=count)
+    texts = [
+        "".join(rng.permutation([*rng.choice(common, 12), *rng.choice(names[c], 2)]))
+        for c in classes
+    ]
+    return encode(texts, 32), classes
+
+
+def test_a_recipe_that_is_clearly_better_is_taken() -> None:
+    texts, classes = titles(900)
+    found = best_recipe(texts, classes, np.ones(900, np.float32))
+
+    assert found.contrasted
+
+
+def test_few_texts_do_not_change_the_recipe_by_chance() -> None:
+    texts, classes = titles(60)
+    halves = classes % 2
+    assert best_recipe(texts, halves, np.ones(60, np.float32)) == PLAIN
+
+
+def test_only_how_weights_compare_counts() -> None:
+    texts, weights = encode(TEXTS), np.linspace(1, 2, len(TEXTS), dtype=np.float32)
+    one, other = (fit_voter(texts, CLASSES, weights * by) for by in (1, 1 / 600))
+
+    np.testing.assert_allclose(one.margins(texts), other.margins(texts), atol=1e-4)
+
+
+def test_a_class_without_a_text_that_counts_is_never_preferred() -> None:
+    texts, weights = encode(TEXTS), (CLASSES > 0).astype(np.float32)
+    voter = fit_voter(texts, CLASSES, weights)
+    margins = voter.margins(texts)
+
+    assert margins.shape == (len(TEXTS), 3)
+    assert (margins.argmax(1) > 0).all()
+
+
 def test_of_too_many_ngrams_those_that_count_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngram_learning, "RECIPES", (RECIPES[-1],))
     whole = fit_voter(encode(TEXTS), CLASSES, ALIKE)
@@ -359,3 +401,15 @@ def test_without_a_folder_the_best_weights_are_returned_as_with_one(tmp_path: Pa
     assert evaluate(made, examples())["accuracy"] == position.best_metrics["accuracy"]
     assert made.voter_weight == kept.voter_weight
     np.testing.assert_allclose(made.scores(TEXTS), kept.scores(TEXTS), atol=0.02)  # float16
+
+
+@pytest.mark.parametrize("orders", [np.array([4, 4]), np.array("4"), np.array(0), np.array(2.5)])
+def test_a_length_of_ngrams_that_is_none_is_refused(
+    tmp_path: Path, orders: np.ndarray[Any, Any]
+) -> None:
+    fitted = fit_voter(encode(TEXTS), CLASSES, ALIKE)
+    (tmp_path / NGRAMS).write_bytes(fitted.to_bytes())
+    found = unpacked(tmp_path / NGRAMS) | {"orders": orders}
+    (tmp_path / NGRAMS).write_bytes(packed(found.pop("names"), found))
+    with pytest.raises(CheckpointError, match="expected orders to be a whole number"):
+        NgramVoter.load(tmp_path / NGRAMS, 3)

@@ -16,7 +16,8 @@ from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+_READ = (1, 2)  # 1: weights in 8 bits are not deflated, n-grams have three tokens at most
 # Heads of our classifiers, and what transformers calls them.
 _PROBLEM_TYPES = {
     "classes": "single_label_classification",
@@ -135,10 +136,10 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
     if not isinstance(ours, dict) or not isinstance(ours.get("task", {}), dict):
         raise CheckpointError(f"{source}: zh_albert and its task must be JSON objects")
     version = ours.get("format_version", FORMAT_VERSION)
-    if version != FORMAT_VERSION:
+    if version not in _READ:
         raise CheckpointError(
-            f"{source}: expected format_version {FORMAT_VERSION}, found {version!r}; it was "
-            "written by another version of zh-albert: install that one"
+            f"{source}: expected format_version {_READ[0]} or {_READ[-1]}, found {version!r}; it "
+            "was written by another version of zh-albert: install that one"
         )
     known = {field.name for field in fields(AlbertConfig)} - {*_OURS}
     values = {k: content[k] for k in known if content.get(k) is not None}

@@ -64,20 +64,24 @@ def from_eight_bits(tensors: Mapping[str, Tensor], source: Path) -> dict[str, Te
         CheckpointError: If 8-bit numbers are damaged, lack their scales, or have those of something
             else.
     """
-    rounded = {name for name, t in tensors.items() if t.dtype in (torch.int8, torch.uint8)}
+    rounded = {
+        name
+        for name, tensor in tensors.items()
+        if tensor.dtype == torch.int8 or (tensor.dtype == torch.uint8 and _ROUNDED.search(name))
+    }
     if not rounded:
         return dict(tensors)
     read = {name: tensor.float() for name, tensor in tensors.items() if name not in rounded}
     for name in rounded:
         scale = read.pop(name + _SCALE, None)
-        if scale is None or scale.dim() != 1 or not scale.isfinite().all():
+        if scale is None or scale.dim() != 1 or not len(scale) or not scale.isfinite().all():
             found = "none" if scale is None else f"shape {tuple(scale.shape)} or not finite"
             raise CheckpointError(
                 f"{source}: {name} is stored in 8 bits: expected finite scales, one a row, as "
                 f"{name + _SCALE}, found {found}; get the file again"
             )
         whole = _whole_numbers(tensors[name])
-        if whole is None or whole.numel() == 0 or whole.numel() % max(len(scale), 1):
+        if whole is None or whole.numel() == 0 or whole.numel() % len(scale):
             found = "damaged bytes" if whole is None else f"{whole.numel():,} numbers"
             raise CheckpointError(
                 f"{source}: {name} is stored in 8 bits: expected {len(scale):,} rows, as many as "
@@ -91,8 +95,11 @@ def _whole_numbers(stored: Tensor) -> Tensor | None:
     """Return them in one dimension; None if they are damaged."""
     if stored.dtype == torch.int8:
         return stored.flatten()
+    inflate, content = zlib.decompressobj(), stored.numpy().tobytes()
     try:
-        inflated = zlib.decompress(stored.numpy().tobytes())
+        inflated = inflate.decompress(content)
     except zlib.error:
+        return None
+    if not inflate.eof or inflate.unused_data:
         return None
     return torch.from_numpy(np.frombuffer(inflated, np.int8).copy())

@@ -68,8 +68,7 @@ def answered_rows(
         answers, several = predictor.stream(texts, top_k=top_k), {"answers": []}
     else:
         raise ConfigError(
-            f"top_k = {top_k}: only a reader ranks several answers; this model gives one to each "
-            f"{place}: leave it out"
+            "top_k is for readers, which rank several answers to a question; leave it out"
         )
     for number, answer in enumerate(answers, start=1):
         if isinstance(answer, DataError):

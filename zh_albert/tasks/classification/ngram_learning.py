@@ -1,8 +1,8 @@
 """How the weights of n-grams are learned; the training texts say which way suits them.
 
-Short texts of many classes want longer and rarer n-grams, and features that are first scaled by
-how much more often a class has them than the others (naive Bayes beside an SVM); long texts, and
-few, want neither (docs/experiments.md).
+Short texts of many classes mostly want longer and rarer n-grams, and features that are first scaled
+by how much more often a class has them than the others (naive Bayes beside an SVM); few texts of
+two classes want neither (docs/experiments.md#how-n-grams-are-learned).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags_array
+from scipy.sparse import csr_matrix, diags
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
@@ -20,9 +20,9 @@ from zh_albert.tasks.classification.ngrams import Counts, NgramVoter, counted, w
 from zh_albert.tasks.windows import EncodedText
 
 _ALPHA = 1.0  # the ridge's
-_MOST = 1 << 17  # n-grams kept where rare ones are learned from, too: 1.7 MB for 15 classes
+_MOST = 1 << 17  # n-grams kept where rare ones are learned from, too: 1.5 MB for 15 classes
 _FOLDS = 3  # in which recipes are tried
-_TRIED_ON = 20_000  # texts at most: bounds the time
+_TRIED_ON = 50_000  # texts at most: bounds the time
 
 
 _Targets = NDArray[np.int64] | NDArray[np.float32]
@@ -74,29 +74,43 @@ def fit_voter(
         texts: To learn from.
         targets: The number of each text's class, from 0, where every class occurs; or values,
             as floating-point numbers. Shape: (texts,).
-        weights: How much each text counts. Shape: (texts,).
+        weights: How much each text counts, beside the others. Shape: (texts,).
     """
+    counting = weights > 0
+    texts = [text for text, counts in zip(texts, counting, strict=True) if counts]
+    classes = int(targets.max()) + 1
+    targets, weights = targets[counting], weights[counting] / weights[counting].mean()
     if np.issubdtype(targets.dtype, np.floating):
         counts = counted(texts, PLAIN.orders)
         learned = _learn(counts, targets, weights, PLAIN.seen_in, _values)
         return NgramVoter(*learned, orders=PLAIN.orders)
     pairs = bool(texts[0].windows[0].second)
     recipe = PLAIN if pairs else best_recipe(texts, targets, weights)
+    known, targets = np.unique(targets, return_inverse=True)
     learned = _learn_classes(recipe, counted(texts, recipe.orders), targets, weights)
+    if len(known) < classes:  # the others have no text that counts
+        shape = (len(learned.names), classes)
+        columns, offsets = np.zeros(shape, np.float32), np.full(classes, -1, np.float32)
+        columns[:, known], offsets[known] = learned.weights, learned.offsets
+        learned = learned._replace(weights=columns, offsets=offsets)
     return NgramVoter(*learned, orders=recipe.orders)
 
 
 def best_recipe(
     texts: Sequence[EncodedText], targets: _Targets, weights: NDArray[np.float32]
 ) -> Recipe:
-    """Return the recipe with the most right answers in cross-validation; at a tie the plainest."""
+    """Return the recipe with the most right answers in cross-validation.
+
+    The plain one, unless another is ahead of it by more than chance would have it: by a standard
+    error of their difference.
+    """
     drawn = np.random.default_rng(0).permutation(len(texts))[:_TRIED_ON]
     chosen, wanted, weight = [texts[i] for i in drawn], targets[drawn], weights[drawn]
     folds = np.arange(len(drawn)) % _FOLDS
     counts = {orders: counted(chosen, orders) for orders in {r.orders for r in RECIPES}}
 
-    def right(recipe: Recipe) -> float:
-        total = 0.0
+    def right(recipe: Recipe) -> NDArray[np.bool_]:
+        found = np.zeros(len(drawn), bool)
         for fold in range(_FOLDS):
             held = folds == fold
             classes, known = np.unique(wanted[~held], return_inverse=True)
@@ -105,10 +119,15 @@ def best_recipe(
             own = counts[recipe.orders]
             learned = _learn_classes(recipe, _those(own, ~held), known, weight[~held])
             answers = classes[_margins(learned, _those(own, held)).argmax(1)]
-            total += float(weight[held] @ (answers == wanted[held]))
-        return total
+            found[held] = answers == wanted[held]
+        return found
 
-    return max(RECIPES, key=right)
+    of_plain, best, furthest = right(RECIPES[0]), RECIPES[0], 0.0
+    for recipe in RECIPES[1:]:
+        ahead = weight * (right(recipe).astype(np.float32) - of_plain)
+        if ahead.sum() > max(furthest, float(np.sqrt((ahead**2).sum()))):
+            best, furthest = recipe, float(ahead.sum())
+    return best
 
 
 def _those(counts: Sequence[Counts], chosen: NDArray[np.bool_]) -> list[Counts]:
@@ -144,7 +163,9 @@ def _learn(
         learned, offsets = fit(_rows(counts, names, rarity), targets, weights)
         if most is None or len(names) <= most:
             return Learned(names, rarity, learned, offsets)
-        moved = (learned**2).sum(1) * seen  # by how much it moves the margins of all texts
+        moved = (
+            np.einsum("gc,gc->g", learned, learned) * seen
+        )  # by how much it moves the margins of all texts
         kept = np.sort(np.argsort(-moved, kind="stable")[:most])
 
 
@@ -190,7 +211,7 @@ def _contrasted(
         has = there.T @ (weights * own)
         inside, outside = 1 + has, 1 + total - has  # add-one smoothing
         ratio = np.log(inside / inside.sum()) - np.log(outside / outside.sum())
-        svm.fit(rows @ diags_array(ratio), own, sample_weight=weights)
+        svm.fit(rows @ diags(ratio), own, sample_weight=weights)
         learned[:, column], offsets[column] = ratio * svm.coef_[0], svm.intercept_[0]
     return _of_each_class(learned, offsets)
 

@@ -95,6 +95,7 @@ class NgramVoter:
             names, *numbers = (found[n] for n in ("names", "rarity", "weights", "offsets"))
         except KeyError as error:
             raise CheckpointError(f"{path}: has no {error}; get the folder again") from None
+        orders = found.get("orders", np.array(3))  # format version 1
         rarity, weights, offsets = (np.asarray(array, np.float32) for array in numbers)
         scales = found.get("scales", np.ones(classes, np.float32))
         if weights.shape != (len(names), classes) or scales.shape != (classes,):
@@ -102,10 +103,15 @@ class NgramVoter:
                 f"{path}: expected weights of {len(names)} n-grams for {classes} classes, found "
                 f"the shape {weights.shape}; get the folder again"
             )
+        if orders.shape or orders.dtype.kind not in "iu" or orders < 1:
+            raise CheckpointError(
+                f"{path}: expected orders to be a whole number of at least 1, found "
+                f"{orders.tolist()!r:.50}; get the folder again"
+            )
         if "scales" in found:
             roots = weights / _LEVELS
             weights = scales * roots * np.abs(roots)
-        return cls(names, rarity, weights, offsets, orders=int(found.get("orders", 3)))
+        return cls(names, rarity, weights, offsets, orders=int(orders))
 
 
 class Counts(NamedTuple):
@@ -113,7 +119,7 @@ class Counts(NamedTuple):
 
     hashes: NDArray[np.uint32]
     """Of its features, sorted. Shape: (different features,)."""
-    often: NDArray[np.int64]
+    often: NDArray[np.uint32]
     """Shape: (different features,)."""
 
 
@@ -130,7 +136,8 @@ class Bags(NamedTuple):
 
 def counted(texts: Sequence[EncodedText], orders: int) -> list[Counts]:
     """Count each text's features; see ``features_of``."""
-    return [Counts(*np.unique(features_of(text, orders), return_counts=True)) for text in texts]
+    found = (np.unique(features_of(text, orders), return_counts=True) for text in texts)
+    return [Counts(hashes, often.astype(np.uint32)) for hashes, often in found]
 
 
 def weighed(
@@ -138,7 +145,7 @@ def weighed(
 ) -> Bags:
     """Weigh n-grams by 1 + log of their count, times the rarity; the squares of a text sum to 1."""
     columns: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    often: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    often: list[NDArray[np.uint32]] = [np.zeros(0, np.uint32)]
     for own in counts:
         places, known = known_places(names, own.hashes)
         columns.append(places[known])
