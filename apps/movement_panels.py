@@ -11,7 +11,7 @@ from apps.texts.languages import Language
 from zh_albert.inference.inside import Movement
 from zh_albert.model.sharing import LayerBlocks
 
-_COLOURS = 8  # in the style sheet; more models than that share them
+_COLOURS = 9  # in the style sheet; more models than that share them
 
 
 @dataclass(frozen=True, slots=True)
