@@ -37,7 +37,7 @@ def find_entities(
     return entity_panel(say, text, entities, tagger.labels, time.perf_counter() - start)
 
 
-def announce_entities(say: Language, text: str | None, _: str | None) -> str:
+def announce_entities(say: Language, text: str | None) -> str:
     """Return what is shown while a long text is read; nothing for a short one."""
     if text and LIVE_CHARACTERS < len(text) <= MAX_CHARACTERS:
         return notice(say.page.working.filled(count=f"{len(text):,}"), alarm=False)

@@ -13,7 +13,7 @@ from apps.markup import element, notice, page
 from apps.panels import choices
 from apps.tabs.latest import Latest
 from apps.tabs.sharing import Shared
-from apps.tabs.wiring import QUIETLY, examples, scroll_to
+from apps.tabs.wiring import QUIETLY, examples, model_choice, scroll_to
 from apps.texts.examples import HEADLINES, REVIEWS
 from apps.texts.languages import Language
 from zh_albert.inference.classification import Classifier
@@ -32,15 +32,7 @@ def classification_tab(say: Language, models: Mapping[str, Classifier]) -> Share
                 elem_id="classify-text",
                 elem_classes="za-text",
             )
-            offered = choices(say, models)
-            chosen = gr.Radio(
-                choices=offered,
-                value=offered[0][1] if offered else None,
-                label=say.page.model,
-                visible=len(offered) > 1,
-                elem_id="model",
-                elem_classes="za-model",
-            )
+            chosen = model_choice(say, choices(say, models), "model")
             with gr.Row(elem_classes="za-actions"):
                 go = gr.Button(say.classification.go, variant="primary", elem_id="classify")
                 clear = gr.Button(say.page.clear, elem_id="clear")

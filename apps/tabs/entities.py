@@ -13,7 +13,7 @@ from apps.markup import element, notice, page
 from apps.panels import named
 from apps.tabs.latest import Latest
 from apps.tabs.sharing import Shared
-from apps.tabs.wiring import QUIETLY, examples, scroll_to
+from apps.tabs.wiring import QUIETLY, examples, model_choice, scroll_to
 from apps.texts.examples import ENTITIES
 from apps.texts.languages import Language
 from zh_albert.inference.tagging import Tagger
@@ -34,15 +34,7 @@ def entities_tab(say: Language, taggers: Mapping[str, Tagger]) -> Shared:
                 elem_id="entities-text",
                 elem_classes="za-text",
             )
-            offered = named(say, taggers)
-            chosen = gr.Radio(
-                choices=offered,
-                value=offered[0][1],
-                label=say.page.model,
-                visible=len(offered) > 1,
-                elem_id="entities-model",
-                elem_classes="za-model",
-            )
+            chosen = model_choice(say, named(say, taggers), "entities-model")
             with gr.Row(elem_classes="za-actions"):
                 go = gr.Button(say.entities.go, variant="primary", elem_id="entities")
                 clear = gr.Button(say.page.clear, elem_id="entities-clear")
@@ -62,7 +54,7 @@ def entities_tab(say: Language, taggers: Mapping[str, Tagger]) -> Shared:
         partial(find_entities, say, taggers),
         [text, chosen],
         result,
-        announce=partial(announce_entities, say),
+        announce=lambda text, _: announce_entities(say, text),
         api_name="entities",
     )
     typed = partial(find_entities_typed, say, taggers)

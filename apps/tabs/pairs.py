@@ -14,7 +14,7 @@ from apps.pair_answers import announce_pair, compare, compare_typed
 from apps.panels import choices
 from apps.tabs.latest import Latest
 from apps.tabs.sharing import Shared
-from apps.tabs.wiring import QUIETLY, examples, scroll_to
+from apps.tabs.wiring import QUIETLY, examples, model_choice, scroll_to
 from apps.texts.examples import Example
 from apps.texts.languages import Language
 from apps.texts.pairs import INFERENCE, SIMILARITY, PairExample
@@ -44,15 +44,7 @@ def pairs_tab(say: Language, models: Mapping[str, Classifier | Regressor]) -> Sh
                     ("second", say.pairs.second, say.pairs.second_placeholder),
                 )
             )
-            offered = choices(say, models)
-            chosen = gr.Radio(
-                choices=offered,
-                value=offered[0][1],
-                label=say.page.model,
-                visible=len(offered) > 1,
-                elem_id="pairs-model",
-                elem_classes="za-model",
-            )
+            chosen = model_choice(say, choices(say, models), "pairs-model")
             with gr.Row(elem_classes="za-actions"):
                 go = gr.Button(say.pairs.go, variant="primary", elem_id="pairs", min_width=96)
                 swap = gr.Button(say.pairs.swap, elem_id="pairs-swap", min_width=96)

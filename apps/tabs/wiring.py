@@ -1,4 +1,4 @@
-"""What the tabs share: quiet events and example buttons."""
+"""What the tabs share: quiet events, example buttons, the choice of a model."""
 
 from __future__ import annotations
 
@@ -34,6 +34,24 @@ def examples(
     gr.HTML(page(element(title, "h4")))
     captions = [say.caption(drawn(example.text), example) for example in offered]
     return [gr.Button(caption, size="sm", elem_classes="za-example") for caption in captions]
+
+
+def model_choice(say: Language, offered: Sequence[tuple[str, str]], elem_id: str) -> gr.Radio:
+    """Draw the choice of a model, the first one chosen; of fewer than two there is none to see.
+
+    Args:
+        say: The page's language.
+        offered: Labels and values.
+        elem_id: Its id on the page.
+    """
+    return gr.Radio(
+        choices=list(offered),
+        value=offered[0][1] if offered else None,
+        label=say.page.model,
+        visible=len(offered) > 1,
+        elem_id=elem_id,
+        elem_classes="za-model",
+    )
 
 
 def watching(active: bool) -> gr.Timer:

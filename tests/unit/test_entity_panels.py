@@ -147,8 +147,8 @@ def test_a_long_text_waits_for_the_button() -> None:
 
     assert "标出实体" in find_entities_typed(CHINESE, taggers, text, "ner")
     assert CHINESE.entities.waiting.problem in find_entities_typed(CHINESE, taggers, " ", "ner")
-    assert "正在读" in announce_entities(CHINESE, text, "ner")
-    assert announce_entities(CHINESE, "王芳", "ner") == ""
+    assert "正在读" in announce_entities(CHINESE, text)
+    assert announce_entities(CHINESE, "王芳") == ""
     assert "没有找到实体" in find_entities_typed(CHINESE, taggers, "王芳", "ner")
 
 
