@@ -24,7 +24,6 @@ _MOST = 1 << 17  # n-grams kept where rare ones are learned from, too: 1.5 MB fo
 _FOLDS = 3  # in which recipes are tried
 _TRIED_ON = 50_000  # texts at most: bounds the time
 
-
 _Targets = NDArray[np.int64] | NDArray[np.float32]
 _Weighed = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Weights of n-grams for each class, and what is added to the scores."""
@@ -78,7 +77,7 @@ def fit_voter(
     """
     counting = weights > 0
     texts = [text for text, counts in zip(texts, counting, strict=True) if counts]
-    classes = int(targets.max()) + 1
+    highest = targets.max()
     targets, weights = targets[counting], weights[counting] / weights[counting].mean()
     if np.issubdtype(targets.dtype, np.floating):
         counts = counted(texts, PLAIN.orders)
@@ -88,6 +87,7 @@ def fit_voter(
     recipe = PLAIN if pairs else best_recipe(texts, targets, weights)
     known, targets = np.unique(targets, return_inverse=True)
     learned = _learn_classes(recipe, counted(texts, recipe.orders), targets, weights)
+    classes = int(highest) + 1
     if len(known) < classes:  # the others have no text that counts
         shape = (len(learned.names), classes)
         columns, offsets = np.zeros(shape, np.float32), np.full(classes, -1, np.float32)
@@ -163,9 +163,8 @@ def _learn(
         learned, offsets = fit(_rows(counts, names, rarity), targets, weights)
         if most is None or len(names) <= most:
             return Learned(names, rarity, learned, offsets)
-        moved = (
-            np.einsum("gc,gc->g", learned, learned) * seen
-        )  # by how much it moves the margins of all texts
+        # By how much each moves the margins of all texts.
+        moved = np.einsum("gc,gc->g", learned, learned) * seen
         kept = np.sort(np.argsort(-moved, kind="stable")[:most])
 
 
