@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from zh_albert.tasks.classification.examples import (
 )
 from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 from zh_albert.tasks.teaching import TeacherConfig
+from zh_albert.training import preparing
 from zh_albert.training.events import Evaluation, Event, Preparation
 
 Cli = Callable[..., Ran]
@@ -37,6 +38,12 @@ def config_with(teacher: Path | str, **settings: float) -> FinetuneConfig:
     config = build(FinetuneConfig, parse_overrides([item.removeprefix("--set=") for item in QUICK]))
     model = replace(config.model, ngrams=False)  # they learn from labels alone
     return replace(config, model=model, teacher=TeacherConfig(model=str(teacher), **settings))
+
+
+def answered(events: Sequence[Event]) -> list[Preparation]:
+    """What was told of a teacher's answers."""
+    told = [event for event in events if isinstance(event, Preparation)]
+    return [event for event in told if event.what == "the teacher answers"]
 
 
 @pytest.fixture
@@ -88,8 +95,7 @@ def test_dev_texts_are_left_out_of_the_unlabelled(
         init=micro,
         observers=[events.append],
     )
-    told = [event for event in events if isinstance(event, Preparation)]
-    assert told[-1].total == 16 + 32
+    assert answered(events)[-1].total == 16 + 32
     assert taught.facts["unlabelled"] == 32
 
 
@@ -121,11 +127,11 @@ def test_interrupted_while_the_teacher_answers_equals_never_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(teaching, "_ASKED", 60)
-    monkeypatch.setattr(teaching, "_TELL_EVERY_S", 0.0)
+    monkeypatch.setattr(preparing, "_TELL_EVERY_S", 0.0)
     config = config_with(trained)
 
     def stop(event: Event) -> None:
-        if isinstance(event, Preparation) and event.done > 20:
+        if any(answers.done > 20 for answers in answered([event])):
             raise KeyboardInterrupt
 
     finetune(examples, examples, config, init=micro, out=tmp_path / "straight")
@@ -136,8 +142,7 @@ def test_interrupted_while_the_teacher_answers_equals_never_interrupted(
     finetune(
         examples, examples, config, init=micro, out=out, resume=True, observers=[events.append]
     )
-    first = next(event for event in events if isinstance(event, Preparation))
-    assert first.done > 20
+    assert answered(events)[0].done > 20
     both = [load_file(folder / "model.safetensors") for folder in (tmp_path / "straight", out)]
     assert all(torch.equal(both[0][name], both[1][name]) for name in both[0])
 
@@ -153,7 +158,7 @@ def test_answers_copied_to_another_run_spare_the_asking(
     events: list[Event] = []
     config = replace(config, train=replace(config.train, seed=2, epochs=1))
     finetune(examples, [], config, init=micro, out=other.parent, observers=[events.append])
-    assert not any(isinstance(event, Preparation) for event in events)
+    assert not answered(events)
     assert (other.parent / "model.safetensors").exists()
 
 

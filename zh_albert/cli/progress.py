@@ -91,7 +91,7 @@ class TrainingDisplay:
             line = f"update {event.update}/{event.total}  {note}  {_time(event.seconds_left)} left"
             self._advance("training", event.update, event.total, note, line)
         elif isinstance(event, Preparation):
-            note = f"{event.per_second:,.0f}/s"
+            note = f"{event.per_second:,.{0 if event.per_second >= 10 else 1}f}/s"
             line = (
                 f"{event.what}: {event.done:,} of {event.total:,}, {note}, "
                 f"{_time(event.seconds_left)} left"

@@ -14,13 +14,15 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText
+from zh_albert.training.events import Observer
 from zh_albert.training.linear_start import Standard
+from zh_albert.training.preparing import Preparing
 
 _SPREAD = 0.5  # of what goes into the pooler's tanh: nearly linear, and not small
 
 
 def start_pooler(
-    module: SequenceClassifier, texts: Sequence[EncodedText], config: AlbertConfig
+    module: SequenceClassifier, texts: Sequence[EncodedText], config: AlbertConfig, *, say: Observer
 ) -> Tensor:
     """Begin a pooler of means as a scale for each direction; one of first tokens is pretrained.
 
@@ -28,13 +30,18 @@ def start_pooler(
         module: With a trained encoder, which stays as it is.
         texts: To measure how the encoder's vectors are spread, not many.
         config: The encoder's.
+        say: Told how many windows are read.
 
     Returns:
         What goes into the last layer. Shape: (texts, hidden).
     """
     precision: Precision = "bf16" if is_bf16_faster() else "fp32"
     engines = Engines(partial(TorchEngine, _Summary(module), precision))
-    vectors = predicted_outputs(engines, texts, width=config.hidden_size, config=config)
+    windows = sum(len(text.windows) for text in texts)
+    preparing = Preparing("the encoder reads windows for the head's start", windows, say)
+    vectors = predicted_outputs(
+        engines, texts, width=config.hidden_size, config=config, advance=preparing.advance
+    )
     pooler = module.encoder.pooler
     with torch.no_grad():
         if module.pooling == "mean":

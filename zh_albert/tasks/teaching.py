@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,10 +28,10 @@ from zh_albert.errors import CheckpointError, ConfigError, TrainingError
 from zh_albert.tasks.batching import Size, sorted_batches
 from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.events import Observer, Preparation
+from zh_albert.training.events import Observer
+from zh_albert.training.preparing import Preparing
 
 _ASKED = 8192  # characters or tokens at a time: some seconds' work, lost if it is interrupted
-_TELL_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,8 +182,8 @@ def ask_once(
     chunks = sorted_batches([Size(rows=1, length=length) for length in lengths], _ASKED)
     left = [chunk for chunk in chunks if answers.missing(chunk)]
     random.Random(0).shuffle(left)  # long and short ones: how long the rest takes can be told
-    total = sum(map(len, left))
-    asked, started, told = 0, time.monotonic(), 0.0
+    done = len(lengths) - sum(map(len, left))
+    preparing = Preparing("the teacher answers", len(lengths), say, done=done)
     for chunk in left:
         answers.keep(chunk, ask(chunk))
         if answers.missing(chunk):
@@ -192,19 +191,7 @@ def ask_once(
                 "the teacher's answers are not all numbers of half precision: it has diverged; "
                 "take another one"
             )
-        asked += len(chunk)
-        seconds = time.monotonic() - started
-        if seconds - told >= _TELL_EVERY_S or asked == total:
-            told, rate = seconds, asked / max(seconds, 1e-9)
-            say(
-                Preparation(
-                    what="the teacher answers",
-                    done=len(lengths) - total + asked,
-                    total=len(lengths),
-                    per_second=rate,
-                    seconds_left=(total - asked) / rate,
-                )
-            )
+        preparing.advance(len(chunk))
     return answers
 
 

@@ -6,7 +6,7 @@ prediction; of a text that fits one window it is that window's output.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -56,6 +56,7 @@ def predicted_outputs(
     width: int,
     config: AlbertConfig,
     batch_tokens: int | None = None,
+    advance: Callable[[int], None] | None = None,
 ) -> Tensor:
     """Return the merged outputs of any number of texts, without gradients.
 
@@ -67,6 +68,7 @@ def predicted_outputs(
         width: Numbers in an output.
         config: The encoder's.
         batch_tokens: Padded tokens of one forward pass; None: what is fastest.
+        advance: Is told how many further windows are read.
 
     Returns:
         In the order of the texts, on the CPU. Shape: (texts, width).
@@ -77,4 +79,6 @@ def predicted_outputs(
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
         weighted = torch.from_numpy(rows) * torch.tensor(share)[:, None]
         merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
+        if advance:
+            advance(len(places))
     return merged

@@ -45,6 +45,7 @@ from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
+from zh_albert.training.preparing import silent
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
 
@@ -97,6 +98,7 @@ def choice_data(
     seed: int,
     start: Losses | None = None,
     answers: Answers | None = None,
+    say: Observer = silent,
 ) -> TrainingData:
     """Return batches of questions, all choices of each together, for ``choice_loss``.
 
@@ -107,6 +109,7 @@ def choice_data(
         seed: Decides the order.
         start: First fit the head to some of them, by these losses.
         answers: A teacher's, one for each choice.
+        say: Told how far it is.
     """
     questions = chooser.encode([example.asked for example in examples])
     labels = torch.tensor([example.label for example in examples])
@@ -124,7 +127,8 @@ def choice_data(
     if start:
         drawn = some_of(len(questions), seed=seed)
         told = wanted(drawn)
-        start_scores(chooser, [questions[q] for q in drawn], lambda logits: start(logits, told))
+        some = [questions[q] for q in drawn]
+        start_scores(chooser, some, lambda logits: start(logits, told), say=say)
     sizes = []
     for choices in questions:
         parts = [choice.size for choice in choices]
@@ -233,6 +237,7 @@ def finetune(
             seed=seed,
             start=losses if init else None,
             answers=answers,
+            say=say,
         )
 
     trainee = Trainee(

@@ -11,6 +11,7 @@ from torch import Tensor
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.pooler_start import start_pooler
 from zh_albert.tasks.windows import EncodedText
+from zh_albert.training.events import Observer
 from zh_albert.training.linear_start import fit_linear
 
 _QUESTIONS = 1000  # are read; more cost time and hardly make a better start
@@ -26,6 +27,8 @@ def start_scores(
     chooser: TextChooser,
     questions: Sequence[Sequence[EncodedText]],
     losses: Callable[[Tensor], Tensor],
+    *,
+    say: Observer,
 ) -> None:
     """Fit the last layer, and the pooler where it is new, to questions; see ``fit_linear``.
 
@@ -34,10 +37,11 @@ def start_scores(
         questions: The choices of each, to learn from.
         losses: The logit of every choice of every question, Shape: (choices of all, 1), → each
             question's loss, Shape: (questions,).
+        say: Told how far it is.
     """
     module, counts = chooser.module, [len(choices) for choices in questions]
     texts = [choice for choices in questions for choice in choices]
-    pooled = start_pooler(module, texts, chooser.config)
+    pooled = start_pooler(module, texts, chooser.config, say=say)
     # Choices of a question share their context: only how they differ from each other can tell
     # which is right, and to the loss a question's mean is nothing.
     apart = torch.cat([part - part.mean(0) for part in torch.split(pooled, counts)])

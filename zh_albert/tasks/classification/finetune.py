@@ -41,6 +41,7 @@ from zh_albert.tasks.texts import Content, fresh
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
+from zh_albert.training.preparing import silent
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
 
@@ -104,6 +105,7 @@ def classification_data(
     start: Losses | None = None,
     unlabelled: Sequence[Content] = (),
     lessons: Lessons | None = None,
+    say: Observer = silent,
 ) -> TrainingData:
     """Return batches of texts for ``classification_loss``.
 
@@ -116,12 +118,13 @@ def classification_data(
         start: Where that pays, first fit its head to some of them, by these losses.
         unlabelled: Further texts or pairs, for which there are lessons only.
         lessons: What a teacher says of all of them; None: there is none.
+        say: Told how far it is.
     """
     texts = classifier.encode([example.text for example in examples])
     targets = classifier.head.targets([example.label for example in examples])
     weights = torch.tensor([example.weight for example in examples])
     if ngrams:
-        classifier.voter = fit_voter(texts, targets.numpy(), weights.numpy())
+        classifier.voter = fit_voter(texts, targets.numpy(), weights.numpy(), say=say)
     chance_loss = classifier.head.chance_loss(targets, weights)
     if lessons:
         chance_loss = lessons.chance_loss(chance_loss)
@@ -144,7 +147,8 @@ def classification_data(
         drawn = some_of(weights.nonzero()[:, 0].tolist(), seed=seed)
         chosen, told = [texts[index] for index in drawn], wanted(drawn)
         if start_pays(chosen, len(classifier.labels)):
-            start_head(classifier, chosen, lambda logits: start(logits, told), weights[drawn])
+            own = weights[drawn]
+            start_head(classifier, chosen, lambda logits: start(logits, told), own, say=say)
     sizes = [text.size for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
     return TrainingData(source, chance_loss)
@@ -237,6 +241,7 @@ def finetune(
             start=losses if init is not None else None,
             unlabelled=further,
             lessons=lessons,
+            say=say,
         )
 
     trainee = Trainee(

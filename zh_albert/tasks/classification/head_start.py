@@ -10,7 +10,9 @@ from torch import Tensor
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.pooler_start import start_pooler
 from zh_albert.tasks.windows import EncodedText
+from zh_albert.training.events import Observer
 from zh_albert.training.linear_start import fit_linear
+from zh_albert.training.preparing import silent
 
 # Tokens, on average. Means over more vary so little that the fit needs large weights, and training
 # loses what it began with: of reviews of 110 tokens it did harm (docs/experiments.md, few texts).
@@ -37,6 +39,8 @@ def start_head(
     texts: Sequence[EncodedText],
     losses: Callable[[Tensor], Tensor],
     weights: Tensor,
+    *,
+    say: Observer = silent,
 ) -> None:
     """Fit the head, and the pooler where it is new, to texts; see ``fit_linear``.
 
@@ -45,7 +49,8 @@ def start_head(
         texts: To learn from, not many.
         losses: Their logits, Shape: (texts, labels), → each one's loss, Shape: (texts,).
         weights: How much each counts. Shape: (texts,).
+        say: Told how far it is.
     """
     module, shares = classifier.module, weights / weights.sum()
-    pooled = start_pooler(module, texts, classifier.config)
+    pooled = start_pooler(module, texts, classifier.config, say=say)
     fit_linear(module.classifier, pooled, lambda logits: losses(logits) @ shares, penalty=_PENALTY)

@@ -18,6 +18,8 @@ from sklearn.svm import LinearSVC
 
 from zh_albert.tasks.classification.ngrams import Counts, NgramVoter, counted, weighed
 from zh_albert.tasks.windows import EncodedText
+from zh_albert.training.events import Observer
+from zh_albert.training.preparing import Preparing, silent
 
 _ALPHA = 1.0  # the ridge's
 _MOST = 1 << 17  # n-grams kept where rare ones are learned from, too: 1.5 MB for 15 classes
@@ -64,6 +66,8 @@ def fit_voter(
     texts: Sequence[EncodedText],
     targets: _Targets,
     weights: NDArray[np.float32],
+    *,
+    say: Observer = silent,
 ) -> NgramVoter:
     """Learn from labelled texts: classes by a linear SVM, values by ridge regression.
 
@@ -74,6 +78,7 @@ def fit_voter(
         targets: The number of each text's class, from 0, where every class occurs; or values,
             as floating-point numbers. Shape: (texts,).
         weights: How much each text counts, beside the others. Shape: (texts,).
+        say: Told how far the recipes are.
     """
     counting = weights > 0
     texts = [text for text, counts in zip(texts, counting, strict=True) if counts]
@@ -84,7 +89,7 @@ def fit_voter(
         learned = _learn(counts, targets, weights, PLAIN.seen_in, _values)
         return NgramVoter(*learned, orders=PLAIN.orders)
     pairs = bool(texts[0].windows[0].second)
-    recipe = PLAIN if pairs else best_recipe(texts, targets, weights)
+    recipe = PLAIN if pairs else best_recipe(texts, targets, weights, say=say)
     known, targets = np.unique(targets, return_inverse=True)
     learned = _learn_classes(recipe, counted(texts, recipe.orders), targets, weights)
     classes = int(highest) + 1
@@ -97,7 +102,11 @@ def fit_voter(
 
 
 def best_recipe(
-    texts: Sequence[EncodedText], targets: _Targets, weights: NDArray[np.float32]
+    texts: Sequence[EncodedText],
+    targets: _Targets,
+    weights: NDArray[np.float32],
+    *,
+    say: Observer = silent,
 ) -> Recipe:
     """Return the recipe with the most right answers in cross-validation.
 
@@ -114,14 +123,15 @@ def best_recipe(
         for fold in range(_FOLDS):
             held = folds == fold
             classes, known = np.unique(wanted[~held], return_inverse=True)
-            if len(classes) < 2:
-                continue
-            own = counts[recipe.orders]
-            learned = _learn_classes(recipe, _those(own, ~held), known, weight[~held])
-            answers = classes[_margins(learned, _those(own, held)).argmax(1)]
-            found[held] = answers == wanted[held]
+            if len(classes) > 1:
+                own = counts[recipe.orders]
+                learned = _learn_classes(recipe, _those(own, ~held), known, weight[~held])
+                answers = classes[_margins(learned, _those(own, held)).argmax(1)]
+                found[held] = answers == wanted[held]
+            preparing.advance()
         return found
 
+    preparing = Preparing("n-grams are tried", len(RECIPES) * _FOLDS, say)
     of_plain, best, furthest = right(RECIPES[0]), RECIPES[0], 0.0
     for recipe in RECIPES[1:]:
         ahead = weight * (right(recipe).astype(np.float32) - of_plain)

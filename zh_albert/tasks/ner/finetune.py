@@ -173,7 +173,7 @@ def finetune(
             say(Warned(update=0, text=told))
         chance_loss = tagger.head.chance_loss(passages)
         if config.model.head == "crf" and config.model.ngrams is not False:
-            tagger.ngrams = NgramTagger.fit(passages, len(types), seed=seed)
+            tagger.ngrams = NgramTagger.fit(passages, len(types), seed=seed, say=say)
         network = tagger.module
         if init is not None and isinstance(network, TokenTagger):
             labelled = entity_source(tagger, passages, batch_tokens=batch_tokens, seed=seed)

@@ -21,11 +21,13 @@ from torch.nn.utils.rnn import pad_sequence
 from zh_albert.errors import CheckpointError
 from zh_albert.model.bioes import legal_moves, num_tags
 from zh_albert.model.crf import Transitions, log_likelihood
-from zh_albert.tasks.batching import shuffled_batches
+from zh_albert.tasks.batching import Size, shuffled_batches
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.tags import tags_of
 from zh_albert.tasks.ngrams import hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
+from zh_albert.training.events import Observer
+from zh_albert.training.preparing import Preparing, silent
 
 _ORDERS = 3  # single tokens, pairs and triples
 _WIDTH = 12  # numbers that an n-gram is; the tags are made of them
@@ -57,8 +59,15 @@ class NgramTagger(nn.Module):
         self.transitions = Transitions(legal_moves(num_types))
 
     @classmethod
-    def fit(cls, passages: Sequence[Passage], num_types: int, *, seed: int) -> NgramTagger:
-        """Learn from texts with entities that do not overlap."""
+    def fit(
+        cls,
+        passages: Sequence[Passage],
+        num_types: int,
+        *,
+        seed: int,
+        say: Observer = silent,
+    ) -> NgramTagger:
+        """Learn from texts with entities that do not overlap; ``say`` is told how far it is."""
         hashes = [_hashes(passage.text) for passage in passages]
         names, seen = np.unique(np.concatenate(hashes), return_counts=True)
         often = np.argsort(-seen, kind="stable")[:_MOST]
@@ -67,30 +76,29 @@ class NgramTagger(nn.Module):
             torch.manual_seed(seed)
             tagger = cls(names[often], num_types)
             nn.init.normal_(tagger.vectors.weight[1:].detach(), std=0.05)
-            tagger._learn([tagger._rows(h) for h in hashes], passages, seed)
+            tagger._learn([tagger._rows(h) for h in hashes], passages, seed, say)
         return tagger.eval().requires_grad_(False)
 
-    def _learn(self, rows: list[Tensor], passages: Sequence[Passage], seed: int) -> None:
+    def _learn(
+        self, rows: list[Tensor], passages: Sequence[Passage], seed: int, say: Observer
+    ) -> None:
         optimizer = torch.optim.Adagrad(self.parameters(), lr=_RATE)
         tags = [torch.tensor(tags_of(passage.spans, passage.tokens)) for passage in passages]
-        sizes = [passage.text.size for passage in passages]
-        rng = random.Random(seed)
-        for epoch in range(_MOST_EPOCHS):
-            batches = shuffled_batches(sizes, _BATCH_TOKENS, rng)
-            if epoch * len(batches) >= max(_UPDATES, _EPOCHS * len(batches)):
-                break
-            for item in batches:
-                chosen = torch.cat([rows[index] for index in item])
-                kept = torch.rand(chosen.shape) >= _FORGOTTEN
-                found = self(chosen * kept)
-                counts = [len(tags[index]) for index in item]
-                emissions = pad_sequence(_texts_of(found, counts), batch_first=True)
-                mask = torch.arange(emissions.shape[1]) < torch.tensor(counts)[:, None]
-                wanted = pad_sequence([tags[index] for index in item], batch_first=True)
-                optimizer.zero_grad()
-                likelihood = log_likelihood(emissions, mask, self.transitions(), wanted)
-                torch.autograd.backward(-likelihood.mean())
-                optimizer.step()
+        plan = _planned([passage.text.size for passage in passages], seed)
+        preparing = Preparing("updates of n-grams", len(plan), say)
+        for item in plan:
+            chosen = torch.cat([rows[index] for index in item])
+            kept = torch.rand(chosen.shape) >= _FORGOTTEN
+            found = self(chosen * kept)
+            counts = [len(tags[index]) for index in item]
+            emissions = pad_sequence(_texts_of(found, counts), batch_first=True)
+            mask = torch.arange(emissions.shape[1]) < torch.tensor(counts)[:, None]
+            wanted = pad_sequence([tags[index] for index in item], batch_first=True)
+            optimizer.zero_grad()
+            likelihood = log_likelihood(emissions, mask, self.transitions(), wanted)
+            torch.autograd.backward(-likelihood.mean())
+            optimizer.step()
+            preparing.advance()
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the scores of tags, but for the first two and the last two rows.
@@ -170,6 +178,17 @@ class NgramTagger(nn.Module):
                 "folder again"
             ) from None
         return tagger.eval().requires_grad_(False)
+
+
+def _planned(sizes: Sequence[Size], seed: int) -> list[list[int]]:
+    """Return the batches of all epochs, as indices of texts."""
+    rng, plan = random.Random(seed), []
+    for epoch in range(_MOST_EPOCHS):
+        batches = shuffled_batches(sizes, _BATCH_TOKENS, rng)
+        if epoch * len(batches) >= max(_UPDATES, _EPOCHS * len(batches)):
+            break
+        plan += batches
+    return plan
 
 
 def _hashes(text: EncodedText) -> NDArray[np.uint32]:

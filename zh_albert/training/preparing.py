@@ -1,0 +1,46 @@
+"""What takes its time before the first update tells how far it is."""
+
+from __future__ import annotations
+
+import time
+
+from zh_albert.training.events import Event, Observer, Preparation
+
+_TELL_EVERY_S = 1.0
+
+
+def silent(_: Event) -> None:
+    """Listen to nothing; an observer."""
+
+
+class Preparing:
+    """Counts what is done and tells an observer, at most once a second and at the end.
+
+    Args:
+        what: What is being done, to be shown.
+        total: How many of it there are.
+        say: Is told.
+        done: So many were done before.
+    """
+
+    def __init__(self, what: str, total: int, say: Observer, *, done: int = 0) -> None:
+        self._what, self._total, self._say = what, total, say
+        self._before = self._done = done
+        self._started, self._told = time.monotonic(), 0.0
+
+    def advance(self, number: int = 1) -> None:
+        """Count further ones that are done."""
+        self._done += number
+        seconds = time.monotonic() - self._started
+        if seconds - self._told < _TELL_EVERY_S and self._done < self._total:
+            return
+        self._told, rate = seconds, (self._done - self._before) / max(seconds, 1e-9)
+        self._say(
+            Preparation(
+                what=self._what,
+                done=self._done,
+                total=self._total,
+                per_second=rate,
+                seconds_left=(self._total - self._done) / rate,
+            )
+        )
