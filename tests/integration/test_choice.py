@@ -20,9 +20,9 @@ from tests.integration.test_pairs import write
 from zh_albert import load
 from zh_albert.checkpoints.store import load_weights
 from zh_albert.configio import build, parse_overrides
-from zh_albert.errors import CheckpointError, DataError
+from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.tasks.choice.chooser import TextChooser
-from zh_albert.tasks.choice.examples import Question, read_choice_examples
+from zh_albert.tasks.choice.examples import ChoiceExample, Question, read_choice_examples
 from zh_albert.tasks.choice.finetune import (
     FinetuneConfig,
     choice_data,
@@ -32,6 +32,7 @@ from zh_albert.tasks.choice.finetune import (
     new_chooser,
     question_losses,
 )
+from zh_albert.training.events import Event, Warned
 
 Cli = Callable[..., Ran]
 LEARN = (
@@ -40,6 +41,11 @@ LEARN = (
     "--set=model.pooling=mean",
     "--set=train.batch_tokens=512",
 )
+
+LEARN_ONCE: dict[str, Any] = {
+    "window": {"max_length": 32, "stride": 8},
+    "train": {"max_updates": 1, "batch_tokens": 512},
+}
 
 
 def questions(path: Path) -> Path:
@@ -230,6 +236,29 @@ def test_nothing_left_to_learn_from_is_said(cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", [ROW])
     files = ("--train", path, "--dev", path, "--exclude", path, "--out", tmp_path / "out")
     refused(cli("finetune", "--task", "choice", *files), "expected questions to learn from")
+
+
+def test_questions_about_longer_contexts_are_left_out_and_counted(
+    micro: Path, tmp_path: Path
+) -> None:
+    examples = read_choice_examples(questions(tmp_path / "q.jsonl"))
+    longer = examples[0].asked._replace(context="今天很热，" * 5)
+    events: list[Event] = []
+    settings = {**LEARN_ONCE, "longest_context": 20}
+    given = [*examples, ChoiceExample(longer, 0)]
+    model, _ = finetune(
+        given, [], build(FinetuneConfig, settings), init=micro, observers=[events.append]
+    )
+    assert model.facts["train_examples"] == len(examples)
+    warned = [event.text for event in events if isinstance(event, Warned)]
+    told = f"1 of {len(given)} questions left out: their contexts have more than 20 characters"
+    assert warned == [told]
+
+    settings["longest_context"] = 2
+    with pytest.raises(DataError, match="found none whose context has at most 2 characters"):
+        finetune(given, [], build(FinetuneConfig, settings), init=micro)
+    with pytest.raises(ConfigError, match="longest_context must be at least 1, got 0"):
+        build(FinetuneConfig, {"longest_context": 0})
 
 
 def test_a_label_may_be_the_choice_itself(tmp_path: Path) -> None:

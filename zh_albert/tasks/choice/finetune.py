@@ -15,7 +15,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.engines.exported import with_engines
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.crf import FORBIDDEN
 from zh_albert.tasks.batching import ShuffledSource, Size
 from zh_albert.tasks.choice.assignment import choose
@@ -44,7 +44,7 @@ from zh_albert.tasks.teaching import (
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Outcome
-from zh_albert.training.events import Observer
+from zh_albert.training.events import Observer, Warned
 from zh_albert.training.preparing import silent
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
@@ -71,6 +71,14 @@ class FinetuneConfig(JobConfig):
         default_factory=lambda: TrainConfig(epochs="auto", peak_lr=1e-4, batch_tokens=4096)
     )
     teacher: TeacherConfig | None = None
+    # Characters; questions about longer contexts are not learned from (None: all are). Where an
+    # answer has to be found in much text a small model learns nothing, and forgets its start
+    # (docs/experiments.md, pairs and choices); it still answers them.
+    longest_context: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.longest_context is not None and self.longest_context < 1:
+            raise ConfigError(f"longest_context must be at least 1, got {self.longest_context}")
 
 
 def new_chooser(config: FinetuneConfig, *, init: Path | None) -> TextChooser:
@@ -212,10 +220,13 @@ def finetune(
     Raises:
         ConfigError: If ``out`` holds a run already and ``resume`` is not given.
         CheckpointError: If the teacher is none for this task.
-        DataError: If there is no question, or one has no content.
+        DataError: If there is no question to learn from, or one has no content.
     """
+    given, longest = len(examples), config.longest_context or math.inf
+    examples = [example for example in examples if len(example.asked.context) <= longest]
     if not examples:
-        raise DataError("expected questions to learn from, found none")
+        of_length = f" whose context has at most {longest} characters" if given else ""
+        raise DataError(f"expected questions to learn from, found none{of_length}")
     chooser = new_chooser(config, init=init)
     teacher, known_as = None, ""
     if config.teacher:
@@ -225,6 +236,9 @@ def finetune(
     losses = partial(question_losses, config.teacher)
 
     def data(say: Observer) -> TrainingData:
+        if left_out := given - len(examples):
+            told = f"their contexts have more than {longest} characters"
+            say(Warned(update=0, text=f"{left_out:,} of {given:,} questions left out: {told}"))
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
         answers = None
         if teacher:

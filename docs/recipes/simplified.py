@@ -1,0 +1,53 @@
+"""Write a reading file in simplified characters, so that training on it needs no OpenCC.
+
+    python docs/recipes/simplified.py $DATA/tasks/drcd/train.jsonl.xz drcd-train.jsonl
+
+Questions are left out whose answers would no longer stand where the file says.
+Needs OpenCC (extra "corpora").
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from zh_albert.textio import atomic_write, encode_json, read_objects
+from zh_albert.tokenization.simplified import simplifier
+
+
+def simplified(value: Any) -> Any:
+    """Return a JSON value with all its texts in simplified characters."""
+    match value:
+        case str():
+            return simplifier().convert(value)
+        case list():
+            return [simplified(item) for item in value]
+        case dict():
+            return {name: simplified(item) for name, item in value.items()}
+    return value
+
+
+def fitting(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file whose answers still stand where they stood."""
+    for _, row in read_objects(path):
+        new = simplified(row)
+        context = new["context"]
+        if all(context[a["start"] :].startswith(a["text"]) for a in new["answers"]):
+            yield new
+
+
+def main() -> None:
+    """Read a task file and write it."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("file", type=Path, help="in the task format")
+    parser.add_argument("out", type=Path)
+    options = parser.parse_args()
+    with atomic_write(options.out) as file:
+        for row in fitting(options.file):
+            file.write(encode_json(row) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
