@@ -99,6 +99,31 @@ def test_alone_and_among_others_and_in_windows_the_answer_is_the_same(chooser: P
         np.testing.assert_allclose(model.probabilities([question])[0], expected, atol=2e-5)
 
 
+def test_a_choices_odds_are_averaged_over_windows_in_prediction_and_in_training(
+    chooser: Path,
+) -> None:
+    model = TextChooser.load(chooser)
+    question = Question("今天房间很好。" * 9 + "满意！" + "早餐太差。" * 12, "", ("房间", "满意"))
+    [encoded] = model.encode([question])
+    assert len(encoded[0].windows) > 3
+    alone = [
+        model.logits_of([[replace(text, windows=[window]) for window in text.windows]])[:, 0]
+        for text in encoded
+    ]
+    expected = [
+        torch.tensor([len(w) / text.tokens for w in text.windows]).mul(odds.exp()).sum().log()
+        for text, odds in zip(encoded, alone, strict=True)
+    ]
+    found = model.logits_of([encoded])[:, 0]
+    np.testing.assert_allclose(found, torch.stack(expected), atol=2e-5)
+
+    source, _ = choice_data(model, [ChoiceExample(question, 1)], batch_tokens=10_000, seed=1)
+    inputs = source.load([0]).inputs
+    with torch.inference_mode():
+        loss = choice_loss(partial(question_losses, None), model.module, inputs).loss
+    assert float(loss) == pytest.approx(-float(found.log_softmax(0)[1]), rel=1e-4)
+
+
 def test_the_loss_is_the_mean_of_each_questions_own_cross_entropy(chooser: Path) -> None:
     model, examples = (
         TextChooser.load(chooser),

@@ -1,7 +1,9 @@
 """What a network says of whole texts: the average over their windows, by the tokens of each.
 
 Classification, multiple choice and sentence vectors read long texts this way, in training as in
-prediction; of a text that fits one window it is that window's output.
+prediction; of a text that fits one window it is that window's output. Of choices it is the odds
+that are averaged: what speaks for one stands in one window mostly, and must not be outvoted by the
+others (docs/experiments.md, pairs and choices).
 """
 
 from __future__ import annotations
@@ -33,20 +35,24 @@ def collate_windows(texts: Sequence[EncodedText], pad_id: int) -> dict[str, Tens
     }
 
 
-def merged_outputs(module: nn.Module, inputs: Mapping[str, Tensor], texts: int) -> Tensor:
+def merged_outputs(
+    module: nn.Module, inputs: Mapping[str, Tensor], texts: int, *, odds: bool = False
+) -> Tensor:
     """Run the network and merge the windows of each text.
 
     Args:
         module: Takes ``INPUT_NAMES`` and returns a row for each window: logits, or a vector.
         inputs: What ``collate_windows`` made.
         texts: Texts in the batch.
+        odds: Outputs are logarithms, and it is what they are of that is averaged.
 
     Returns:
         Shape: (texts, width).
     """
     outputs: Tensor = module(*(inputs[name] for name in INPUT_NAMES))
-    weighted = outputs.float() * inputs["share"][:, None]
-    return weighted.new_zeros(texts, outputs.shape[-1]).index_add(0, inputs["owner"], weighted)
+    weighted = _counted(outputs, odds=odds) * inputs["share"][:, None]
+    merged = weighted.new_zeros(texts, outputs.shape[-1]).index_add(0, inputs["owner"], weighted)
+    return merged.log().float() if odds else merged
 
 
 def predicted_outputs(
@@ -56,6 +62,7 @@ def predicted_outputs(
     width: int,
     config: AlbertConfig,
     batch_tokens: int | None = None,
+    odds: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Tensor:
     """Return the merged outputs of any number of texts, without gradients.
@@ -68,17 +75,23 @@ def predicted_outputs(
         width: Numbers in an output.
         config: The encoder's.
         batch_tokens: Padded tokens of one forward pass; None: what is fastest.
+        odds: See ``merged_outputs``.
         advance: Is told how many further windows are read.
 
     Returns:
         In the order of the texts, on the CPU. Shape: (texts, width).
     """
-    merged = torch.zeros(len(texts), width)
+    merged = torch.zeros(len(texts), width, dtype=torch.float64 if odds else torch.float32)
     totals = [text.tokens for text in texts]
     for places, rows in window_outputs(texts, engines, config, batch_tokens=batch_tokens):
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
-        weighted = torch.from_numpy(rows) * torch.tensor(share)[:, None]
+        weighted = _counted(torch.from_numpy(rows), odds=odds) * torch.tensor(share)[:, None]
         merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
         if advance:
             advance(len(places))
-    return merged
+    return merged.log().float() if odds else merged
+
+
+def _counted(outputs: Tensor, *, odds: bool) -> Tensor:
+    """Return what is averaged; odds in a precision that holds those of any logit there is."""
+    return outputs.double().exp() if odds else outputs.float()

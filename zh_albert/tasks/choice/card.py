@@ -19,8 +19,8 @@ def chooser_card(chooser: TextChooser, settings: str) -> str:
         answers="Two or more choices for a question about a text; each is read with text and "
         "question, and they are compared by a softmax.",
         windows=f"Windows of {window.max_length} tokens; question and choice stand whole in each "
-        "unless they are longer than half of it. A choice's logits are averaged over the windows "
-        "of a long text by their tokens.",
+        "unless they are longer than half of it. The odds of a choice are averaged over the "
+        "windows of a long text by their tokens.",
         use='question = ("小明去了杭州。", "小明去了哪里？", ["北京", "杭州"])\n'
         'print(load("PATH_OF_THIS_FOLDER")([question]))',
         limits=_LIMITS,

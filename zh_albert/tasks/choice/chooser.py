@@ -121,6 +121,7 @@ class TextChooser:
             width=1,
             config=self.config,
             batch_tokens=batch_tokens,
+            odds=True,
         )
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:

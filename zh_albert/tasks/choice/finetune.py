@@ -170,7 +170,7 @@ def question_losses(
 
 def choice_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
     """Loss of the merged logits, summed over the questions."""
-    logits = merged_outputs(module, inputs, int(inputs["counts"].sum()))
+    logits = merged_outputs(module, inputs, int(inputs["counts"].sum()), odds=True)
     return Outcome(losses(logits, inputs).sum())
 
 
