@@ -186,9 +186,11 @@ _CLUE = (
         scored=("d-dev.json", "m-dev.json"),
         tests=_two_tests("c3", "test1.1.json", "test1.0.json"),
         downloads=_archive("c3_public"),
-        # Higher rates and smaller batches forget the fitted head: few questions in a batch, whose
-        # choices are much alike.
-        recipe=_recipe(length=256, stride=64, epochs=4, batch_tokens=4096, peak_lr=1e-4),
+        # Higher rates, smaller batches and longer contexts forget the fitted head: few questions in
+        # a batch, whose choices are much alike.
+        recipe=_recipe(
+            length=256, stride=64, epochs=3, batch_tokens=4096, peak_lr=1e-4, longest_context=200
+        ),
     ),
     ClueTask(
         name="cluener",
