@@ -82,7 +82,10 @@ models: .venv/.dev
 	test -s runs/meant-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
 	$(call task,pair,similarity-words,stsb_zh,runs/nli,--train runs/similar-pairs.jsonl)
 	$(call task,pair,similarity,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
-	$(call task,reading,reader,cmrc2018)
+	for s in train dev test; do test -s runs/drcd-$$s.jsonl || \
+		$(BIN)/python docs/recipes/simplified.py $(DATA)/drcd/$$s.jsonl.xz runs/drcd-$$s.jsonl || exit; done
+	$(call task,reading,reader,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
+		$(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*)))
 	rm -rf runs/bundled
 	$(call bundle,sentiment,chnsenticorp)
 	$(call bundle,news,tnews)

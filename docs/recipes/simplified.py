@@ -38,15 +38,20 @@ def fitting(path: Path) -> Iterator[dict[str, Any]]:
             yield new
 
 
+def write_simplified(file: Path, out: Path) -> None:
+    """Read a task file and write it in simplified characters."""
+    with atomic_write(out) as written:
+        for row in fitting(file):
+            written.write(encode_json(row) + b"\n")
+
+
 def main() -> None:
-    """Read a task file and write it."""
+    """Do so from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path, help="in the task format")
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    with atomic_write(options.out) as file:
-        for row in fitting(options.file):
-            file.write(encode_json(row) + b"\n")
+    write_simplified(options.file, options.out)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ All bundled task models, or those that are named; FOLDER stands for another mode
 is scored on whole files as it is loaded by default. The baseline is that of ``zh-albert baseline``
 for the model's task (of ``similarity`` so the ridge regression), fitted to the model's training
 texts without any that also occur in one of the files. Of sources that a model never learned from
-there are scores, too; Weibo posts are those of ``docs/recipes/weibo_moods.py``. Needs the task
-datasets (ZH_ALBERT_DATA).
+there are scores, too; Weibo posts are those of ``docs/recipes/weibo_moods.py``, DRCD is in
+simplified characters (``docs/recipes/simplified.py``). Needs the task datasets (ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ from zh_albert.tasks.classification.heads import OneClass
 from zh_albert.tasks.texts import without
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "recipes"))
+from simplified import write_simplified
 from weibo_moods import write_sides
 
 WEIBO = "smp2020_ewect_usual"
+MADE = {WEIBO: write_sides, "drcd": write_simplified}
+"""What makes a split's file of its raw one, where that is not learned from as it is."""
 SPLITS_NOT_LEARNED = ("dev", "test", "trial")
 
 
@@ -66,12 +69,18 @@ MODELS: Mapping[str, Model] = {
     "similarity": Model(
         "pair", ("stsb_zh",), ("stsb_zh/dev", "stsb_zh/test"), metrics=("spearman",)
     ),
-    "reader": Model("reading", ("cmrc2018",), ("cmrc2018/dev",), metrics=("exact_match", "f1")),
+    "reader": Model(
+        "reading",
+        ("cmrc2018", "dureader_checklist", "drcd"),
+        ("cmrc2018/dev", "dureader_checklist/dev", "drcd/dev", "drcd/test"),
+        unknown=("dureader_robust/dev",),
+        metrics=("exact_match", "f1"),
+    ),
 }
 
 
 class Splits:
-    """The datasets' files; those of Weibo are made on the way.
+    """The datasets' files; some are made on the way, see ``MADE``.
 
     Args:
         data: Holds a folder for each source.
@@ -84,10 +93,10 @@ class Splits:
     def find(self, source: str, split: str) -> Path | None:
         """Return a split's file, or None if there is none."""
         path = next((self._data / source).glob(f"{split}.jsonl*"), None)
-        if path is None or source != WEIBO:
+        if path is None or source not in MADE:
             return path
-        made = self._made / f"{split}.jsonl"
-        write_sides(path, made)
+        made = self._made / f"{source}-{split}.jsonl"
+        MADE[source](path, made)
         return made
 
     def examples(self, task: str, names: Iterable[tuple[str, str]]) -> list[Any]:
