@@ -32,13 +32,14 @@ from torch import Tensor, nn
 from corpora_tools.build import build_shards
 from corpora_tools.build_parts import BuildConfig
 from zh_albert.cli.memory import keep_freed_memory
-from zh_albert.distillation.matching import MatchingStudent, matched_layers
+from zh_albert.distillation.matching import MatchingStudent
 from zh_albert.distillation.run import LossConfig, distillation_loss
 from zh_albert.distillation.student import Sample
 from zh_albert.distillation.teacher import fastest_teacher
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.state_matching import matched_layers
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.shards import open_shards

@@ -8,12 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from zh_albert.distillation.matching import (
-    MatchingStudent,
-    attention_divergence,
-    matched_layers,
-    unexplained,
-)
+from zh_albert.distillation.matching import MatchingStudent, attention_divergence
 from zh_albert.distillation.narrowing import (
     mean_weights,
     narrowed_attention,
@@ -28,6 +23,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import LayerStates
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
+from zh_albert.model.state_matching import matched_layers, unexplained
 
 WIDE = AlbertConfig(
     vocab_size=50,

@@ -25,7 +25,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.tasks.job import load_encoder
+from zh_albert.tasks.encoder_start import load_encoder
 
 CONFIG = AlbertConfig(
     vocab_size=14,

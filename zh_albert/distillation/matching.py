@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
+from zh_albert.model.state_matching import unexplained
 
 
 class TeacherView(NamedTuple):
@@ -29,18 +29,6 @@ class MatchingOutput(NamedTuple):
     """Share of the variance of the teacher's states that is missed. Shape: (matched layers,)."""
     divergence: Tensor
     """Mean divergence of attention, in nats. Shape: (); 0 if attention is not matched."""
-
-
-def matched_layers(student_layers: int, teacher_top: int) -> tuple[tuple[int, int], ...]:
-    """Pair the layers of a student with those of its teacher, evenly; counted from 1.
-
-    >>> matched_layers(4, 12)
-    ((1, 3), (2, 6), (3, 9), (4, 12))
-    """
-    return tuple(
-        (layer, max(1, round(layer * teacher_top / student_layers)))
-        for layer in range(1, student_layers + 1)
-    )
 
 
 class MatchingStudent(nn.Module):
@@ -100,25 +88,6 @@ class MatchingStudent(nn.Module):
             every = [attention_divergence(ours, theirs, mask) for ours, theirs in pairs]
             divergence = torch.stack(every).mean()
         return MatchingOutput(heads, torch.stack(missed), divergence)
-
-
-def unexplained(state: Tensor, wanted: Tensor, mask: Tensor) -> Tensor:
-    """Mean squared error over real tokens, as a share of what is wanted's variance. Shape: ().
-
-    1 is what the mean over the batch would get, 0 is perfect.
-
-    Args:
-        state: Shape: (batch, length, hidden).
-        wanted: Shape: (batch, length, hidden).
-        mask: True for real tokens. Shape: (batch, length).
-    """
-    # Multiplied, not chosen by torch.where: two fifths of the time, there and back.
-    real = mask[..., None].float()
-    wanted = wanted * real
-    mean = wanted.sum((0, 1)) / mask.sum()
-    variance = F.mse_loss(wanted, mean * real, reduction="sum")
-    error = F.mse_loss(state.float() * real, wanted, reduction="sum")
-    return error / variance.clamp(min=1e-6)
 
 
 def attention_divergence(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:

@@ -20,7 +20,6 @@ from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.distillation.matching import (
     MatchingOutput,
     MatchingStudent,
-    matched_layers,
 )
 from zh_albert.distillation.student import (
     Layers,
@@ -33,6 +32,7 @@ from zh_albert.distillation.teacher import Teacher, fastest_teacher
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.state_matching import matched_layers
 from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,

@@ -15,7 +15,6 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from zh_albert.distillation.matching import matched_layers
 from zh_albert.distillation.narrowing import (
     mean_weights,
     narrowed_attention,
@@ -28,6 +27,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.state_matching import matched_layers
 
 Layers = Literal["chosen", "averaged"]
 _RIDGE = 1e-3

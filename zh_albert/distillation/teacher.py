@@ -10,13 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from zh_albert.distillation.matching import TeacherView, unexplained
+from zh_albert.distillation.matching import TeacherView
 from zh_albert.distillation.student import Sample
 from zh_albert.engines.choice import is_installed
 from zh_albert.engines.onnx_network import onnx_model
 from zh_albert.engines.runtimes import OnnxRuntimeEngine
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import LayerStates
+from zh_albert.model.state_matching import unexplained
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.precision import computes_faster_in_bf16
 

@@ -16,13 +16,14 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from torch import Tensor, nn
 
-from zh_albert.checkpoints.store import load_config, load_weights
+from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import write_toml
 from zh_albert.engines.choice import Engines
 from zh_albert.engines.engine import TorchEngine, is_bf16_faster
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS, AlbertConfig
+from zh_albert.tasks.encoder_start import with_layers
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
@@ -48,6 +49,7 @@ class NetworkConfig:
 
     preset: str = "tiny"  # size of the encoder where no trained one is given
     dropout: float | None = None  # in the encoder; None keeps what its config says
+    layers: int | None = None  # that are taken of the encoder's, evenly; None: all
 
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
@@ -149,20 +151,11 @@ def starting_point(network: NetworkConfig, init: Path | None) -> tuple[AlbertCon
     else:
         sizes, _ = load_config(init)
         tokenizer = matching_tokenizer(init, sizes)
+    if network.layers is not None:
+        sizes = with_layers(sizes, network.layers)
     if (dropout := network.dropout) is not None:
         sizes = replace(sizes, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     return sizes, tokenizer
-
-
-def load_encoder(module: nn.Module, init: Path) -> None:
-    """Fill a network's encoder from a folder; heads of the folder are passed over.
-
-    Raises:
-        CheckpointError: See ``load_weights``.
-    """
-    heads = {f"{name}." for name, _ in module.named_children() if name != "encoder"}
-    pooler = ("encoder.pooler.",)  # a masked LM saved by ``transformers`` has none
-    load_weights(module, init, new=tuple(heads), optional=pooler, left_over="heads")
 
 
 def finetune_model(

@@ -23,6 +23,7 @@ from zh_albert.tasks.choice.card import chooser_card
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import ChoiceExample, read_choice_examples
 from zh_albert.tasks.choice.head_start import some_of, start_scores
+from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     Losses,
@@ -30,9 +31,9 @@ from zh_albert.tasks.job import (
     Trainee,
     TrainingData,
     finetune_model,
-    load_encoder,
     starting_point,
 )
+from zh_albert.tasks.state_teacher import matching_states
 from zh_albert.tasks.teaching import (
     Answers,
     TeacherConfig,
@@ -254,10 +255,11 @@ def finetune(
             say=say,
         )
 
+    objective = partial(choice_loss, losses)
     trainee = Trainee(
         model=chooser,
         data=data,
-        objective=partial(choice_loss, losses),
+        objective=matching_states(objective, config.teacher, chooser),
         evaluate=partial(evaluate, chooser, dev) if dev else None,
         metric="accuracy",
         card=partial(chooser_card, chooser),

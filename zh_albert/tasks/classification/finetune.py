@@ -26,6 +26,7 @@ from zh_albert.tasks.classification.head_start import some_of, start_head, start
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
 from zh_albert.tasks.classification.ngram_learning import fit_voter
 from zh_albert.tasks.classification.teacher import Lessons, Teacher
+from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     Losses,
@@ -33,9 +34,9 @@ from zh_albert.tasks.job import (
     Trainee,
     TrainingData,
     finetune_model,
-    load_encoder,
     starting_point,
 )
+from zh_albert.tasks.state_teacher import matching_states
 from zh_albert.tasks.teaching import TeacherConfig, fingerprint, refuse_untaught
 from zh_albert.tasks.texts import Content, fresh
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
@@ -244,10 +245,11 @@ def finetune(
             say=say,
         )
 
+    objective = partial(classification_loss, losses)
     trainee = Trainee(
         model=classifier,
         data=data,
-        objective=partial(classification_loss, losses),
+        objective=matching_states(objective, config.teacher, classifier),
         evaluate=partial(evaluate, classifier, dev, tune=True) if dev else None,
         metric=head.metric,
         card=partial(classifier_card, classifier),

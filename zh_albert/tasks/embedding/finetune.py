@@ -24,13 +24,13 @@ from zh_albert.tasks.embedding.examples import (
     read_embedding_examples,
     taught,
 )
+from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
     Trainee,
     TrainingData,
     finetune_model,
-    load_encoder,
     starting_point,
 )
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs

@@ -14,13 +14,13 @@ from torch import Tensor, nn
 from zh_albert.errors import ConfigError
 from zh_albert.model.taggers import Head, TokenTagger
 from zh_albert.tasks.batching import ShuffledSource
+from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
     Trainee,
     TrainingData,
     finetune_model,
-    load_encoder,
     starting_point,
 )
 from zh_albert.tasks.ner.card import tagger_card
@@ -38,6 +38,7 @@ from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tag_start import start_emissions
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.ner.teacher import TagLessons, asked, find_tagger
+from zh_albert.tasks.state_teacher import matching_states
 from zh_albert.tasks.teaching import TeacherConfig, fingerprint, refuse_untaught
 from zh_albert.tasks.texts import fresh, refuse_unseen
 from zh_albert.tasks.windows import INPUT_NAMES, pad_windows
@@ -198,10 +199,11 @@ def finetune(
         )
         return TrainingData(source, chance_loss)
 
+    objective = partial(entity_loss, tagger.head, config.teacher)
     trainee = Trainee(
         model=tagger,
         data=data,
-        objective=partial(entity_loss, tagger.head, config.teacher),
+        objective=matching_states(objective, config.teacher, tagger),
         evaluate=partial(evaluate, tagger, dev, tune=True) if dev else None,
         metric="f1",
         card=partial(tagger_card, tagger),

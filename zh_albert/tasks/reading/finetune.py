@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.crf import FORBIDDEN
+from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
     Trainee,
     TrainingData,
     finetune_model,
-    load_encoder,
     starting_point,
 )
 from zh_albert.tasks.reading.card import reader_card
@@ -36,6 +36,7 @@ from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.spans import Reading
 from zh_albert.tasks.reading.teacher import ask_reader, taught
 from zh_albert.tasks.reading.threshold import best_threshold
+from zh_albert.tasks.state_teacher import matching_states
 from zh_albert.tasks.teaching import (
     TeacherConfig,
     divergence,
@@ -186,10 +187,11 @@ def finetune(
         watched = lessons and not teacher  # guessing is worse than any teacher's answer
         return TrainingData(source, chance_loss(lessons) if watched else None)
 
+    objective = partial(reading_loss, config.teacher)
     trainee = Trainee(
         model=reader,
         data=data,
-        objective=partial(reading_loss, config.teacher),
+        objective=matching_states(objective, config.teacher, reader),
         evaluate=partial(evaluate, reader, dev, tune=True) if dev else None,
         metric="f1",
         card=partial(reader_card, reader),
