@@ -127,6 +127,17 @@ def test_unanswerable_questions_get_no_answer(model: Path, cli: Cli, tmp_path: P
     assert (answer.start, answer.end, answer.text) == (0, 0, "")
 
 
+def test_a_reader_may_learn_from_unanswerable_questions_and_always_answer(
+    cli: Cli, micro: Path, tmp_path: Path
+) -> None:
+    train = trips(tmp_path / "t.jsonl", unanswerable=True)
+    files = ("--train", train, "--dev", train, "--out", tmp_path / "out", "--init", micro)
+    ran = cli("finetune", "--task", "reading", *files, *QUICK, "--set=model.declines=false")
+    assert ran.code == 0, ran.err
+    assert "It always gives an answer" in (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert load(str(tmp_path / "out"))("吃了什么？", "昨天李华去了杭州，很高兴。").text
+
+
 def test_the_threshold_in_the_folder_decides(model: Path) -> None:
     reader = TextReader.load(model)
     context = "昨天李华去了杭州，很高兴。"

@@ -56,6 +56,9 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     simplify: bool = False  # read traditional characters as simplified ones (extra "corpora")
+    # May give no answer. None: where training has unanswerable questions; false: they are learned
+    # from, and windows with an answer are told better from others, but it always answers.
+    declines: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +157,9 @@ def finetune(
         CheckpointError: If the teacher is none for this task, or has another vocabulary.
         DataError: If a question holds nothing to read.
     """
-    declines = not all(example.references for example in examples)
+    declines = config.model.declines
+    if declines is None:
+        declines = not all(example.references for example in examples)
     reader = new_reader(config, init=init, declines=declines)
     teacher, known_as = None, ""
     if config.teacher:
@@ -192,7 +197,9 @@ def finetune(
         model=reader,
         data=data,
         objective=matching_states(objective, config.teacher, reader),
-        evaluate=partial(evaluate, reader, dev, tune=True) if dev else None,
+        evaluate=partial(evaluate, reader, dev, tune=config.model.declines is not False)
+        if dev
+        else None,
         metric="f1",
         card=partial(reader_card, reader),
         reopen=TextReader.load,
