@@ -44,7 +44,7 @@ def merged_outputs(
         module: Takes ``INPUT_NAMES`` and returns a row for each window: logits, or a vector.
         inputs: What ``collate_windows`` made.
         texts: Texts in the batch.
-        odds: Outputs are logarithms, and it is what they are of that is averaged.
+        odds: Average the exponentials of the outputs, and return the logarithm of that.
 
     Returns:
         Shape: (texts, width).

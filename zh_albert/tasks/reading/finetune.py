@@ -56,8 +56,8 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     simplify: bool = False  # read traditional characters as simplified ones (extra "corpora")
-    # May give no answer. None: where training has unanswerable questions; false: they are learned
-    # from, and windows with an answer are told better from others, but it always answers.
+    # Whether it may give no answer. None: where training has unanswerable questions; false: these
+    # are learned from, too, but it always answers.
     declines: bool | None = None
 
 
