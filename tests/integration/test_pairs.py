@@ -79,6 +79,7 @@ def models(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         ("pair", pairs, read_pair_examples, ()),
         ("several", several, read_text_examples, ()),
         ("value", ratings, read_pair_examples, ("model.head=regression",)),
+        ("symmetric", pairs, read_pair_examples, ("model.symmetric=true",)),
     ):
         examples = read(write_file(folder / f"{name}.jsonl"))
         settings = [item.removeprefix("--set=") for item in LEARN]
@@ -109,6 +110,25 @@ def test_several_labels_are_given_above_the_tuned_threshold(models: dict[str, Pa
 def test_values_are_in_the_units_of_the_labels(models: dict[str, Path]) -> None:
     answers = load(str(models["value"]))([("很好", "很好"), ("太差", "很好"), ("失望", "失望")])
     assert [answer.value for answer in answers] == pytest.approx([20, 10, 0], abs=7)
+
+
+def test_in_a_symmetric_model_the_order_makes_no_difference(models: dict[str, Path]) -> None:
+    assert task_of(models["symmetric"])["symmetric"] is True
+    either, one_way = (load(str(models[name])) for name in ("symmetric", "pair"))
+    known = [(row["text_a"], row["text_b"]) for row in pair_rows()]
+    turned = [(second, first) for first, second in known]
+    gold = [row["label"] for row in pair_rows()]
+
+    there, back = ([answer.scores for answer in either(some)] for some in (known, turned))
+
+    assert [max(scores, key=scores.__getitem__) for scores in there] == gold
+    for one, other in zip(there, back, strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+    differs = [
+        one.scores != other.scores
+        for one, other in zip(one_way(known), one_way(turned), strict=True)
+    ]
+    assert any(differs)
 
 
 def test_the_scores_are_in_config_and_card(models: dict[str, Path]) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zh_albert.tasks.classification.marked_spans import mark_spans
-from zh_albert.tasks.windows import WindowConfig, encode_pair
+from zh_albert.tasks.windows import WindowConfig, encode_mirrored, encode_pair
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 
 SPECIAL = SpecialIds(pad=0, unk=1, cls=2, sep=3, mask=4)
@@ -51,6 +51,21 @@ def test_a_short_text_stands_whole_beside_every_part_of_a_long_one(
     for one in pair.windows:
         assert len(one.first if swapped else one.second) == short
         assert len(one) == 32
+
+
+@given(first=st.integers(1, 90), second=st.integers(1, 90), window=settings())
+def test_a_mirrored_pair_is_read_in_each_order(
+    first: int, second: int, window: WindowConfig
+) -> None:
+    left, right = Encoding([*range(10, 10 + first)], []), Encoding([*range(500, 500 + second)], [])
+    there, back = (encode_pair(*pair, SPECIAL, window) for pair in ((left, right), (right, left)))
+
+    mirrored = encode_mirrored(left, right, SPECIAL, window)
+
+    assert mirrored.readings == [there, back]
+    assert mirrored.windows == there.windows + back.windows
+    assert encode_mirrored(right, left, SPECIAL, window).readings == [back, there]
+    assert there.readings == [there]
 
 
 @given(st.data())

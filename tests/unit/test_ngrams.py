@@ -39,7 +39,13 @@ from zh_albert.tasks.classification.ngram_learning import (
 )
 from zh_albert.tasks.classification.ngrams import NgramVoter, counted, features_of, weighed
 from zh_albert.tasks.ngrams import hashed_ngrams, packed, tokens_of, unpacked
-from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
+from zh_albert.tasks.windows import (
+    EncodedText,
+    WindowConfig,
+    encode_mirrored,
+    encode_pair,
+    encode_windows,
+)
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 
@@ -217,6 +223,22 @@ def test_of_a_pair_what_the_second_adds_and_what_both_share_counts() -> None:
     assert features(long, "甲乙", 16) >= features(long, "甲乙", 64) - features(long, long, 64)
 
 
+def test_of_a_mirrored_pair_the_order_does_not_matter() -> None:
+    def features(first: str, second: str) -> list[int]:
+        tokenizer = default_tokenizer()
+        window = WindowConfig(max_length=32, stride=2)
+        sides = (tokenizer.encode_batch([text])[0] for text in (first, second))
+        found = features_of(encode_mirrored(*sides, tokenizer.special, window), 3)
+        return sorted(found.tolist())
+
+    none, half, all_ = (features(first, "甲乙") for first in ("丙丁戊", "甲丁", "甲乙"))
+    assert len(none) == 6 + 3 + 2  # 丙, 丁, 戊, 丙丁, 丁戊, 丙丁戊; 甲, 乙, 甲乙; shares of 0
+    assert len(half) == 1 + (2 + 2) + (4 + 4)  # 甲; 丁, 甲丁, 乙, 甲乙; 3 tenths of each
+    assert len(all_) == 3 + (11 + 11)  # 甲, 乙, 甲乙; 10 tenths of each
+    for first in ("丙丁戊", "甲丁", "甲乙", "甲乙丙丁"):
+        assert features(first, "甲乙") == features("甲乙", first)
+
+
 def test_pairs_learn_from_them(tmp_path: Path) -> None:
     init = save_micro_encoder(tmp_path / "micro")
     pairs = [
@@ -301,6 +323,11 @@ def test_ngrams_outvote_a_network_that_is_sure_and_wrong() -> None:
 def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match='needs pooling = "mean"'):
         ModelConfig(ngrams=True, pooling="first")
+    with pytest.raises(ConfigError, match=r'needs pooling = "mean".* in one order'):
+        ModelConfig(symmetric=True, pooling="first")
+    single = [TextExample("一", "a"), TextExample("三", "b")]
+    with pytest.raises(ConfigError, match="for pairs of texts; the examples are single ones"):
+        finetune(single, [], replace(CONFIG, model=ModelConfig(symmetric=True)), init=None)
     sets = [TextExample("一", ("a", "b")), TextExample("三", ("b",))]
     with pytest.raises(ConfigError, match="one class or value each, not for several classes"):
         finetune(sets, [], CONFIG, init=save_micro_encoder(tmp_path / "micro"))

@@ -67,10 +67,21 @@ class EncodedText:
     Attributes:
         windows: What the model reads.
         parts: The tokens of the text (of a pair the first) that stand in each window.
+        turned: From which window on a pair stands the other way round; None: in none, or it is no
+            pair.
     """
 
     windows: list[ModelInput]
     parts: list[range]
+    turned: int | None = None
+
+    @property
+    def readings(self) -> list[EncodedText]:
+        """The text itself; of a pair in both orders each by itself."""
+        if self.turned is None:
+            return [self]
+        orders = slice(self.turned), slice(self.turned, None)
+        return [EncodedText(self.windows[order], self.parts[order]) for order in orders]
 
     @property
     def size(self) -> Size:
@@ -119,6 +130,20 @@ def encode_pair(
         for part, other in zip(parts, others, strict=True)
     ]
     return EncodedText(inputs, parts)
+
+
+def encode_mirrored(
+    first: Encoding, second: Encoding, special: SpecialIds, window: WindowConfig
+) -> EncodedText:
+    """Cut a pair's tokens into windows, first in this order, then the other way round.
+
+    Raises:
+        ConfigError: See ``encode_pair``.
+    """
+    there = encode_pair(first, second, special, window)
+    back = encode_pair(second, first, special, window)
+    inputs, parts = there.windows + back.windows, there.parts + back.parts
+    return EncodedText(inputs, parts, turned=len(there.windows))
 
 
 def decided_by(parts: Sequence[range]) -> list[range]:

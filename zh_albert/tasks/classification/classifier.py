@@ -25,7 +25,13 @@ from zh_albert.tasks.classification.labels import Label
 from zh_albert.tasks.classification.ngrams import NgramVoter
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.window_outputs import predicted_outputs
-from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair, encode_windows
+from zh_albert.tasks.windows import (
+    EncodedText,
+    WindowConfig,
+    encode_mirrored,
+    encode_pair,
+    encode_windows,
+)
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 TASKS = ("classification", "pair")
@@ -51,6 +57,8 @@ class TextClassifier:
         head: What the logits mean.
         window: See ``WindowConfig``.
         pairs: Whether it reads pairs of texts.
+        symmetric: Whether it reads them in both orders and averages the logits, so that the order
+            makes no difference.
         voter: Adds its margins (of a value: its own), times ``voter_weight``, to the network's
             logits; or None.
         voter_weight: Logits that a margin of 1 is worth.
@@ -66,12 +74,14 @@ class TextClassifier:
         *,
         window: WindowConfig,
         pairs: bool = False,
+        symmetric: bool = False,
         pooling: Literal["first", "mean"] = "first",
         facts: Mapping[str, Any] | None = None,
     ) -> None:
         window.refuse_longer_than(config)
         self.config, self.tokenizer = config, tokenizer
-        self.head, self.window, self.pairs, self.pooling = head, window, pairs, pooling
+        self.head, self.window, self.pooling = head, window, pooling
+        self.pairs, self.symmetric = pairs, symmetric
         self.facts = dict(facts or {})
         self.module = SequenceClassifier(config, len(head.labels), pooling=pooling).eval()
         self.engines = plain_engines(self.module)
@@ -119,8 +129,9 @@ class TextClassifier:
             ]
         refuse_non_pairs(texts)
         firsts, seconds = (encode([pair[side] for pair in texts]) for side in (0, 1))
+        read = encode_mirrored if self.symmetric else encode_pair
         return [
-            encode_pair(first, second, special, self.window) if first.ids and second.ids else None
+            read(first, second, special, self.window) if first.ids and second.ids else None
             for first, second in zip(firsts, seconds, strict=True)
         ]
 
@@ -226,6 +237,7 @@ class TextClassifier:
             **self.head.settings(),
             "pooling": self.pooling,
             **asdict(self.window),
+            **({"symmetric": True} if self.symmetric else {}),
             **self.facts,
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
@@ -256,15 +268,17 @@ class TextClassifier:
             "stride": config.max_position_embeddings // 4,
             **task,
         }
-        pairs, pooling = task.pop("name") == "pair", task.pop("pooling")
+        how = {
+            "pairs": task.pop("name") == "pair",
+            "symmetric": task.pop("symmetric", False),
+            "pooling": task.pop("pooling"),
+        }
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         head = head_from(task)
         ngrams = task.pop("ngrams", None)
         facts = {k: v for k, v in task.items() if k not in ("head", "labels", *head.settings())}
         tokenizer = matching_tokenizer(folder, config)
-        classifier = cls(
-            config, tokenizer, head, window=window, pairs=pairs, pooling=pooling, facts=facts
-        )
+        classifier = cls(config, tokenizer, head, window=window, facts=facts, **how)
         load_weights(classifier.module, folder)
         classifier.module.eval()
         classifier.engines = exported_engines(folder, classifier.module) or classifier.engines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -56,14 +57,19 @@ class ModelConfig(NetworkConfig):
     # A linear model of n-grams votes beside the network. None: wherever it can, that is for one
     # class or one value each and with pooling = "mean".
     ngrams: bool | None = None
+    # Pairs in which the order makes no difference: trained on in either, answered by the mean of
+    # both, which takes twice as long.
+    symmetric: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.ngrams and self.pooling == "first":
-            raise ConfigError(
-                'ngrams = true needs pooling = "mean": a folder with "first" opens in '
-                "transformers, which would answer without the n-grams"
-            )
+        if self.pooling == "first":
+            for name, lost in (("ngrams", "without the n-grams"), ("symmetric", "in one order")):
+                if getattr(self, name):
+                    raise ConfigError(
+                        f'{name} = true needs pooling = "mean": a folder with "first" opens in '
+                        f"transformers, which would answer {lost}"
+                    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +93,14 @@ def new_classifier(
     """
     sizes, tokenizer = starting_point(config.model, init)
     seed_torch(config.train.seed, 0, 0)
-    pooling = config.model.pooling
     classifier = TextClassifier(
-        sizes, tokenizer, head, window=config.window, pairs=pairs, pooling=pooling
+        sizes,
+        tokenizer,
+        head,
+        window=config.window,
+        pairs=pairs,
+        symmetric=config.model.symmetric,
+        pooling=config.model.pooling,
     )
     if init is not None:
         load_encoder(classifier.module, init)
@@ -139,7 +150,9 @@ def classification_data(
         return {"targets": targets[item], "weights": weights[item], **taught}
 
     def load(item: list[int]) -> Batch:
-        chosen = [texts[index] for index in item]
+        # Of a pair in both orders a batch has one; each epoch's batches are others.
+        rng = random.Random(f"{seed} {item}")
+        chosen = [rng.choice(texts[index].readings) for index in item]
         inputs = collate_windows(chosen, classifier.config.pad_token_id) | wanted(item)
         tokens = sum(text.tokens for text in chosen)
         return Batch(inputs, weight=float(weights[item].sum()), tokens=tokens)
@@ -150,7 +163,7 @@ def classification_data(
         if start_pays(chosen, len(classifier.labels)):
             own = weights[drawn]
             start_head(classifier, chosen, lambda logits: start(logits, told), own, say=say)
-    sizes = [text.size for text in texts]
+    sizes = [text.readings[0].size for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
     return TrainingData(source, chance_loss)
 
@@ -210,6 +223,8 @@ def finetune(
     head = head_for([example.label for example in examples], config.model.head)
     refuse_unknown(head, dev, "the dev examples")
     pairs = isinstance(examples[0].text, tuple)
+    if config.model.symmetric and not pairs:
+        raise ConfigError("symmetric = true is for pairs of texts; the examples are single ones")
     several = head.name == "multi_label"
     if config.model.ngrams and several:
         raise ConfigError("ngrams = true is for one class or value each, not for several classes")

@@ -163,18 +163,23 @@ def features_of(text: EncodedText, orders: int) -> NDArray[np.uint32]:
 
     Of a single text: its n-grams, as often as they occur. Of a pair: the n-grams of the second
     text (in inference the hypothesis, which gives much away), those that only the second has,
-    and what share of each text's n-grams the other has, too.
+    and what share of each text's n-grams the other has, too. Of a pair in both orders, where
+    neither is the second: those of both texts, those of only one, and the shares by their size.
     """
-    if not text.windows[0].second:
+    reading = text.readings[0].windows
+    if not reading[0].second:
         return hashed_ngrams(tokens_of(text), orders)
-    first = _ngrams_of([w.token_ids[w.first.start : w.first.stop] for w in text.windows], orders)
-    second = _ngrams_of([w.token_ids[w.second.start : w.second.stop] for w in text.windows], orders)
+    first = _ngrams_of([w.token_ids[w.first.start : w.first.stop] for w in reading], orders)
+    second = _ngrams_of([w.token_ids[w.second.start : w.second.stop] for w in reading], orders)
     shared = np.intersect1d(first, second, assume_unique=True)
-    new = np.setdiff1d(second, shared, assume_unique=True)
     reached = [round(_STEPS * len(shared) / len(side)) + 1 for side in (first, second)]
+    if text.turned is not None:
+        own, new, reached = shared, np.setxor1d(first, second, assume_unique=True), sorted(reached)
+    else:
+        own, new = second, np.setdiff1d(second, shared, assume_unique=True)
     steps = [np.arange(count) + (_STEPS + 1) * side for side, count in enumerate(reached)]
     hashes = (np.concatenate(steps).astype(np.uint64) + np.uint64(1)) * MIX >> np.uint64(32)
-    return np.concatenate([second, new ^ _NEW, hashes.astype(np.uint32)])
+    return np.concatenate([own, new ^ _NEW, hashes.astype(np.uint32)])
 
 
 def _ngrams_of(parts: list[list[int]], orders: int) -> NDArray[np.uint32]:
