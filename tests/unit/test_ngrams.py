@@ -104,7 +104,7 @@ def test_contrasted_margins_are_those_of_an_svm_over_scaled_tfidf(
         inside, outside = ((rows[classes == number] > 0), (rows[classes != number] > 0))
         ratio = np.log((1 + inside.sum(0)) / (1 + inside.sum(0)).sum())
         ratio -= np.log((1 + outside.sum(0)) / (1 + outside.sum(0)).sum())
-        svm = LinearSVC(C=0.1, random_state=0).fit(rows * ratio, classes == number)
+        svm = LinearSVC(C=RECIPES[-1].c, random_state=0).fit(rows * ratio, classes == number)
         wanted = svm.decision_function(unseen * ratio)
         if classes.max() == 1:
             wanted /= 2  # half of it for this class, half against the other
