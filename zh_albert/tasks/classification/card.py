@@ -15,13 +15,14 @@ def classifier_card(classifier: TextClassifier, settings: str) -> str:
     """Return the ``README.md`` of a classifier; ``settings``: the resolved TOML of its run."""
     window = classifier.window
     room = "a text of up to half a window stands whole in each; " if classifier.pairs else ""
+    order = " Each pair is read in both orders." if classifier.symmetric else ""
     example = '("一个文本", "另一个文本")' if classifier.pairs else '"要分类的文本"'
     text = CardText(
         title=f"Chinese {'pair' if classifier.pairs else 'text'} classifier",
         pipeline="text-classification",
         answers=_answers(classifier.head) + _second_opinion(classifier),
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}; "
-        f"{room}logits of a long text's windows are averaged by their tokens.",
+        f"{room}logits of a long text's windows are averaged by their tokens.{order}",
         use=f'print(load("PATH_OF_THIS_FOLDER")([{example}]))',
         limits=_LIMITS,
     )
