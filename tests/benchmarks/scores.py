@@ -153,7 +153,7 @@ def main() -> None:
             for file in (*model.scored, *model.unknown):
                 path = splits.find(*split_name(file))
                 assert path is not None
-                found = TASKS[model.task].evaluate_file(locate(folder or name), path)
+                found = TASKS[model.task].score(locate(folder or name), path)
                 scores = {m: [round(s[m], 4) for s in (found, plain[file])] for m in model.metrics}
                 say(f"{given}, {file}: {scores}")
                 result[given][file] = scores

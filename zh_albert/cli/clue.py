@@ -220,7 +220,7 @@ def run(
                     init=folder,
                     seeds=seeds,
                     overrides=overrides,
-                    observers=[display],
+                    say=display,
                 )
                 results.append(result)
     finally:  # a task that fails does not take the others' scores with it

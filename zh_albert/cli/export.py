@@ -38,10 +38,13 @@ def export(
     Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
     """
     from zh_albert.checkpoints.locate import locate
-    from zh_albert.cli.progress import say
+    from zh_albert.cli.progress import TrainingDisplay, say
     from zh_albert.inference.export import export as write_export
 
-    facts = write_export(locate(model), folder, form=form, precision=precision, dev=dev)
+    with TrainingDisplay() as display:
+        facts = write_export(
+            locate(model), folder, form=form, precision=precision, dev=dev, say=display
+        )
     if precision == "int8" and dev is None:
         say("note: what int8 costs was not measured; --dev FILE does it")
     if as_json:

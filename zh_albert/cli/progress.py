@@ -20,7 +20,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from zh_albert.training.events import Evaluation, Event, Preparation, Warned
+from zh_albert.training.events import Evaluation, Event, Stage, Warned
 from zh_albert.training.events import Progress as Update
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
 
 
 class TrainingDisplay:
-    """Shows a training run; an observer of ``training.events``, and a context."""
+    """Shows a run, or what is scored; an observer of ``training.events``, and a context."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -90,7 +90,7 @@ class TrainingDisplay:
             )
             line = f"update {event.update}/{event.total}  {note}  {_time(event.seconds_left)} left"
             self._advance("training", event.update, event.total, note, line)
-        elif isinstance(event, Preparation):
+        elif isinstance(event, Stage) and (self._bar or event.done < event.total):
             note = f"{event.per_second:,.{0 if event.per_second >= 10 else 1}f}/s"
             line = (
                 f"{event.what}: {event.done:,} of {event.total:,}, {note}, "
@@ -112,6 +112,8 @@ class TrainingDisplay:
         if self._bar:
             if what not in self._tasks:
                 self._tasks[what] = self._bar.add_task(what, total=total, note=note)
+            elif self._bar.tasks[self._tasks[what]].completed > done:
+                self._bar.reset(self._tasks[what])  # another time
             self._bar.update(self._tasks[what], completed=done, total=total, note=note)
         elif time.monotonic() - self._last_line >= _LINE_EVERY_S:
             self._last_line = time.monotonic()

@@ -208,11 +208,14 @@ def evaluate(
     """
     from zh_albert.checkpoints.locate import locate
     from zh_albert.checkpoints.store import load_config
+    from zh_albert.cli.progress import TrainingDisplay
     from zh_albert.tasks.catalog import task_of
 
     folder = locate(model)
     _, facts = load_config(folder)
-    _show(task_of(folder, facts).evaluate_file(folder, file), as_json=as_json)
+    with TrainingDisplay() as display:
+        scores = task_of(folder, facts).score(folder, file, say=display)
+    _show(scores, as_json=as_json)
 
 
 def baseline(

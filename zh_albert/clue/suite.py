@@ -17,6 +17,7 @@ from zh_albert.errors import DataError
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.textio import atomic_write, encode_json
 from zh_albert.training.events import Observer
+from zh_albert.training.stages import silent
 
 _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst")
 _SCORE = "score.json"  # in a run's folder, when it is scored
@@ -104,7 +105,7 @@ def run_task(
     init: Path | None,
     seeds: int,
     overrides: Mapping[str, Any],
-    observers: Sequence[Observer] = (),
+    say: Observer = silent,
 ) -> Result:
     """Fine-tune and score one task; runs that are finished are not run again.
 
@@ -115,7 +116,7 @@ def run_task(
         init: A folder with an encoder to start from; None: random weights.
         seeds: How many.
         overrides: Laid over the task's recipe.
-        observers: See ``training.events``.
+        say: Is told how far it is.
 
     Raises:
         ConfigError: If a run was begun with other settings, or one of these does not fit.
@@ -127,9 +128,9 @@ def run_task(
     for seed in range(1, seeds + 1):
         config = recipe_of(task, overrides, seed)
         run = out / f"seed-{seed}"
-        job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=observers)
+        job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=[say])
         if not (run / _SCORE).exists():
-            score = job.evaluate_file(run, splits.scored)
+            score = job.score(run, splits.scored, say=say)
             with atomic_write(run / _SCORE) as file:
                 file.write(encode_json(score) + b"\n")
         scores.append(_percent(task, json.loads((run / _SCORE).read_text("utf-8"))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from importlib.util import find_spec
 from typing import Literal, get_args
@@ -17,6 +18,8 @@ from zh_albert.model.config import AlbertConfig
 
 EngineName = Literal["auto", "torch", "onnxruntime", "openvino"]
 
+Watch = Callable[[int], Callable[[int], None]]
+
 _MANY_OPERATIONS = 1e11  # done in about the time that OpenVINO takes to start
 
 
@@ -27,6 +30,7 @@ class Engines:
         few: Opens the one that answers soonest.
         many: Opens the one that answers most texts a second; None: the same.
         many_tokens: How many are many.
+        watch: Told of how many tokens work is that begins, returns what is told of those done.
     """
 
     def __init__(
@@ -35,8 +39,10 @@ class Engines:
         many: Callable[[], Engine] | None = None,
         *,
         many_tokens: int = 0,
+        watch: Watch | None = None,
     ) -> None:
         self._openers, self._many_tokens = (few, many or few), many_tokens
+        self.watch = watch or _unwatched
         self._opened: dict[Callable[[], Engine], Engine] = {}
 
     def of(self, tokens: int) -> Engine:
@@ -48,7 +54,17 @@ class Engines:
 
     def for_few(self) -> Engines:
         """Return the engine for a few texts, for any number of them."""
-        return Engines(lambda: self.of(0))
+        return Engines(lambda: self.of(0), watch=self.watch)
+
+    def watched(self, watch: Watch) -> Engines:
+        """Return the same engines, whose work is told of."""
+        same = copy(self)
+        same.watch = watch
+        return same
+
+
+def _unwatched(_: int) -> Callable[[int], None]:
+    return lambda _: None
 
 
 def plain_engines(network: nn.Module) -> Engines:

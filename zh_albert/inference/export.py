@@ -6,6 +6,7 @@ import json
 import math
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tokenization.encoding import PaddedBatch
+from zh_albert.training.events import Observer
 from zh_albert.training.run_folder import refuse_foreign, refuse_trained
+from zh_albert.training.stages import silent
 
 # Largest difference to the network in fp32, as a share of its largest output.
 _TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.25}
@@ -50,7 +53,13 @@ _GO_ALONG = (
 
 
 def export(
-    source: Path, out: Path, *, form: Format, precision: Precision = "fp32", dev: Path | None = None
+    source: Path,
+    out: Path,
+    *,
+    form: Format,
+    precision: Precision = "fp32",
+    dev: Path | None = None,
+    say: Observer = silent,
 ) -> dict[str, Any]:
     """Write a model folder with its network in another format; all of it or nothing.
 
@@ -62,6 +71,7 @@ def export(
         precision: What the engine computes in.
         dev: Labelled examples. Both networks are scored on them; int8 is refused if it loses more
             than half a point.
+        say: Is told how far that is.
 
     Returns:
         What ``export.json`` holds.
@@ -95,8 +105,8 @@ def export(
         trial = Path(name)
         for file, content in files.items():
             write_file(trial / file, content)
-        score = task_of(source, stored.task).evaluate_file
-        before = score(trial, dev) if dev else {}
+        score = partial(task_of(source, stored.task).score, trial, say=say)
+        before = score(dev) if dev else {}
         for file, content in exported.items():
             write_file(trial / file, content)
         facts: dict[str, Any] = {
@@ -120,7 +130,7 @@ def export(
             # A classifier of label sets or values has scores of its own, the one that counts first.
             known = [name for name in ("micro_f1", task.metric) if name in before]
             metric = known[0] if known else next(iter(before))
-            exact, exported_score = before[metric], score(trial, dev)[metric]
+            exact, exported_score = before[metric], score(dev)[metric]
             computed = f"{form} fp32" if precision == "fp32" else precision
             facts["dev"] = {"metric": metric, "fp32": exact, computed: exported_score}
             loss = (exact - exported_score) * 100 / task.best_score

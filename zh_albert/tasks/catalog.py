@@ -11,20 +11,27 @@ from zh_albert.errors import CheckpointError
 from zh_albert.tasks.choice import baseline as choice_baseline
 from zh_albert.tasks.choice import examples as choice_examples
 from zh_albert.tasks.choice import finetune as choice
+from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.classification import baseline as classification_baseline
 from zh_albert.tasks.classification import examples as classification_examples
 from zh_albert.tasks.classification import finetune as classification
+from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.embedding import baseline as embedding_baseline
 from zh_albert.tasks.embedding import examples as embedding_examples
 from zh_albert.tasks.embedding import finetune as embedding
+from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.job import JobConfig
 from zh_albert.tasks.ner import baseline as ner_baseline
 from zh_albert.tasks.ner import examples as ner_examples
 from zh_albert.tasks.ner import finetune as ner
+from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.reading import baseline as reading_baseline
 from zh_albert.tasks.reading import examples as reading_examples
 from zh_albert.tasks.reading import finetune as reading
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.training.events import Observer
 from zh_albert.training.resume import Position
+from zh_albert.training.stages import silent, watched
 
 
 class Task(NamedTuple):
@@ -36,8 +43,10 @@ class Task(NamedTuple):
     """A task file → examples."""
     finetune: Callable[..., tuple[Any, Position]]
     """Examples, dev examples, settings → a model folder; see ``classification.finetune``."""
-    evaluate_file: Callable[[Path, Path], dict[str, Any]]
-    """A model folder and a task file → scores."""
+    load: Callable[[Path], Any]
+    """A model folder → the model."""
+    evaluate_file: Callable[[Any, Path], dict[str, Any]]
+    """A model and a task file → scores."""
     score_baseline: Callable[[Sequence[Any], Sequence[Any]], dict[str, Any]]
     """Examples and dev examples → scores of what a user would pick instead."""
     metric: str = "accuracy"
@@ -47,6 +56,22 @@ class Task(NamedTuple):
     read_unlabelled: Callable[[Path], list[Any]] | None = None
     """A file of texts for a teacher → what ``finetune`` takes as ``unlabelled``; None: nothing."""
 
+    def score(self, folder: Path, file: Path, *, say: Observer = silent) -> dict[str, Any]:
+        """Score a model folder on a task file, with the engines that it opens with.
+
+        Args:
+            folder: Of a model for this task.
+            file: Labelled examples.
+            say: Is told how far it is.
+
+        Raises:
+            CheckpointError: If the folder cannot be read.
+            DataError: If the file cannot be, or has labels that the model does not know.
+        """
+        model = self.load(folder)
+        model.engines = watched(model.engines, f"tokens of {file.name}", say)
+        return self.evaluate_file(model, file)
+
 
 TASKS: Mapping[str, Task] = MappingProxyType(
     {
@@ -54,6 +79,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             config=classification.FinetuneConfig,
             read=classification_examples.read_text_examples,
             finetune=classification.finetune,
+            load=TextClassifier.load,
             evaluate_file=classification.evaluate_file,
             score_baseline=classification_baseline.score_baseline,
             read_unlabelled=classification_examples.read_unlabelled_texts,
@@ -62,6 +88,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             config=classification.FinetuneConfig,
             read=classification_examples.read_pair_examples,
             finetune=classification.finetune,
+            load=TextClassifier.load,
             evaluate_file=classification.evaluate_file,
             score_baseline=classification_baseline.score_baseline,
             read_unlabelled=classification_examples.read_unlabelled_pairs,
@@ -70,6 +97,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             config=choice.FinetuneConfig,
             read=choice_examples.read_choice_examples,
             finetune=choice.finetune,
+            load=TextChooser.load,
             evaluate_file=choice.evaluate_file,
             score_baseline=choice_baseline.score_baseline,
         ),
@@ -77,6 +105,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             config=embedding.FinetuneConfig,
             read=embedding_examples.read_embedding_examples,
             finetune=embedding.finetune,
+            load=TextEmbedder.load,
             evaluate_file=embedding.evaluate_file,
             score_baseline=embedding_baseline.score_baseline,
             metric="spearman",
@@ -85,6 +114,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             config=ner.FinetuneConfig,
             read=ner_examples.read_entity_examples,
             finetune=ner.finetune,
+            load=TextTagger.load,
             evaluate_file=ner.evaluate_file,
             score_baseline=ner_baseline.score_baseline,
             metric="f1",
@@ -94,6 +124,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
             config=reading.FinetuneConfig,
             read=reading_examples.read_reading_examples,
             finetune=reading.finetune,
+            load=TextReader.load,
             evaluate_file=reading.evaluate_file,
             score_baseline=reading_baseline.score_baseline,
             metric="f1",

@@ -38,6 +38,7 @@ from zh_albert.training.engine import (
 from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
 from zh_albert.training.resume import Position
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
+from zh_albert.training.stages import watched
 
 Losses = Callable[[Tensor, dict[str, Tensor]], Tensor]
 """Logits and a batch → the loss of each example."""
@@ -214,9 +215,11 @@ def finetune_model(
     def assess() -> dict[str, float]:
         assert trainee.evaluate is not None
         exact = model.engines
+        chosen = exact
         if used.train.precision == "bf16" and is_bf16_faster():
             # What chooses weights need not be more exact than what makes them.
-            model.engines = Engines(partial(TorchEngine, model.module, "bf16"))
+            chosen = Engines(partial(TorchEngine, model.module, "bf16"))
+        model.engines = watched(chosen, "tokens of dev", say)
         try:
             scores.update(trainee.evaluate())
         finally:

@@ -16,7 +16,7 @@ from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
 from zh_albert.training.linear_start import Standard
-from zh_albert.training.preparing import Preparing
+from zh_albert.training.stages import watched
 
 _SPREAD = 0.5  # of what goes into the pooler's tanh: nearly linear, and not small
 
@@ -30,18 +30,15 @@ def start_pooler(
         module: With a trained encoder, which stays as it is.
         texts: To measure how the encoder's vectors are spread, not many.
         config: The encoder's.
-        say: Told how many windows are read.
+        say: Told how much is read.
 
     Returns:
         What goes into the last layer. Shape: (texts, hidden).
     """
     precision: Precision = "bf16" if is_bf16_faster() else "fp32"
     engines = Engines(partial(TorchEngine, _Summary(module), precision))
-    windows = sum(len(text.windows) for text in texts)
-    preparing = Preparing("the encoder reads windows for the head's start", windows, say)
-    vectors = predicted_outputs(
-        engines, texts, width=config.hidden_size, config=config, advance=preparing.advance
-    )
+    engines = watched(engines, "tokens read for the head's start", say)
+    vectors = predicted_outputs(engines, texts, width=config.hidden_size, config=config)
     pooler = module.encoder.pooler
     with torch.no_grad():
         if module.pooling == "mean":

@@ -34,7 +34,7 @@ def network_outputs(
     Yields:
         The numbers of a batch's inputs, and the outputs of these. Every number comes once.
     """
-    engine = engines.of(sum(lengths))
+    engine, advance = engines.of(sum(lengths)), engines.watch(sum(lengths))
     step, limit = engine.multiple_of, config.max_position_embeddings
 
     def run(chosen: list[int]) -> tuple[list[int], NDArray[np.float32]]:
@@ -45,4 +45,7 @@ def network_outputs(
     sizes = [Size(rows=1, length=min(-(-length // step) * step, limit)) for length in lengths]
     batches = sorted_batches(sizes, batch_tokens or engine.batch_tokens)
     workers = min(engine.workers, len(batches))
-    yield from map_ahead(run, batches, threads=workers) if workers > 1 else map(run, batches)
+    done = map_ahead(run, batches, threads=workers) if workers > 1 else map(run, batches)
+    for chosen, outputs in done:
+        yield chosen, outputs
+        advance(sum(lengths[number] for number in chosen))

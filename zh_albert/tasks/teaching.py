@@ -29,7 +29,7 @@ from zh_albert.tasks.batching import Size, sorted_batches
 from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.events import Observer
-from zh_albert.training.preparing import Preparing
+from zh_albert.training.stages import StageMeter
 
 _ASKED = 8192  # characters or tokens at a time: some seconds' work, lost if it is interrupted
 
@@ -188,7 +188,7 @@ def ask_once(
     left = [chunk for chunk in chunks if answers.missing(chunk)]
     random.Random(0).shuffle(left)  # long and short ones: how long the rest takes can be told
     done = len(lengths) - sum(map(len, left))
-    preparing = Preparing("the teacher answers", len(lengths), say, done=done)
+    stage = StageMeter("the teacher answers", len(lengths), say, done=done)
     for chunk in left:
         answers.keep(chunk, ask(chunk))
         if answers.missing(chunk):
@@ -196,7 +196,7 @@ def ask_once(
                 "the teacher's answers are not all numbers of half precision: it has diverged; "
                 "take another one"
             )
-        preparing.advance(len(chunk))
+        stage.advance(len(chunk))
     return answers
 
 

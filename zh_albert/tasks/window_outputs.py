@@ -8,7 +8,7 @@ others (docs/experiments.md, pairs and choices).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -63,7 +63,6 @@ def predicted_outputs(
     config: AlbertConfig,
     batch_tokens: int | None = None,
     odds: bool = False,
-    advance: Callable[[int], None] | None = None,
 ) -> Tensor:
     """Return the merged outputs of any number of texts, without gradients.
 
@@ -76,7 +75,6 @@ def predicted_outputs(
         config: The encoder's.
         batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         odds: See ``merged_outputs``.
-        advance: Is told how many further windows are read.
 
     Returns:
         In the order of the texts, on the CPU. Shape: (texts, width).
@@ -87,8 +85,6 @@ def predicted_outputs(
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
         weighted = _counted(torch.from_numpy(rows), odds=odds) * torch.tensor(share)[:, None]
         merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
-        if advance:
-            advance(len(places))
     return merged.log().float() if odds else merged
 
 

@@ -52,8 +52,8 @@ class Warned:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preparation:
-    """While something is made that training needs, before the first update."""
+class Stage:
+    """While something else than updates is done: what they need first, or scores on dev."""
 
     update: int = 0
     what: str  # what is being done, to be shown
@@ -63,7 +63,7 @@ class Preparation:
     seconds_left: float
 
 
-Event = Preparation | Progress | Evaluation | Warned
+Event = Stage | Progress | Evaluation | Warned
 Observer = Callable[[Event], None]
 
 

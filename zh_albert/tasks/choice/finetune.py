@@ -46,9 +46,9 @@ from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer, Warned
-from zh_albert.training.preparing import silent
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
+from zh_albert.training.stages import silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,10 +293,10 @@ def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[st
     }
 
 
-def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
-    """Score a model folder on a task file; see ``evaluate``.
+def evaluate_file(chooser: TextChooser, file: Path) -> dict[str, Any]:
+    """Score a model on a task file; see ``evaluate``.
 
     Raises:
         DataError: If the file cannot be read.
     """
-    return evaluate(TextChooser.load(folder), read_choice_examples(file))
+    return evaluate(chooser, read_choice_examples(file))

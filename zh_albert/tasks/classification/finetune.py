@@ -43,9 +43,9 @@ from zh_albert.tasks.texts import Content, fresh
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer
-from zh_albert.training.preparing import silent
 from zh_albert.training.resume import Position, seed_torch
 from zh_albert.training.run_folder import state_folder
+from zh_albert.training.stages import silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,13 +302,12 @@ def evaluate(
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
 
 
-def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
-    """Score a model folder on a task file; see ``evaluate``.
+def evaluate_file(classifier: TextClassifier, file: Path) -> dict[str, Any]:
+    """Score a model on a task file; see ``evaluate``.
 
     Raises:
         DataError: If the file cannot be read, or has labels that the model does not know.
     """
-    classifier = TextClassifier.load(folder)
     examples = (read_pair_examples if classifier.pairs else read_text_examples)(file)
     refuse_unknown(classifier.head, examples, file)
     return evaluate(classifier, examples)

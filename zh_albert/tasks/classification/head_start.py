@@ -12,7 +12,7 @@ from zh_albert.tasks.pooler_start import start_pooler
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
 from zh_albert.training.linear_start import fit_linear
-from zh_albert.training.preparing import silent
+from zh_albert.training.stages import silent
 
 # Tokens, on average. Means over more vary so little that the fit needs large weights, and training
 # loses what it began with: of reviews of 110 tokens it did harm (docs/experiments.md, few texts).

@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from zh_albert.tasks.classification.ngrams import Counts, NgramVoter, counted, weighed
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
-from zh_albert.training.preparing import Preparing, silent
+from zh_albert.training.stages import StageMeter, silent
 
 _ALPHA = 1.0  # the ridge's
 _MOST = 1 << 17  # n-grams kept where rare ones are learned from, too: 1.5 MB for 15 classes
@@ -129,10 +129,10 @@ def best_recipe(
                 learned = _learn_classes(recipe, _those(own, ~held), known, weight[~held])
                 answers = classes[_margins(learned, _those(own, held)).argmax(1)]
                 found[held] = answers == wanted[held]
-            preparing.advance()
+            stage.advance()
         return found
 
-    preparing = Preparing("n-grams are tried", len(RECIPES) * _FOLDS, say)
+    stage = StageMeter("n-grams are tried", len(RECIPES) * _FOLDS, say)
     of_plain, best, furthest = right(RECIPES[0]), RECIPES[0], 0.0
     for recipe in RECIPES[1:]:
         ahead = weight * (right(recipe).astype(np.float32) - of_plain)

@@ -195,10 +195,10 @@ def evaluate(
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
 
 
-def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
-    """Score a model folder on a file of pairs with labels; see ``evaluate``.
+def evaluate_file(embedder: TextEmbedder, file: Path) -> dict[str, Any]:
+    """Score a model on a file of pairs with labels; see ``evaluate``.
 
     Raises:
         DataError: If the file cannot be read, or holds something else.
     """
-    return evaluate(TextEmbedder.load(folder), read_embedding_examples(file), file)
+    return evaluate(embedder, read_embedding_examples(file), file)

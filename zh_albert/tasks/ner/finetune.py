@@ -245,13 +245,12 @@ def evaluate(
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
 
 
-def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
-    """Score a model folder on a task file; see ``evaluate``.
+def evaluate_file(tagger: TextTagger, file: Path) -> dict[str, Any]:
+    """Score a model on a task file; see ``evaluate``.
 
     Raises:
         DataError: If the file cannot be read, or has types that the model does not know.
     """
-    tagger = TextTagger.load(folder)
     examples = read_entity_examples(file)
     refuse_unseen(types_in(examples), tagger.labels, file, "types")
     return evaluate(tagger, examples)

@@ -27,7 +27,7 @@ from zh_albert.tasks.ner.tags import tags_of
 from zh_albert.tasks.ngrams import hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
-from zh_albert.training.preparing import Preparing, silent
+from zh_albert.training.stages import StageMeter, silent
 
 _ORDERS = 3  # single tokens, pairs and triples
 _WIDTH = 12  # numbers that an n-gram is; the tags are made of them
@@ -85,7 +85,7 @@ class NgramTagger(nn.Module):
         optimizer = torch.optim.Adagrad(self.parameters(), lr=_RATE)
         tags = [torch.tensor(tags_of(passage.spans, passage.tokens)) for passage in passages]
         plan = _planned([passage.text.size for passage in passages], seed)
-        preparing = Preparing("updates of n-grams", len(plan), say)
+        stage = StageMeter("updates of n-grams", len(plan), say)
         for item in plan:
             chosen = torch.cat([rows[index] for index in item])
             kept = torch.rand(chosen.shape) >= _FORGOTTEN
@@ -98,7 +98,7 @@ class NgramTagger(nn.Module):
             likelihood = log_likelihood(emissions, mask, self.transitions(), wanted)
             torch.autograd.backward(-likelihood.mean())
             optimizer.step()
-            preparing.advance()
+            stage.advance()
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the scores of tags, but for the first two and the last two rows.

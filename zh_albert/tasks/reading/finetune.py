@@ -242,13 +242,13 @@ def evaluate(
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
 
 
-def evaluate_file(folder: Path, file: Path) -> dict[str, Any]:
-    """Score a model folder on a task file; see ``evaluate``.
+def evaluate_file(reader: TextReader, file: Path) -> dict[str, Any]:
+    """Score a model on a task file; see ``evaluate``.
 
     Raises:
         DataError: If the file cannot be read.
     """
-    return evaluate(TextReader.load(folder), read_reading_examples(file))
+    return evaluate(reader, read_reading_examples(file))
 
 
 def _tuned(readings: Sequence[Reading], examples: Sequence[ReadingExample]) -> float:

@@ -1,10 +1,11 @@
-"""What takes its time before the first update tells how far it is."""
+"""What takes its time beside the updates tells how far it is: preparation, scoring."""
 
 from __future__ import annotations
 
 import time
 
-from zh_albert.training.events import Event, Observer, Preparation
+from zh_albert.engines.choice import Engines
+from zh_albert.training.events import Event, Observer, Stage
 
 _TELL_EVERY_S = 1.0
 
@@ -13,7 +14,7 @@ def silent(_: Event) -> None:
     """Listen to nothing; an observer."""
 
 
-class Preparing:
+class StageMeter:
     """Counts what is done and tells an observer, at most once a second and at the end.
 
     Args:
@@ -36,7 +37,7 @@ class Preparing:
             return
         self._told, rate = seconds, (self._done - self._before) / max(seconds, 1e-9)
         self._say(
-            Preparation(
+            Stage(
                 what=self._what,
                 done=self._done,
                 total=self._total,
@@ -44,3 +45,14 @@ class Preparing:
                 seconds_left=(self._total - self._done) / rate,
             )
         )
+
+
+def watched(engines: Engines, what: str, say: Observer) -> Engines:
+    """Return the same engines; an observer is told how many tokens of a piece of work are run.
+
+    Args:
+        engines: Run a network.
+        what: See ``StageMeter``.
+        say: Is told.
+    """
+    return engines.watched(lambda tokens: StageMeter(what, tokens, say).advance)
