@@ -50,7 +50,7 @@ RECIPES = (
     PLAIN,
     Recipe(orders=3, seen_in=3, c=0.2, contrasted=True),
     Recipe(orders=4, seen_in=2, c=0.1, contrasted=True),
-    Recipe(orders=4, seen_in=2, c=0.3, contrasted=True),  # of long texts, and where texts repeat
+    Recipe(orders=4, seen_in=2, c=0.3, contrasted=True),  # where texts repeat
 )
 
 
