@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import QUICK, Ran, reviews
+from zh_albert.tasks.texts import has_content
 
 Cli = Callable[..., Ran]
 
@@ -42,6 +43,12 @@ def test_a_bad_training_file_is_named_with_its_line(
     ran = cli("finetune", "--train", path, "--dev", path, "--out", tmp_path / "out")
     refused(ran, problem)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["\U0001fa77", "\U0001fae8好", "\ue000"])
+def test_characters_newer_than_this_python_are_text(text: str) -> None:
+    assert has_content(text)
+    assert not has_content(" \u200b\u0301\x07")
 
 
 def test_a_missing_file_is_named(cli: Cli, trained: Path, tmp_path: Path) -> None:

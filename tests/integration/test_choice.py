@@ -118,10 +118,31 @@ def test_a_choices_odds_are_averaged_over_windows_in_prediction_and_in_training(
     np.testing.assert_allclose(found, torch.stack(expected), atol=2e-5)
 
     source, _ = choice_data(model, [ChoiceExample(question, 1)], batch_tokens=10_000, seed=1)
-    inputs = source.load([0]).inputs
+    [item] = source.plan(0)
+    inputs = source.load(item).inputs
     with torch.inference_mode():
         loss = choice_loss(partial(question_losses, None), model.module, inputs).loss
     assert float(loss) == pytest.approx(-float(found.log_softmax(0)[1]), rel=1e-4)
+
+
+def test_a_batch_has_the_same_windows_of_a_long_context_for_all_choices(chooser: Path) -> None:
+    model = TextChooser.load(chooser)
+    long = ChoiceExample(Question("今天房间很好。" * 99, "", ("房间", "满意", "早餐")), 1)
+    source, _ = choice_data(model, [long], batch_tokens=256, seed=1)
+    seen = set()
+    for epoch in range(4):
+        [item] = source.plan(epoch)
+        inputs = source.load(item).inputs
+        assert inputs["token_ids"].numel() <= 256
+        rows = {
+            choice: [ids[:-4].tolist() for ids in inputs["token_ids"][inputs["owner"] == choice]]
+            for choice in range(3)
+        }
+        assert rows[0] == rows[1] == rows[2]
+        sums = torch.zeros(3).index_add(0, inputs["owner"], inputs["share"])
+        np.testing.assert_allclose(sums, 1, rtol=1e-6)
+        seen.add(str(rows[0]))
+    assert len(seen) > 1  # each epoch others
 
 
 def test_the_loss_is_the_mean_of_each_questions_own_cross_entropy(chooser: Path) -> None:

@@ -279,6 +279,51 @@ def test_a_question_with_one_choice_is_answered_by_it(
     assert cli("clue", "check", file, "--task", "c3", "--data", data).out == f"{file}: no fault\n"
 
 
+def test_official_rows_without_text_are_left_out_and_told(
+    cli: Cli, release: Path, micro: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(release, data)
+    file = data / "eprstmt" / "train_0.json"
+    empty = json.dumps({"id": 99, "sentence": " ", "label": "Positive"})
+    file.write_text(file.read_text("utf-8") + empty + "\n", encoding="utf-8")
+    arguments = ("--tasks", "eprstmt", "--data", data, "--out", tmp_path / "runs", "--init", micro)
+    ran = cli("clue", "run", *arguments, "--seeds", 1, *BRIEF)
+    assert ran.code == 0, ran.err
+    assert "train_0.json: 1 of 65 rows left out: nothing to read in them" in ran.err
+
+
+def test_a_score_is_of_the_file_that_is_there(
+    cli: Cli, release: Path, micro: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(release, data)
+    arguments = ("--tasks", "eprstmt", "--data", data, "--out", tmp_path / "runs", "--init", micro)
+    command = ("clue", "run", *arguments, "--seeds", 1, *BRIEF, "--json")
+    [before] = json.loads(cli(*command).out)["results"]
+    file = data / "eprstmt" / "test_public.json"
+    other = {"Positive": "Negative", "Negative": "Positive"}
+    turned = [{**row, "label": other[row["label"]]} for _, row in read_objects(file)]
+    write(file, turned)
+    [after] = json.loads(cli(*command).out)["results"]
+    assert before["mean"] > 60
+    assert after["mean"] == pytest.approx(100 - before["mean"])
+
+
+def test_labels_that_are_never_learned_show_before_anything_is(
+    cli: Cli, release: Path, micro: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(release, data)
+    file = data / "eprstmt" / "train_0.json"
+    write(file, [row for _, row in read_objects(file) if row["label"] == "Positive"][:-1])
+    arguments = ("--data", data, "--out", tmp_path / "runs", "--init", micro)
+    ran = cli("clue", "run", "--tasks", "cluener,eprstmt", *arguments, *BRIEF)
+    assert ran.code == 2
+    assert "error: " in ran.err.splitlines()[-1]
+    assert not (tmp_path / "runs" / "cluener" / "seed-1").exists()
+
+
 def test_what_is_wrong_with_the_second_task_shows_before_the_first_is_learned(
     cli: Cli, release: Path, micro: Path, tmp_path: Path
 ) -> None:
@@ -325,6 +370,7 @@ def test_faults_are_told_a_line_each_with_exit_code_2(
     [
         (("check", "x.json", "--task", "tnew", "--data", "y"), "no CLUE task 'tnew'; did you mean"),
         (("run", "--tasks", "eprstmt", "--data", "none", "--out", "out"), "clue fetch eprstmt"),
+        (("run", "--tasks", "tnews", "--data", "d", "--out", "o", "--set=train.seed=7"), "--seeds"),
         (("convert", "eprstmt", "none.json", "--out", "o.jsonl"), "none.json: no such file"),
     ],
 )
@@ -340,6 +386,16 @@ def test_what_a_user_gets_wrong_is_one_line(
     assert ran.code == 2
     assert ran.err.splitlines()[-1].startswith("error: ")
     assert problem in ran.err
+
+
+def test_a_name_with_a_dot_is_a_folder(
+    cli: Cli, release: Path, suite: Path, micro: Path, tmp_path: Path
+) -> None:
+    assert run(cli, release, suite, micro).code == 0
+    model, data = suite / "eprstmt" / "seed-1", release / "eprstmt"
+    ran = cli("clue", "predict", "eprstmt", model, data, "--out", tmp_path / "sub-1.1")
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "sub-1.1" / "eprstmt_predict.json").is_file()
 
 
 def test_a_model_for_another_task_is_refused(

@@ -126,6 +126,32 @@ def test_single_files_are_fetched_into_the_folder(cli: Cli, server: Server, tmp_
     assert len(list((tmp_path / "bustm").glob("*.json"))) == 14
 
 
+@pytest.mark.parametrize("content", [b"\n", b"<html>busy</html>", b"[1]\n"])
+def test_what_is_no_rows_is_not_kept(
+    cli: Cli, server: Server, tmp_path: Path, content: bytes
+) -> None:
+    server.files["/train_0.json"] = content
+    ran = cli("clue", "fetch", "bustm", "--to", tmp_path, "--mirror", server.address)
+    assert ran.code == 2
+    assert "train_0.json: expected lines of JSON, got" in ran.err
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_an_empty_folder_is_no_release(cli: Cli, server: Server, tmp_path: Path) -> None:
+    (tmp_path / "cluener").mkdir()
+    server.files["/%E9%95%9C%E5%83%8F/cluener_public.zip"] = archive()
+    mirror = f"{server.address}/镜像"
+    ran = cli("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", mirror)
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "cluener" / "train.json").is_file()
+
+
+def test_a_server_that_refuses_every_part_is_told(server: Server, tmp_path: Path) -> None:
+    server.files["/x.json"] = b""  # "no byte from 0 on"
+    with pytest.raises(DataError, match="the server says 416"):
+        fetch(Download(f"{server.address}/x.json"), tmp_path / "x.json")
+
+
 def test_the_checksum_decides(server: Server, tmp_path: Path) -> None:
     server.files["/x.json"] = b"right"
     url, file = f"{server.address}/x.json", tmp_path / "x.json"
@@ -197,7 +223,9 @@ def test_an_encrypted_archive_or_one_packed_in_an_unknown_way_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "http://nowhere.invalid", "here"])
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:9", "http://nowhere.invalid", "http://[::1", "here"]
+)
 def test_without_a_network_it_says_so_in_one_line(cli: Cli, tmp_path: Path, address: str) -> None:
     ran = cli("clue", "fetch", "cluener", "--to", tmp_path, "--mirror", address)
     assert ran.code == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ from tests.integration.test_pairs import write
 from zh_albert import AlbertEmbedder, load
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.embedding.contrast import contrastive_loss
+from zh_albert.tasks.embedding.examples import EmbeddingExample
+from zh_albert.tasks.embedding.finetune import FinetuneConfig, contrastive_data, finetune
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.training.config import TrainConfig
 
 Cli = Callable[..., Ran]
 LEARN = (*QUICK, "--set=train.epochs=20", "--set=train.batch_tokens=1024")
@@ -101,15 +106,25 @@ def test_alone_and_among_others_and_normalized(vectors: Path) -> None:
     np.testing.assert_allclose(streamed[2], together[1], atol=2e-5)
 
 
-def test_an_empty_text_is_named_also_behind_the_first_pool(
-    vectors: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from zh_albert.tasks.embedding import embedder
-
-    monkeypatch.setattr(embedder, "_POOL", 2)
+def test_an_empty_text_is_named(vectors: Path) -> None:
     with pytest.raises(DataError, match=r"texts\[3\] is empty"):
         load(str(vectors)).encode(["好", "好", "好", " "])
     assert len(load(str(vectors)).encode(["好", "好", "好", "很"])) == 4
+
+
+def test_long_texts_share_a_batch_with_others(micro: Path, tmp_path: Path) -> None:
+    window = WindowConfig(max_length=32, stride=8)
+    texts = [EmbeddingExample(f"第{n}天的房间很好。" * 200) for n in range(8)]
+    config = FinetuneConfig(window=window, train=TrainConfig(max_updates=1, batch_tokens=256))
+    made, _ = finetune(texts, [], config, init=micro)
+    same = [(str(one.text), str(one.text)) for one in texts]
+    data = contrastive_data(made, same, batch_tokens=256, seed=1)
+    plan = data.source.plan(0)
+    assert [len(item[1]) for item in plan] == [4, 4]
+    assert data.source.load(plan[0]).inputs["token_ids"].numel() <= 256
+    small = replace(config, train=TrainConfig(max_updates=1, batch_tokens=64))
+    with pytest.raises(ConfigError, match="batch_tokens=64: most pairs would be alone"):
+        finetune(texts, [], small, init=micro)
 
 
 def test_predict_writes_a_vector_a_line(vectors: Path, cli: Cli, tmp_path: Path) -> None:

@@ -138,6 +138,18 @@ def test_a_reader_may_learn_from_unanswerable_questions_and_always_answer(
     assert load(str(tmp_path / "out"))("吃了什么？", "昨天李华去了杭州，很高兴。").text
 
 
+def test_without_unanswerable_questions_to_learn_from_it_always_answers(
+    cli: Cli, micro: Path, tmp_path: Path
+) -> None:
+    train, dev = trips(tmp_path / "t.jsonl"), trips(tmp_path / "d.jsonl", unanswerable=True)
+    files = ("--train", train, "--dev", dev, "--out", tmp_path / "out", "--init", micro)
+    ran = cli("finetune", "--task", "reading", *files, *QUICK)
+    assert ran.code == 0, ran.err
+    task = json.loads((tmp_path / "out" / "config.json").read_text())["zh_albert"]["task"]
+    assert task["threshold"] is None
+    assert load(str(tmp_path / "out"))("吃了什么？", "昨天李华去了杭州，很高兴。").text
+
+
 def test_the_threshold_in_the_folder_decides(model: Path) -> None:
     reader = TextReader.load(model)
     context = "昨天李华去了杭州，很高兴。"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +68,23 @@ def test_a_mirrored_pair_is_read_in_each_order(
     assert mirrored.windows == there.windows + back.windows
     assert encode_mirrored(right, left, SPECIAL, window).readings == [back, there]
     assert there.readings == [there]
+
+
+@given(first=st.integers(1, 300), window=settings(), tokens=st.integers(1, 200), seed=st.integers())
+def test_training_reads_as_many_windows_of_a_text_as_a_batch_has_room_for(
+    first: int, window: WindowConfig, tokens: int, seed: int
+) -> None:
+    text = encode_pair(Encoding([9] * first, []), Encoding([8], []), SPECIAL, window)
+
+    drawn = text.drawn(tokens, random.Random(seed))
+
+    fits = text.size.rows * text.size.length <= tokens
+    assert (drawn is text) == (fits or len(text.windows) == 1)
+    assert len(drawn.windows) == 1 or drawn.size.rows * text.size.length <= tokens
+    assert drawn.size.rows == text.size.within(tokens).rows
+    kept = [text.parts.index(part) for part in drawn.parts]
+    assert kept == sorted(set(kept))
+    assert drawn.windows == [text.windows[index] for index in kept]
 
 
 @given(st.data())

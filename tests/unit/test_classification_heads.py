@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
+from sklearn.metrics import f1_score
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.classification.heads import (
@@ -20,14 +21,14 @@ from zh_albert.tasks.classification.heads import (
     head_for,
     head_from,
 )
-from zh_albert.tasks.classification.metrics import best_threshold
+from zh_albert.tasks.classification.metrics import best_threshold, label_set_metrics
 from zh_albert.tasks.correlations import correlations
 
 
 def trained_constant(head: LabelHead, targets: torch.Tensor, weights: torch.Tensor) -> float:
     """Minimise the mean loss over logits that are the same for every text."""
     logits = torch.zeros(1, len(head.labels), requires_grad=True)
-    optimizer = torch.optim.LBFGS([logits], max_iter=200)
+    optimizer = torch.optim.LBFGS([logits], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
@@ -103,6 +104,27 @@ def label_sets(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     gold = draw(st.lists(st.booleans(), min_size=size, max_size=size))
     scores = draw(st.lists(st.integers(0, 8), min_size=size, max_size=size))
     return np.array(gold).reshape(shape), (np.array(scores) / 8).reshape(shape)
+
+
+@given(label_sets())
+def test_f1_of_label_sets_is_that_of_scikit_learn(case: tuple[np.ndarray, np.ndarray]) -> None:
+    gold, predicted = case[0], case[1] > 0.5
+    found = label_set_metrics(gold, predicted)
+    # Of a single label scikit-learn would count the texts without it, too.
+    wide = [np.hstack([labels, np.zeros((len(labels), 1), bool)]) for labels in (gold, predicted)]
+    assert found["micro_f1"] == pytest.approx(f1_score(*wide, average="micro", zero_division=0))
+    of_each = f1_score(*wide, average=None, zero_division=0)[:-1]
+    assert found["macro_f1"] == pytest.approx(of_each.mean())
+    assert found["accuracy"] == (gold == predicted).all(-1).mean()
+
+
+def test_values_far_from_zero_keep_their_differences() -> None:
+    labels = [1_700_000_000.0, 1_700_000_010.0, 1_700_000_040.0]
+    head = head_for(labels, "regression")
+    targets = head.targets(labels)
+    assert targets.dtype == torch.float32
+    np.testing.assert_allclose(targets, [-0.98058, -0.39223, 1.37281], atol=1e-4)
+    np.testing.assert_allclose(head.scores(targets[:, None])[:, 0], labels, rtol=0, atol=1e-4)
 
 
 @given(label_sets())

@@ -35,6 +35,14 @@ def test_a_right_submission_has_no_fault(headlines: Path, tmp_path: Path) -> Non
     assert first == {"id": 0, "label": "104", "label_desc": "news_finance"}
 
 
+def test_a_name_that_is_half_a_character_can_be_shown(headlines: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tnews11_predict.json"
+    file.write_text('{"id": 0, "\\ud83d": "104"}\n', encoding="utf-8")
+    told = [fault.problem for fault in check(CLUE_TASKS["tnews"], file, headlines)]
+    assert any("found fields 'id', '\\ud83d'" in problem for problem in told)
+    assert "".join(told).encode()
+
+
 def test_ten_planted_faults_are_all_seen(headlines: Path, tmp_path: Path) -> None:
     good = '{"id": %d, "label": "104"}\n'
     file = tmp_path / "tnews_predict.json"  # 1: neither tnews11 nor tnews10

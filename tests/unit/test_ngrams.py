@@ -28,9 +28,11 @@ from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import (
     FinetuneConfig,
     ModelConfig,
+    classification_data,
     evaluate,
     finetune,
 )
+from zh_albert.tasks.classification.head_start import start_pays
 from zh_albert.tasks.classification.ngram_learning import (
     PLAIN,
     RECIPES,
@@ -226,7 +228,7 @@ def test_of_a_pair_what_the_second_adds_and_what_both_share_counts() -> None:
 def test_of_a_mirrored_pair_the_order_does_not_matter() -> None:
     def features(first: str, second: str) -> list[int]:
         tokenizer = default_tokenizer()
-        window = WindowConfig(max_length=32, stride=2)
+        window = WindowConfig(max_length=32, stride=0)  # n-grams at the borders are cut
         sides = (tokenizer.encode_batch([text])[0] for text in (first, second))
         found = features_of(encode_mirrored(*sides, tokenizer.special, window), 3)
         return sorted(found.tolist())
@@ -235,8 +237,31 @@ def test_of_a_mirrored_pair_the_order_does_not_matter() -> None:
     assert len(none) == 6 + 3 + 2  # 丙, 丁, 戊, 丙丁, 丁戊, 丙丁戊; 甲, 乙, 甲乙; shares of 0
     assert len(half) == 1 + (2 + 2) + (4 + 4)  # 甲; 丁, 甲丁, 乙, 甲乙; 3 tenths of each
     assert len(all_) == 3 + (11 + 11)  # 甲, 乙, 甲乙; 10 tenths of each
-    for first in ("丙丁戊", "甲丁", "甲乙", "甲乙丙丁"):
-        assert features(first, "甲乙") == features("甲乙", first)
+    for first in ("丙丁戊", "甲丁", "甲乙", "甲乙丙丁", "甲乙" * 9 + "丙", "丁甲" * 30):
+        for second in ("甲乙", "乙丙甲" * 12):
+            assert features(first, second) == features(second, first)
+
+
+def test_a_mirrored_pair_counts_once_for_the_heads_start() -> None:
+    tokenizer = default_tokenizer()
+    window = WindowConfig(max_length=128, stride=32)
+    sides = (tokenizer.encode_batch([text])[0] for text in ("甲" * 30, "乙" * 30))
+    assert start_pays([encode_mirrored(*sides, tokenizer.special, window)], 2)
+
+
+def test_pairs_are_learned_in_another_order_in_another_epoch(tmp_path: Path) -> None:
+    init = save_micro_encoder(tmp_path / "micro")
+    pairs = [TextExample((f"{word}很好", "不好"), word) for word in SUBJECTS]
+    config = replace(CONFIG, model=ModelConfig(pooling="mean", symmetric=True))
+    made, _ = finetune(pairs, [], config, init=init)
+    source, _ = classification_data(made, pairs, batch_tokens=1, seed=1)  # a batch for each pair
+    seen: dict[int, set[str]] = {}
+    for epoch in range(8):
+        for item in source.plan(epoch):
+            [number] = item[1]
+            seen.setdefault(number, set()).add(str(source.load(item).inputs["token_ids"].tolist()))
+    assert len(seen) == len(pairs)
+    assert all(len(orders) == 2 for orders in seen.values())
 
 
 def test_pairs_learn_from_them(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_the_loss_is_that_of_any_right_answer() -> None:
     torch.manual_seed(0)
     scores = torch.randn(4, 16, 2)
     expected = 0.0
-    for row, lesson in enumerate(lessons[index] for index in item):
+    for row, lesson in enumerate(lessons[index] for index in item[1]):
         seen = [0, *range(4, 15)]  # [CLS] and the text
         start, end = (
             {place: scores[row, place, side].exp().item() for place in seen} for side in (0, 1)

@@ -204,13 +204,13 @@ def run(
     chosen = _chosen([name.strip() for name in names.split(",")])
     folder = start_of(init)
     overrides = parse_overrides(set_ or [])
-    splits = {}
+    display, splits = TrainingDisplay(), {}
     for task in chosen:  # what is wrong with the last one's files shows before the first is learned
         recipe_of(task, overrides, seed=1)
-        splits[task.name] = prepare(task, data / task.name, out / task.name)
+        splits[task.name] = prepare(task, data / task.name, out / task.name, say=display)
     results = []
     try:
-        with TrainingDisplay() as display:
+        with display:
             for task in chosen:
                 say(f"{task.name} ({task.trained_as}), runs: {seeds}")
                 result = run_task(

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import json
 import lzma
 import shutil
+import string
 import urllib.error
+import urllib.parse
 import urllib.request
 import zipfile
 import zlib
@@ -47,13 +50,15 @@ def fetch_task(
         address = f"{mirror.rstrip('/')}/{name}" if mirror else download.url
         is_archive = name.endswith(".zip")
         file = folder / name if is_archive else target / name
-        if (target if is_archive else file).exists():
+        if any(target.glob("*")) if is_archive else file.exists():
             continue
         if not file.exists():  # an archive may lie there, not yet unpacked
             fetch(Download(address, download.sha256), file, report)
         if is_archive:
             _unpack(file, target)
             file.unlink()
+        else:
+            _refuse_no_rows(file, address)
     return target
 
 
@@ -71,7 +76,13 @@ def fetch(download: Download, file: Path, report: Progress | None = None) -> Non
         _receive(download.url, part, report)
     except urllib.error.HTTPError as error:
         raise DataError(f"{download.url}: the server says {error.code} {error.reason}") from None
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as e:
+    except (
+        urllib.error.URLError,
+        http.client.HTTPException,
+        TimeoutError,
+        ConnectionError,
+        ValueError,  # it is no address
+    ) as e:
         reason = getattr(e, "reason", None) or e
         raise DataError(
             f"{download.url}: cannot be reached ({reason}); check the network, name a mirror by "
@@ -91,13 +102,14 @@ def fetch(download: Download, file: Path, report: Progress | None = None) -> Non
 def _receive(url: str, part: Path, report: Progress | None) -> None:
     """Add what is missing to ``part``."""
     have = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(url, headers={"User-Agent": "zh-albert"})  # noqa: S310
+    address = urllib.parse.quote(url, safe=string.punctuation)  # a path of Chinese characters
+    request = urllib.request.Request(address, headers={"User-Agent": "zh-albert"})  # noqa: S310
     if have:
         request.add_header("Range", f"bytes={have}-")
     try:
         answer = urllib.request.urlopen(request, timeout=_TIMEOUT_S)  # noqa: S310
     except urllib.error.HTTPError as error:
-        if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
             raise
         if error.headers.get("Content-Range") == f"bytes */{have}":  # it was all there
             return
@@ -115,6 +127,25 @@ def _receive(url: str, part: Path, report: Progress | None) -> None:
             raise DataError(
                 f"{url}: broke off at {f.tell():,} of {total:,} bytes; the same command goes on"
             )
+
+
+def _refuse_no_rows(file: Path, address: str) -> None:
+    """Check that a file begins with an object of JSON; what is none is not kept.
+
+    Raises:
+        DataError: If it does not: an empty file, or a page that says what is wrong.
+    """
+    with file.open("rb") as content:
+        first = content.readline()
+    try:
+        row = json.loads(first)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        file.unlink()
+        raise DataError(
+            f"{address}: expected lines of JSON, got {first!r:.60}; try again, or another address"
+        )
 
 
 def _unpack(archive: Path, target: Path) -> None:

@@ -46,8 +46,8 @@ def predict(
         task: What the file is a test of.
         model: A bundled name, a folder or a hub id.
         data: The official file, or the folder of the release that holds it.
-        out: The file to write, or a folder (one that exists, or a name without an ending): the
-            file then has its official name.
+        out: The file to write, or a folder (one that exists, or a name without ".json" at its
+            end): the file then has its official name.
         version: Of the test, where there are several, see ``official_tests``.
         follow: Passes the answers on, so many as it is told; sees how far it is.
 
@@ -58,7 +58,7 @@ def predict(
     test = official_tests(task, data, version)[0]
     if data.is_dir():
         data = data / test.data
-    if out.is_dir() or not out.suffix:
+    if out.is_dir() or out.suffix != ".json":
         out = out / test.submission
     rows = list(read_official(task, data))
     answers = list(follow(_ANSWERS[task.form](task, load(model), rows), len(rows)))

@@ -211,7 +211,7 @@ def _whole(path: Path, key: str = "") -> Any:
 
 def _string(row: Row, name: str, path: Path, line: int) -> str:
     if not isinstance(text := row.get(name), str):
-        found = ", ".join(key for key in row if key != "id")
+        found = ", ".join(repr(key) for key in row if key != "id")
         problem = f'expected a string under "{name}", found {text!r:.50} (fields: {found})'
         raise DataError.at(path, line, problem, hint="Is it a file of this task, as released?")
     return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import statistics
@@ -13,13 +14,16 @@ from zh_albert.clue.published import MODELS, published
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.task import ClueTask
 from zh_albert.configio import build, merged
-from zh_albert.errors import DataError
-from zh_albert.tasks.catalog import TASKS
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.tasks.catalog import TASKS, Task
+from zh_albert.tasks.classification.heads import head_for, refuse_unknown
+from zh_albert.tasks.texts import has_content
 from zh_albert.textio import atomic_write, encode_json
-from zh_albert.training.events import Observer
+from zh_albert.training.events import Observer, Warned
 from zh_albert.training.stages import silent
 
 _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst")
+_TEXTS = ("text", "text_a", "text_b", "question", "context")
 _SCORE = "score.json"  # in a run's folder, when it is scored
 
 
@@ -58,8 +62,10 @@ def write_rows(rows: Iterable[Row], out: Path) -> int:
     return count
 
 
-def prepare(task: ClueTask, data: Path, folder: Path) -> Splits:
-    """Return a task's files in the task format.
+def prepare(task: ClueTask, data: Path, folder: Path, *, say: Observer = silent) -> Splits:
+    """Return a task's files in the task format, all of which can be learned from and scored.
+
+    Rows of official files that hold nothing to read, or no answer, are left out.
 
     Args:
         task: Which one.
@@ -67,13 +73,15 @@ def prepare(task: ClueTask, data: Path, folder: Path) -> Splits:
             in the task format already (and ``test.jsonl``, where scores are of a test); also
             ``.xz``, ``.gz``, ``.zst``.
         folder: Where official files are put in the task format.
+        say: Is told how many rows are left out.
 
     Raises:
-        DataError: If files are missing, or not of the official form.
+        DataError: If files are missing, not of the official form or cannot be read, or labels
+            that are scored do not occur in training.
     """
     train, dev, test = (_ready(data, name) for name in ("train", "dev", "test"))
     if train and dev and (scored := dev if task.scored == task.dev else test):
-        return Splits(train, dev, scored)
+        return _checked(task, Splits(train, dev, scored))
     splits = {"train": task.train, "dev": task.dev, "scored": task.scored}
     wanted = dict.fromkeys(itertools.chain.from_iterable(splits.values()))
     if missing := [name for name in wanted if not (data / name).is_file()]:
@@ -82,17 +90,24 @@ def prepare(task: ClueTask, data: Path, folder: Path) -> Splits:
             f"not found; zh-albert clue fetch {task.name} gets them"
         )
     for split, names in splits.items():
-        rows = itertools.chain.from_iterable(read_official(task, data / name) for name in names)
-        write_rows(rows, folder / f"{split}.jsonl")
-    return Splits(*(folder / f"{split}.jsonl" for split in splits))
+        official = itertools.chain.from_iterable(read_official(task, data / name) for name in names)
+        rows = list(official)
+        kept = [row for row in rows if _is_whole(task, row)]
+        if left_out := len(rows) - len(kept):
+            told = f"{data}, {', '.join(names)}: {left_out} of {len(rows):,} rows left out: nothing"
+            say(Warned(update=0, text=f"{told} to read in them, or no answer"))
+        write_rows(kept, folder / f"{split}.jsonl")
+    return _checked(task, Splits(*(folder / f"{split}.jsonl" for split in splits)))
 
 
 def recipe_of(task: ClueTask, overrides: Mapping[str, Any], seed: int) -> Any:
     """Return the settings of a run, the task's recipe with ``overrides`` laid over it.
 
     Raises:
-        ConfigError: If one does not fit.
+        ConfigError: If one does not fit, or is the seed.
     """
+    if "seed" in overrides.get("train", {}):
+        raise ConfigError("train.seed: seeds are 1, 2, 3 …; --seeds says how many")
     settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
     return build(TASKS[task.trained_as].config, settings, source=f"the recipe of {task.name}")
 
@@ -129,12 +144,21 @@ def run_task(
         config = recipe_of(task, overrides, seed)
         run = out / f"seed-{seed}"
         job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=[say])
-        if not (run / _SCORE).exists():
-            score = job.score(run, splits.scored, say=say)
-            with atomic_write(run / _SCORE) as file:
-                file.write(encode_json(score) + b"\n")
-        scores.append(_percent(task, json.loads((run / _SCORE).read_text("utf-8"))))
+        scores.append(_percent(task, _score(job, run, splits.scored, say)))
     return Result(task, scores)
+
+
+def _score(job: Task, run: Path, scored: Path, say: Observer) -> Mapping[str, Any]:
+    """Return a run's score; if it was scored on this very file before, that of then."""
+    with scored.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    known = json.loads((run / _SCORE).read_text("utf-8")) if (run / _SCORE).exists() else {}
+    if known.get("sha256") == digest:
+        return known
+    score = {**job.score(run, scored, say=say), "sha256": digest}
+    with atomic_write(run / _SCORE) as file:
+        file.write(encode_json(score) + b"\n")
+    return score
 
 
 def table(results: Sequence[Result]) -> str:
@@ -169,6 +193,23 @@ def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:
         }
         for result in results
     ]
+
+
+def _is_whole(task: ClueTask, row: Row) -> bool:
+    """Say whether a row can be learned from: its texts hold something, and it has an answer."""
+    texts = [row[name] for name in _TEXTS if name in row] + row.get("choices", [])
+    return all(map(has_content, texts)) and (task.form != "reading" or "answers" in row)
+
+
+def _checked(task: ClueTask, splits: Splits) -> Splits:
+    """Read all files, so that what is wrong with one shows before anything is learned."""
+    job = TASKS[task.trained_as]
+    examples = {path: job.read(path) for path in dict.fromkeys(splits)}
+    if task.trained_as in ("classification", "pair"):
+        head = head_for([example.label for example in examples[splits.train]], None)
+        for path in splits[1:]:
+            refuse_unknown(head, examples[path], path)
+    return splits
 
 
 def _ready(data: Path, name: str) -> Path | None:

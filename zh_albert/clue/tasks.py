@@ -73,7 +73,7 @@ _CLUE = (
             "afqmc_public", "5a4cb1556b833010c329fa2ad2207d9e98fc94071b7e474015e9dd7c385db4dc"
         ),
         # At higher rates the loss goes back to chance.
-        recipe=_recipe(epochs=3, batch_tokens=2048, peak_lr=6e-5, model={"symmetric": True}),
+        recipe=_recipe(epochs=5, batch_tokens=2048, peak_lr=6e-5, model={"symmetric": True}),
     ),
     ClueTask(
         name="tnews",

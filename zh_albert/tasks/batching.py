@@ -26,6 +26,10 @@ class Size:
     rows: int
     length: int
 
+    def within(self, tokens: int) -> Size:
+        """Return the size with as many windows as fit so many tokens, at least one."""
+        return Size(max(1, min(self.rows, tokens // self.length)), self.length)
+
 
 def budget_batches(order: Sequence[int], sizes: Sequence[Size], max_tokens: int) -> list[list[int]]:
     """Cut ``order`` into batches whose padded size stays within ``max_tokens``.
@@ -71,7 +75,8 @@ class ShuffledSource:
 
     Args:
         sizes: What each text costs.
-        load: Makes the batch of the texts with these indices.
+        load: Makes the batch of the texts with these indices; what it draws by chance, in each
+            epoch anew, it draws from the generator.
         batch_tokens: Padded tokens of a batch.
         seed: Decides the order, together with the epoch.
     """
@@ -79,7 +84,7 @@ class ShuffledSource:
     def __init__(
         self,
         sizes: Sequence[Size],
-        load: Callable[[list[int]], Batch],
+        load: Callable[[list[int], random.Random], Batch],
         *,
         batch_tokens: int,
         seed: int,
@@ -87,11 +92,13 @@ class ShuffledSource:
         self._sizes, self._load = sizes, load
         self._batch_tokens, self._seed = batch_tokens, seed
 
-    def plan(self, epoch: int) -> list[list[int]]:
-        """Return the epoch's batches as indices of texts."""
+    def plan(self, epoch: int) -> list[tuple[int, list[int]]]:
+        """Return the epoch's batches: what seeds each, and indices of texts."""
         rng = random.Random(seed_for(self._seed, epoch, 0))
-        return shuffled_batches(self._sizes, self._batch_tokens, rng)
+        batches = shuffled_batches(self._sizes, self._batch_tokens, rng)
+        return [(seed_for(self._seed, epoch, n), batch) for n, batch in enumerate(batches, start=1)]
 
-    def load(self, item: list[int]) -> Batch:
+    def load(self, item: tuple[int, list[int]]) -> Batch:
         """Make one batch."""
-        return self._load(item)
+        seed, numbers = item
+        return self._load(numbers, random.Random(seed))

@@ -7,6 +7,7 @@ nothing is cut and a text that fits one window is read as without windows.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -82,6 +83,21 @@ class EncodedText:
             return [self]
         orders = slice(self.turned), slice(self.turned, None)
         return [EncodedText(self.windows[order], self.parts[order]) for order in orders]
+
+    def drawn(self, tokens: int, rng: random.Random) -> EncodedText:
+        """Return the text, or some of its windows, drawn by chance, if it has more tokens.
+
+        So training a batch takes no more memory for a text of any length.
+
+        Args:
+            tokens: Padded ones; a single window may have more.
+            rng: Decides which.
+        """
+        rows = self.size.within(tokens).rows
+        if rows == len(self.windows):
+            return self
+        kept = sorted(rng.sample(range(len(self.windows)), rows))
+        return EncodedText([self.windows[w] for w in kept], [self.parts[w] for w in kept])
 
     @property
     def size(self) -> Size:

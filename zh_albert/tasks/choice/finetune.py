@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -114,7 +115,7 @@ def choice_data(
     Args:
         chooser: Encodes them.
         examples: To learn from.
-        batch_tokens: Padded tokens of a batch.
+        batch_tokens: Padded tokens of a batch. Of a question that has more it has some windows.
         seed: Decides the order.
         start: First fit the head to some of them, by these losses.
         answers: A teacher's, one for each choice.
@@ -128,8 +129,12 @@ def choice_data(
         taught = {"taught": answers.of(item)[:, 0]} if answers else {}
         return {"labels": labels[item], "counts": counts[item], **taught}
 
-    def load(item: list[int]) -> Batch:
-        texts = [choice for index in item for choice in questions[index]]
+    def load(item: list[int], rng: random.Random) -> Batch:
+        texts = []
+        for choices in (questions[index] for index in item):
+            same = rng.random()  # parts of the context for all choices
+            room = batch_tokens // len(choices)
+            texts += [choice.drawn(room, random.Random(same)) for choice in choices]
         inputs = collate_windows(texts, chooser.config.pad_token_id) | wanted(item)
         return Batch(inputs, weight=len(item), tokens=sum(text.tokens for text in texts))
 
@@ -140,7 +145,7 @@ def choice_data(
         start_scores(chooser, some, lambda logits: start(logits, told), say=say)
     sizes = []
     for choices in questions:
-        parts = [choice.size for choice in choices]
+        parts = [choice.size.within(batch_tokens // len(choices)) for choice in choices]
         sizes.append(Size(sum(part.rows for part in parts), max(part.length for part in parts)))
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
     guessing = sum(math.log(len(choices)) for choices in questions) / len(sizes)

@@ -124,7 +124,7 @@ def classification_data(
     Args:
         classifier: Encodes them.
         examples: Texts or pairs.
-        batch_tokens: Padded tokens of a batch.
+        batch_tokens: Padded tokens of a batch. Of a text that has more it has some windows.
         seed: Decides the order.
         ngrams: First give the classifier n-grams of these texts, too.
         start: Where that pays, first fit its head to some of them, by these losses.
@@ -149,10 +149,9 @@ def classification_data(
         taught = lessons.inputs(item) if lessons else {}
         return {"targets": targets[item], "weights": weights[item], **taught}
 
-    def load(item: list[int]) -> Batch:
-        # Of a pair in both orders a batch has one; each epoch's batches are others.
-        rng = random.Random(f"{seed} {item}")
-        chosen = [rng.choice(texts[index].readings) for index in item]
+    def load(item: list[int], rng: random.Random) -> Batch:
+        # Of a pair in both orders a batch has one.
+        chosen = [rng.choice(texts[index].readings).drawn(batch_tokens, rng) for index in item]
         inputs = collate_windows(chosen, classifier.config.pad_token_id) | wanted(item)
         tokens = sum(text.tokens for text in chosen)
         return Batch(inputs, weight=float(weights[item].sum()), tokens=tokens)
@@ -163,7 +162,7 @@ def classification_data(
         if start_pays(chosen, len(classifier.labels)):
             own = weights[drawn]
             start_head(classifier, chosen, lambda logits: start(logits, told), own, say=say)
-    sizes = [text.readings[0].size for text in texts]
+    sizes = [text.readings[0].size.within(batch_tokens) for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
     return TrainingData(source, chance_loss)
 

@@ -31,7 +31,8 @@ def some_of(numbers: Sequence[int], *, seed: int) -> list[int]:
 
 def start_pays(texts: Sequence[EncodedText], labels: int) -> bool:
     """Say whether ``start_head`` pays: texts are short, or there are many labels."""
-    return labels > _FEW_LABELS or sum(text.tokens for text in texts) <= _LONGEST * len(texts)
+    tokens = sum(text.readings[0].tokens for text in texts)
+    return labels > _FEW_LABELS or tokens <= _LONGEST * len(texts)
 
 
 def start_head(

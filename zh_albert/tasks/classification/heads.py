@@ -230,8 +230,8 @@ class Value:
 
     def targets(self, labels: Sequence[Label]) -> Tensor:
         """Return the values in the network's units. Shape: (texts,)."""
-        values = torch.tensor([value_of(label) for label in labels])
-        return (values - self.mean) / self.spread
+        values = np.array([value_of(label) for label in labels], np.float64)
+        return torch.from_numpy((values - self.mean) / self.spread).float()
 
     def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
         """Return squared errors; their mean is 1 where the answer is always the mean."""
@@ -244,7 +244,7 @@ class Value:
 
     def scores(self, logits: Tensor) -> NDArray[np.float32]:
         """Return values in the units of the labels; may lie outside. Shape: (texts, 1)."""
-        return np.asarray(logits * self.spread + self.mean)
+        return np.asarray(logits.double() * self.spread + self.mean)
 
     def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
         """Nothing is left to choose."""

@@ -166,11 +166,14 @@ def features_of(text: EncodedText, orders: int) -> NDArray[np.uint32]:
     and what share of each text's n-grams the other has, too. Of a pair in both orders, where
     neither is the second: those of both texts, those of only one, and the shares by their size.
     """
-    reading = text.readings[0].windows
-    if not reading[0].second:
+    if not text.windows[0].second:
         return hashed_ngrams(tokens_of(text), orders)
-    first = _ngrams_of([w.token_ids[w.first.start : w.first.stop] for w in reading], orders)
-    second = _ngrams_of([w.token_ids[w.second.start : w.second.stop] for w in reading], orders)
+    sides: tuple[list[list[int]], list[list[int]]] = [], []
+    for reading, order in zip(text.readings, ((0, 1), (1, 0)), strict=False):
+        for window in reading.windows:
+            for side, part in zip(order, (window.first, window.second), strict=True):
+                sides[side].append(window.token_ids[part.start : part.stop])
+    first, second = (_ngrams_of(parts, orders) for parts in sides)
     shared = np.intersect1d(first, second, assume_unique=True)
     reached = [round(_STEPS * len(shared) / len(side)) + 1 for side in (first, second)]
     if text.turned is not None:

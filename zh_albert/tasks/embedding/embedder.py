@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 NO_CONTENT = "is empty (or only spaces and control characters): it has no vector"
-_POOL = 2048  # texts tokenized and sorted together
 
 
 class TextEmbedder:
@@ -52,14 +51,14 @@ class TextEmbedder:
         self.module = MeanEncoder(config).eval()
         self.engines = plain_engines(self.module)
 
-    def encode(self, texts: Sequence[str], *, first: int = 0) -> list[EncodedText]:
-        """Tokenize and cut into windows; errors count the texts from ``first``.
+    def encode(self, texts: Sequence[str]) -> list[EncodedText]:
+        """Tokenize and cut into windows.
 
         Raises:
             DataError: If an element is not a string, or empty; its index is named.
         """
         encoded = self.encode_or_none(texts)
-        for index, text in enumerate(encoded, start=first):
+        for index, text in enumerate(encoded):
             if text is None:
                 raise DataError(f"texts[{index}] {NO_CONTENT}; leave it out")
         return [text for text in encoded if text is not None]
@@ -86,14 +85,7 @@ class TextEmbedder:
             normalize: Give all of them length 1, so that dot products are cosines.
             batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
-        refuse_non_strings(texts)
-        found = np.empty((len(texts), self.config.hidden_size), np.float32)
-        for start, pool in _pools(texts):
-            encoded = self.encode(pool, first=start)
-            found[start : start + len(pool)] = self.vectors_of(
-                encoded, normalize=normalize, batch_tokens=batch_tokens
-            )
-        return found
+        return self.vectors_of(self.encode(texts), normalize=normalize, batch_tokens=batch_tokens)
 
     def vectors_of(
         self,
@@ -147,8 +139,3 @@ class TextEmbedder:
         load_weights(embedder.module, folder)
         embedder.engines = exported_engines(folder, embedder.module) or embedder.engines
         return embedder
-
-
-def _pools(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    for start in range(0, len(texts), _POOL):
-        yield start, texts[start : start + _POOL]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ from zh_albert.training.config import TrainConfig
 from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.resume import Position, seed_torch
+
+_PAIRS = 4  # at least in a batch, where texts are long: the others are what each is kept away from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,18 +95,27 @@ def contrastive_data(
     encoded, numbers = embedder.encode(distinct), {t: n for n, t in enumerate(distinct)}
     ids = torch.tensor([[numbers[text] for text in pair] for pair in pairs])
 
-    def load(item: list[int]) -> Batch:
+    room = batch_tokens // (2 * _PAIRS)
+
+    def load(item: list[int], rng: random.Random) -> Batch:
         # All the first texts, then all the second ones.
-        chosen = [encoded[number] for number in ids[item].T.flatten().tolist()]
+        numbers = ids[item].T.flatten().tolist()
+        chosen = [encoded[number].drawn(room, rng) for number in numbers]
         inputs = {**collate_windows(chosen, embedder.config.pad_token_id), "ids": ids[item]}
         return Batch(inputs, weight=len(item), tokens=sum(text.tokens for text in chosen))
 
     sizes = []
     for first, second in ids.tolist():
-        parts = encoded[first].size, encoded[second].size
+        parts = [encoded[number].size.within(room) for number in (first, second)]
         sizes.append(Size(sum(p.rows for p in parts), max(p.length for p in parts)))
+    source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
+    if 1 < len(pairs) < 2 * len(source.plan(0)):
+        raise ConfigError(
+            f"train.batch_tokens={batch_tokens}: most pairs would be alone in their batch, where "
+            "nothing is learned from them; raise it, or lower window.max_length"
+        )
     # What guessing costs depends on how many pairs share a batch: it is not watched.
-    return TrainingData(ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed), None)
+    return TrainingData(source, None)
 
 
 def embedding_loss(temperature: float, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:

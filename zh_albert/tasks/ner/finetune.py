@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -96,7 +97,7 @@ def entity_source(
 ) -> ShuffledSource:
     """Return batches of passages for ``entity_loss``, with what a teacher says if there is one."""
 
-    def load(item: list[int]) -> Batch:
+    def load(item: list[int], _: random.Random) -> Batch:
         chosen = [passages[index] for index in item]
         windows = [window for passage in chosen for window in passage.text.windows]
         inputs = pad_windows(windows, tagger.config.pad_token_id)
@@ -234,11 +235,11 @@ def evaluate(
         tune: First choose on them what the n-grams weigh.
     """
     start, texts = time.perf_counter(), [example.text for example in examples]
+    encoded = tagger.encode(texts)
     if tune:
-        gold = [example.entities for example in examples]
-        predicted = tagger.tuned_entities(tagger.encode(texts), gold)
+        predicted = tagger.tuned_entities(encoded, [example.entities for example in examples])
     else:
-        predicted = tagger.predict(texts)
+        predicted = tagger.entities_of(encoded)
     seconds = time.perf_counter() - start
     found = [[entity for entity, _ in entities] for entities in predicted]
     scores = entity_metrics([example.entities for example in examples], found)

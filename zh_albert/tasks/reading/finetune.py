@@ -197,9 +197,7 @@ def finetune(
         model=reader,
         data=data,
         objective=matching_states(objective, config.teacher, reader),
-        evaluate=partial(evaluate, reader, dev, tune=config.model.declines is not False)
-        if dev
-        else None,
+        evaluate=partial(evaluate, reader, dev, tune=declines) if dev else None,
         metric="f1",
         card=partial(reader_card, reader),
         reopen=TextReader.load,
@@ -230,7 +228,8 @@ def evaluate(
             answer.
     """
     start = time.perf_counter()
-    readings = reader.read([(example.question, example.context) for example in examples])
+    asked = reader.encode([(example.question, example.context) for example in examples])
+    readings = reader.read(asked)
     seconds = time.perf_counter() - start
     if tune and not all(example.references for example in examples):
         reader.threshold = _tuned(readings, examples)

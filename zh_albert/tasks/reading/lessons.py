@@ -107,7 +107,7 @@ def lesson_source(
     """
     special = reader.tokenizer.special
 
-    def load(item: list[int]) -> Batch:
+    def load(item: list[int], _: random.Random) -> Batch:
         chosen = [lessons[index] for index in item]
         windows = [lesson.question.window(lesson.window, special) for lesson in chosen]
         inputs = pad_windows(windows, special.pad)

@@ -114,22 +114,21 @@ class TextReader:
         Raises:
             DataError: If one is no string, or a question holds nothing to read.
         """
-        readings = self.read(pairs, keep=top_k, batch_tokens=batch_tokens)
-        return [reading.answers(self.threshold)[:top_k] for reading in readings]
-
-    def read(
-        self, pairs: Sequence[tuple[str, str]], *, keep: int = 1, batch_tokens: int | None = None
-    ) -> list[Reading]:
-        """Return what is found for each question, whether it is enough to answer or not."""
         result = []
         for start in range(0, len(pairs), _POOL):
             questions = self.encode(pairs[start : start + _POOL], counted_from=start)
-            result += self._read_encoded(questions, keep, batch_tokens)
+            readings = self.read(questions, keep=top_k, batch_tokens=batch_tokens)
+            result += [reading.answers(self.threshold)[:top_k] for reading in readings]
         return result
 
-    def _read_encoded(
-        self, questions: Sequence[EncodedQuestion], keep: int, batch_tokens: int | None
+    def read(
+        self,
+        questions: Sequence[EncodedQuestion],
+        *,
+        keep: int = 1,
+        batch_tokens: int | None = None,
     ) -> list[Reading]:
+        """Return what is found for each question, whether it is enough to answer or not."""
         readings = [Reading() for _ in questions]
         outputs = question_outputs(
             questions,
