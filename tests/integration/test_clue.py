@@ -284,13 +284,16 @@ def test_official_rows_without_text_are_left_out_and_told(
 ) -> None:
     data = tmp_path / "data"
     shutil.copytree(release, data)
-    file = data / "eprstmt" / "train_0.json"
     empty = json.dumps({"id": 99, "sentence": " ", "label": "Positive"})
-    file.write_text(file.read_text("utf-8") + empty + "\n", encoding="utf-8")
+    for split in ("train_0", "test_public"):
+        file = data / "eprstmt" / f"{split}.json"
+        file.write_text(file.read_text("utf-8") + empty + "\n", encoding="utf-8")
     arguments = ("--tasks", "eprstmt", "--data", data, "--out", tmp_path / "runs", "--init", micro)
     ran = cli("clue", "run", *arguments, "--seeds", 1, *BRIEF)
     assert ran.code == 0, ran.err
-    assert "train_0.json: 1 of 65 rows left out: nothing to read in them" in ran.err
+    for split in ("train_0", "test_public"):
+        told = f"{split}.json: 1 of 65 rows left out: nothing to read in them"
+        assert ran.err.count(told) == 1
 
 
 def test_a_score_is_of_the_file_that_is_there(

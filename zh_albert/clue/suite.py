@@ -93,7 +93,8 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, say: Observer = silent)
         official = itertools.chain.from_iterable(read_official(task, data / name) for name in names)
         rows = list(official)
         kept = [row for row in rows if _is_whole(task, row)]
-        if left_out := len(rows) - len(kept):
+        left_out = len(rows) - len(kept)
+        if left_out and not (split == "scored" and names == splits["dev"]):
             told = f"{data}, {', '.join(names)}: {left_out} of {len(rows):,} rows left out: nothing"
             say(Warned(update=0, text=f"{told} to read in them, or no answer"))
         write_rows(kept, folder / f"{split}.jsonl")
@@ -106,7 +107,7 @@ def recipe_of(task: ClueTask, overrides: Mapping[str, Any], seed: int) -> Any:
     Raises:
         ConfigError: If one does not fit, or is the seed.
     """
-    if "seed" in overrides.get("train", {}):
+    if isinstance(train := overrides.get("train"), Mapping) and "seed" in train:
         raise ConfigError("train.seed: seeds are 1, 2, 3 …; --seeds says how many")
     settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
     return build(TASKS[task.trained_as].config, settings, source=f"the recipe of {task.name}")
