@@ -107,7 +107,7 @@ def test_a_broken_off_download_goes_on_where_it_stopped(
     ran = cli(*arguments)
 
     assert ran.code == 2
-    assert f"broke off at 200 of {len(whole):,} bytes; the same command goes on" in ran.err
+    assert f".zip: broke off at 200 of {len(whole):,} bytes; the same command goes on" in ran.err
     assert ran.err.count("\n") == 1
     assert not (tmp_path / "cluener").exists()
     assert cli(*arguments).code == 0

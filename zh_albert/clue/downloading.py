@@ -68,7 +68,11 @@ def fetch(download: Download, file: Path, report: Progress | None = None) -> Non
     Raises:
         DataError: See ``fetch_task``.
     """
-    if not download.url.startswith(("http://", "https://")):
+    try:
+        known = urllib.parse.urlsplit(download.url).scheme in ("http", "https")
+    except ValueError:  # half an IPv6 address, say
+        known = False
+    if not known:
         raise DataError(f"{download.url}: expected an address that begins with http://")
     part = file.with_name(f".{file.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
@@ -76,13 +80,7 @@ def fetch(download: Download, file: Path, report: Progress | None = None) -> Non
         _receive(download.url, part, report)
     except urllib.error.HTTPError as error:
         raise DataError(f"{download.url}: the server says {error.code} {error.reason}") from None
-    except (
-        urllib.error.URLError,
-        http.client.HTTPException,
-        TimeoutError,
-        ConnectionError,
-        ValueError,  # it is no address
-    ) as e:
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as e:
         reason = getattr(e, "reason", None) or e
         raise DataError(
             f"{download.url}: cannot be reached ({reason}); check the network, name a mirror by "

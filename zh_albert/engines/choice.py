@@ -19,6 +19,7 @@ from zh_albert.model.config import AlbertConfig
 EngineName = Literal["auto", "torch", "onnxruntime", "openvino"]
 
 Watch = Callable[[int], Callable[[int], None]]
+"""Told of how many tokens work is that begins; returns what is told of those that are done."""
 
 _MANY_OPERATIONS = 1e11  # done in about the time that OpenVINO takes to start
 
@@ -30,7 +31,6 @@ class Engines:
         few: Opens the one that answers soonest.
         many: Opens the one that answers most texts a second; None: the same.
         many_tokens: How many are many.
-        watch: Told of how many tokens work is that begins, returns what is told of those done.
     """
 
     def __init__(
@@ -39,10 +39,9 @@ class Engines:
         many: Callable[[], Engine] | None = None,
         *,
         many_tokens: int = 0,
-        watch: Watch | None = None,
     ) -> None:
         self._openers, self._many_tokens = (few, many or few), many_tokens
-        self.watch = watch or _unwatched
+        self.watch: Watch = _unwatched
         self._opened: dict[Callable[[], Engine], Engine] = {}
 
     def of(self, tokens: int) -> Engine:
@@ -54,7 +53,7 @@ class Engines:
 
     def for_few(self) -> Engines:
         """Return the engine for a few texts, for any number of them."""
-        return Engines(lambda: self.of(0), watch=self.watch)
+        return Engines(lambda: self.of(0)).watched(self.watch)
 
     def watched(self, watch: Watch) -> Engines:
         """Return the same engines, whose work is told of."""
