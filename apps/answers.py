@@ -41,13 +41,13 @@ def classify(
     for name in [chosen] if chosen and chosen in models else models:
         start = time.perf_counter()
         try:
-            opinions = models[name].opinions(text)
+            members = models[name].members(text)
         except DataError:
             return notice(say.classification.nothing_to_read)
         except (ZhAlbertError, RuntimeError, MemoryError) as error:
             return notice(say.page.failed.filled(reason=in_one_line(error)))
         seconds = time.perf_counter() - start
-        answers.append(Answer(name, opinions.together, seconds, opinions))
+        answers.append(Answer(name, members.together, seconds, members))
     return classification_panel(say, text, answers)
 
 

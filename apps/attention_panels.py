@@ -9,7 +9,7 @@ from apps.markup import element, escape, plain
 from apps.panels import percentages
 from apps.pixels import shares_picture
 from apps.texts.languages import Language
-from zh_albert.inference.inside import Attention
+from zh_albert.inference.introspection import Attention
 
 MEAN = 0  # the number of a layer's mean, before its first head
 _DRAWN = 0.005  # a cell with less is left blank

@@ -61,7 +61,7 @@ def curves_panel(say: Language, encoder: FillMask | None) -> str:
     if not points:
         return notice(say.training.no_curve, alarm=False)
     figures = "".join(map(_section, _figures(say, points, encoder.tokenizer.vocab_size)))
-    source = encoder.facts.get("trained_on")
+    source = encoder.metadata.get("trained_on")
     about = say.training.trained_on.format(source=str(source)) if source else None
     return page(
         element(say.training.title, "h3")

@@ -11,7 +11,7 @@ from apps.movement_panels import Moved, movement_panel
 from apps.texts.languages import Language
 from apps.views import Views
 from zh_albert.errors import DataError, ZhAlbertError
-from zh_albert.inference.inside import Attention
+from zh_albert.inference.introspection import Attention
 
 MAX_TOKENS = 64  # special ones counted: as many as a picture can show
 
@@ -93,13 +93,13 @@ def _attention(say: Language, encoders: Views, text: str, model: str | None) -> 
 
 
 def _moved(say: Language, encoders: Views, text: str, model: str | None) -> list[Moved]:
-    """Follow a text through every encoder; without an unshared one, through random weights."""
+    """Follow a text through every encoder; without an untied one, through random weights."""
     chosen = _known(encoders, model)
     moved = []
     for name in encoders.names:
         view, title = encoders[name], say.labels.models.get(name, name)
         moved.append(Moved(title, view.plan, view.movement(text), is_chosen=name == chosen))
-    if not any(one.is_unshared for one in moved):
+    if not any(one.is_untied for one in moved):
         view, title = encoders.untrained(), say.inside.untrained_short
         moved.append(Moved(title, view.plan, view.movement(text), is_trained=False))
     return moved

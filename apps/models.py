@@ -10,7 +10,7 @@ from pathlib import Path
 
 from apps.texts.languages import CHINESE
 from apps.views import Views
-from zh_albert.checkpoints.locate import bundled_names, locate
+from zh_albert.checkpoints.resolve import bundled_names, locate
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.classification import Classifier, Regressor
@@ -97,7 +97,7 @@ def open_models(names: Sequence[str]) -> Models:
 def warm_up(models: Models) -> None:
     """Let every model answer once: the first answer takes seconds, which no visitor should wait."""
     answers: list[Callable[[], object]] = [
-        *(partial(model.opinions, _SENTENCE) for model in models.classifiers.values()),
+        *(partial(model.members, _SENTENCE) for model in models.classifiers.values()),
         *(partial(model, [(_SENTENCE, _SENTENCE)]) for model in models.pairs.values()),
         *(partial(model, _SENTENCE) for model in models.taggers.values()),
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from apps.layer_figure import LayerLine, layer_figure
 from apps.markup import element, escape, page, plain
 from apps.texts.languages import Language
-from zh_albert.inference.inside import Movement
+from zh_albert.inference.introspection import Movement
 from zh_albert.model.sharing import LayerBlocks
 
 _COLOURS = 9  # in the style sheet; more models than that share them
@@ -33,7 +33,7 @@ class Moved:
     is_trained: bool = True
 
     @property
-    def is_unshared(self) -> bool:
+    def is_untied(self) -> bool:
         """Whether every layer has parameters of its own."""
         return all(len({*blocks}) == len(self.plan) for blocks in zip(*self.plan, strict=True))
 
@@ -46,7 +46,7 @@ def movement_panel(say: Language, moved: Sequence[Moved]) -> str:
         moved: At least one.
     """
     note = say.inside.no_unshared
-    if any(one.is_trained and one.is_unshared for one in moved):
+    if any(one.is_trained and one.is_untied for one in moved):
         note = say.inside.has_unshared
     chosen = next((one for one in moved if one.is_chosen), moved[0])
     groups = [layer.ffn for layer in chosen.plan]
@@ -89,7 +89,7 @@ def _lines(moved: Sequence[Moved], values: str) -> list[LayerLine]:
             values=getattr(one.movement, values).tolist(),
             colour=number % _COLOURS,
             is_chosen=one.is_chosen,
-            is_dashed=one.is_unshared,
+            is_dashed=one.is_untied,
         )
         for number, one in enumerate(moved)
     ]
@@ -98,7 +98,7 @@ def _lines(moved: Sequence[Moved], values: str) -> list[LayerLine]:
 def _key(say: Language, number: int, one: Moved) -> str:
     about = sharing_of(say, one.plan) if one.is_trained else say.inside.untrained
     kind = f"za-key za-l{number % _COLOURS}"
-    kind += " za-dashed" if one.is_unshared else ""
+    kind += " za-dashed" if one.is_untied else ""
     kind += " za-chosen" if one.is_chosen else ""
     return (
         f'<li class="{kind}"><i class="za-stroke"></i><span>{plain(one.name)}</span>'

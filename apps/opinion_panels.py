@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from apps.markup import element, escape, plain
 from apps.texts.languages import Language
-from zh_albert.inference.classification import Classification, Opinions
+from zh_albert.inference.classification import Classification, EnsembleMembers
 
 _MAX_ROWS = 4
 
 
-def opinions_table(say: Language, opinions: Opinions) -> str:
+def opinions_table(say: Language, members: EnsembleMembers) -> str:
     """Show what the network, the n-grams and both say of the likeliest classes.
 
     Empty where there is only a network.
     """
-    if opinions.ngrams is None:
+    if members.ngrams is None:
         return ""
-    together = opinions.together
-    parts = [opinions.network, opinions.ngrams, together]
+    together = members.together
+    parts = [members.network, members.ngrams, together]
     names = [say.opinions.network, say.opinions.ngrams, say.opinions.together]
     likely = sorted(together.scores, key=lambda label: -max(part.scores[label] for part in parts))
     labels = sorted(likely[:_MAX_ROWS], key=lambda label: -together.scores[label])

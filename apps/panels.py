@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from apps.markup import element, escape, page, plain
 from apps.opinion_panels import agreement, opinions_table
 from apps.texts.languages import Language
-from zh_albert.inference.classification import Classification, Opinions
+from zh_albert.inference.classification import Classification, EnsembleMembers
 
 MAX_BARS = 20  # of one model; the other classes share a bar
 _SNIPPET = 40  # characters of the text repeated above its results
@@ -22,13 +22,13 @@ class Answer:
         model: The model's name.
         result: Its answer.
         seconds: How long it took.
-        opinions: What its parts say; None: they were not asked.
+        members: What its parts say; None: they were not asked.
     """
 
     model: str
     result: Classification
     seconds: float
-    opinions: Opinions | None = None
+    members: EnsembleMembers | None = None
 
 
 def class_name(say: Language, label: str) -> str:
@@ -84,7 +84,7 @@ def classification_panel(say: Language, text: str, answers: Sequence[Answer]) ->
     read = say.classification.characters_read.format(count=f"{len(text):,}")
     cards = "".join(answer_card(say, answer) for answer in answers)
     hint = ""
-    if any(answer.opinions and answer.opinions.ngrams for answer in answers):
+    if any(answer.members and answer.members.ngrams for answer in answers):
         hint = element(say.opinions.hint, "p", "za-caption za-note")
     return page(
         f'<p class="za-quote"><q>{snippet}</q>{element(read, "span", "za-read")}</p>'
@@ -115,7 +115,7 @@ def answer_card(say: Language, answer: Answer, *, meaning: str = "") -> str:
         share = round(100 - sum(percents[:MAX_BARS]), 1)
         rows.append(bar(others, "", share, winner=False))
     best = answer.result.label
-    apart = opinions_table(say, answer.opinions) if answer.opinions else ""
+    apart = opinions_table(say, answer.members) if answer.members else ""
     return (
         f'<section class="za-card" data-model="{plain(answer.model)}"><header>'
         f"{element(name, 'h3')}"

@@ -32,7 +32,9 @@ def find_answer(say: Language, reader: Reader, question: str | None, passage: st
     except (ZhAlbertError, RuntimeError, MemoryError) as error:
         return notice(say.page.failed.filled(reason=in_one_line(error)))
     seconds = time.perf_counter() - start
-    return reading_panel(say, question, passage, answers, seconds, declines=reader.declines)
+    return reading_panel(
+        say, question, passage, answers, seconds, predicts_no_answer=reader.predicts_no_answer
+    )
 
 
 def announce_answer(say: Language, question: str | None, passage: str | None) -> str:

@@ -19,7 +19,7 @@ def reading_panel(
     answers: Sequence[Answer],
     seconds: float,
     *,
-    declines: bool,
+    predicts_no_answer: bool,
 ) -> str:
     """Show what a reader answers.
 
@@ -29,7 +29,7 @@ def reading_panel(
         passage: What was read.
         answers: Best first, at least one; an empty one says that there is none.
         seconds: How long it took.
-        declines: Whether the reader can say that there is no answer.
+        predicts_no_answer: Whether the reader can say that there is no answer.
     """
     best = answers[0]
     took = say.page.latency.format(time=duration(seconds))
@@ -56,12 +56,12 @@ def reading_panel(
         f"</span></p>{below}</section>"
         f'<section class="za-section">{element(title, "h3")}'
         f'<p class="za-flow za-passage">{marked}</p></section>'
-        f"{_table(say, answers, declines=declines)}"
+        f"{_table(say, answers, predicts_no_answer=predicts_no_answer)}"
     )
 
 
-def _table(say: Language, answers: Sequence[Answer], *, declines: bool) -> str:
-    hint = say.reading.scores_hint if declines else say.reading.scores_hint_without_none
+def _table(say: Language, answers: Sequence[Answer], *, predicts_no_answer: bool) -> str:
+    hint = say.reading.scores_hint if predicts_no_answer else say.reading.scores_hint_without_none
     heads = "".join(f"<th>{escape(head)}</th>" for head in say.reading.columns)
     rows = "".join(_row(say, answer, is_best=answer is answers[0]) for answer in answers)
     return (

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from zh_albert.inference.inside import EncoderView
+from zh_albert.inference.introspection import EncoderView
 
 
 class Views:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corpora_tools.audit_measures import Sums, epoch_facts, measure, summary
 from zh_albert.pretraining.batches import DrawnBatch, draw_batch
-from zh_albert.pretraining.draws import draw
+from zh_albert.pretraining.counter_rng import draw
 from zh_albert.pretraining.instances import (
     PAIR_SPECIALS,
     Epoch,

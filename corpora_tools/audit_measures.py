@@ -1,4 +1,4 @@
-"""What an audit measures: sums over drawn batches, and facts of a whole epoch."""
+"""What an audit measures: sums over drawn batches, and metadata of a whole epoch."""
 
 from __future__ import annotations
 

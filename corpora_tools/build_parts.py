@@ -19,7 +19,7 @@ from typing import Any
 from corpora_tools.readers import read_documents
 from corpora_tools.sentences import sentence_spans
 from zh_albert.errors import DataError
-from zh_albert.pretraining.blocks import BlockEncoder
+from zh_albert.pretraining.bulk_tokenizer import BlockEncoder
 from zh_albert.pretraining.shard_files import PartWriter
 from zh_albert.pretraining.shards import check_part
 from zh_albert.textio import atomic_write

@@ -37,7 +37,7 @@ class MinHashSettings:
 
     ngram: int = 5  # characters a stretch
     buckets: int = 14
-    hashes: int = 8  # a bucket: more ask for more likeness, more buckets for less
+    hashes: int = 8  # a bucket: more ask for more similarities, more buckets for less
 
     def config(self) -> MinhashConfig:
         """Return datatrove's settings."""

@@ -15,7 +15,7 @@ from corpora_tools.documents import InputFile
 from corpora_tools.executors import Executor, Stage
 from corpora_tools.jobs import ANSWERS, Report, job, run_stages
 from corpora_tools.statistics import collect_answers
-from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.resolve import locate
 from zh_albert.textio import atomic_write, encode_json, read_lines
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def predict(
     folder = locate(model).resolve()
     at_once = min(workers or os.cpu_count() or 1, len(inputs))
     threads = max(1, (os.cpu_count() or 1) // at_once) if executor == "local" else 1
-    facts = (folder / "config.json").stat()
-    settings = {"model": str(folder), "changed": facts.st_mtime_ns}
+    metadata = (folder / "config.json").stat()
+    settings = {"model": str(folder), "changed": metadata.st_mtime_ns}
     out = out.absolute()
     with job(out, "predict", settings, [one.path for one in inputs], ()) as state:
         tasks = [replace(one, path=one.path.absolute()) for one in inputs]

@@ -19,7 +19,7 @@ import httpx
 import psutil
 
 from zh_albert.inference.rows import row_of
-from zh_albert.serving.kinds import content_of, kind_of
+from zh_albert.serving.schemas import content_of, kind_of
 from zh_albert.serving.server import open_model
 from zh_albert.textio import encode_json
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zh_albert.pretraining.blocks import BlockEncoder, SentenceSpans
+from zh_albert.pretraining.bulk_tokenizer import BlockEncoder, SentenceSpans
 from zh_albert.pretraining.shards import KINDS, Counts, Part, Shards, tokenizer_digest
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import Cut

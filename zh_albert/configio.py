@@ -12,6 +12,7 @@ import keyword
 import tomllib
 import types
 import typing
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +22,11 @@ import pydantic
 from zh_albert.errors import ConfigError, nearest
 
 T = TypeVar("T")
+
+
+def renamed(old_name: str, *, default: Any) -> Any:
+    """Return a dataclass field that is also read under the name it had before."""
+    return dataclasses.field(default=default, metadata={"old_name": old_name})
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -93,6 +99,7 @@ def build(schema: type[T], values: Mapping[str, Any], *, source: str = "configur
         ConfigError: For an unknown key (the nearest known one is named), a wrong type, a missing
             key, or whatever the dataclass itself refuses.
     """
+    values = _with_new_names(schema, values, source, prefix="")
     _refuse_unknown(schema, values, source, prefix="")
     try:
         return pydantic.TypeAdapter(schema).validate_python(_field_names(values))
@@ -169,6 +176,25 @@ def _field_names(values: Mapping[str, Any]) -> dict[str, Any]:
         else value
         for key, value in values.items()
     }
+
+
+def _with_new_names(
+    schema: Any, values: Mapping[str, Any], source: str, prefix: str
+) -> dict[str, Any]:
+    """Return values under the names that settings have now, with a note for each old one."""
+    hints = typing.get_type_hints(schema)
+    found: dict[str, Any] = {}
+    new_names = {field.metadata.get("old_name"): field.name for field in dataclasses.fields(schema)}
+    for key, value in values.items():
+        name = new_names.get(key, key)
+        if name != key:
+            note = f"{source}: {prefix}{key} is called {prefix}{name} now; please rename it"
+            warnings.warn(note, FutureWarning, stacklevel=2)
+        nested = _dataclass_in(hints.get(name))
+        if nested is not None and isinstance(value, Mapping):
+            value = _with_new_names(nested, value, source, prefix=f"{prefix}{key}.")  # noqa: PLW2901
+        found[name] = value
+    return found
 
 
 def _refuse_unknown(schema: Any, values: Mapping[str, Any], source: str, prefix: str) -> None:

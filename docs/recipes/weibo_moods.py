@@ -1,4 +1,4 @@
-"""Posts whose mood is known, as texts to learn opinions from (sentiment.toml).
+"""Posts whose mood is known, as texts to learn members from (sentiment.toml).
 
     python docs/recipes/weibo_moods.py $DATA/tasks/smp2020_ewect_usual/train.jsonl.xz weibo.jsonl
 

@@ -2,7 +2,7 @@
 
 Run: python tests/benchmarks/checkpoints.py [--json]
 Random weights, each layout read by a process of its own, which has imported everything before.
-``albert`` is ALBERT-base, in TensorFlow's format and in this project's; ``unshared`` its twelve
+``albert`` is ALBERT-base, in TensorFlow's format and in this project's; ``untied`` its twelve
 layers without sharing in the same formats, and BERT-base of ``transformers`` (a teacher). Memory
 is the peak above what the imports took; it counts what of a mapped file was touched.
 """
@@ -22,11 +22,11 @@ from typing import Any
 import torch
 
 from zh_albert.checkpoints.convert import convert_folder, read_any
+from zh_albert.checkpoints.foreign.bert_shaped import is_bert_shaped, read_bert_shaped
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.teachers.bert_shaped import is_bert_shaped, read_bert_shaped
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
 
@@ -36,7 +36,7 @@ def make_all(folder: Path) -> None:
 
     tokenizer = default_tokenizer()
     base = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12}
-    for name, groups in (("albert", 1), ("unshared", 12)):
+    for name, groups in (("albert", 1), ("untied", 12)):
         config = AlbertConfig(
             **base,
             vocab_size=tokenizer.vocab_size,
@@ -49,7 +49,7 @@ def make_all(folder: Path) -> None:
         model = AlbertForPretraining(config)
         save_model(ours, model=model, config=config, files=files, task={}, dtype=torch.float32)
         convert_folder(ours, folder / f"{name}, TensorFlow", to="google")
-    bert = folder / "unshared, transformers"
+    bert = folder / "untied, transformers"
     BertModel(BertConfig(**base, vocab_size=tokenizer.vocab_size)).save_pretrained(bert)
     tokens = tokenizer.tokens(range(tokenizer.vocab_size))
     (bert / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")

@@ -33,14 +33,14 @@ from corpora_tools.build import build_shards
 from corpora_tools.build_parts import BuildConfig
 from zh_albert.cli.memory import keep_freed_memory
 from zh_albert.distillation.matching import MatchingStudent
-from zh_albert.distillation.run import LossConfig, distillation_loss
-from zh_albert.distillation.student import Sample
+from zh_albert.distillation.student import CalibrationBatch
 from zh_albert.distillation.teacher import fastest_teacher
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.layer_map import layer_map
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.state_matching import matched_layers
 from zh_albert.pretraining.dataset import PretrainingSource
+from zh_albert.pretraining.distil import LossConfig, distillation_loss
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.tokenization.token_sets import TokenSets
@@ -61,7 +61,7 @@ TEACHER = AlbertConfig(
     sharing="none",
 )
 STUDENT = replace(PRESETS["tiny"], vocab_size=8_960, hidden_act="gelu")
-PAIRS = matched_layers(STUDENT.num_hidden_layers, TEACHER.num_hidden_layers)
+PAIRS = layer_map(STUDENT.num_hidden_layers, TEACHER.num_hidden_layers)
 PEERS = ("same_losses", "states_only")
 Inputs = dict[str, Tensor]
 
@@ -81,10 +81,10 @@ def finish(loss: Tensor, module: nn.Module, optimizer: torch.optim.Optimizer) ->
 def ours() -> Callable[[Inputs], None]:
     student = AlbertForPretraining(STUDENT)
     layers, teachers = zip(*PAIRS, strict=True)
-    bridges = [nn.Linear(STUDENT.hidden_size, TEACHER.hidden_size) for _ in PAIRS]
-    module = MatchingStudent(student, layers, bridges)
+    projections = [nn.Linear(STUDENT.hidden_size, TEACHER.hidden_size) for _ in PAIRS]
+    module = MatchingStudent(student, layers, projections)
     encoder = AlbertEncoder(TEACHER).eval()
-    sample = Sample(encoder, torch.randint(5, TEACHER.vocab_size, (16, 128)))
+    sample = CalibrationBatch(encoder, torch.randint(5, TEACHER.vocab_size, (16, 128)))
     teacher = fastest_teacher(encoder, teachers, sample, attention=False)
     objective, optimizer = distillation_loss(teacher, LossConfig()), optimizer_of(module)
 
@@ -113,8 +113,8 @@ def plain_loop(attention: str, *, heads: bool) -> Callable[[Inputs], None]:
     for model in (teacher, student):
         model.set_attn_implementation(attention)
     teacher = teacher.eval().bfloat16()
-    bridges = nn.ModuleList(nn.Linear(STUDENT.hidden_size, TEACHER.hidden_size) for _ in PAIRS)
-    module = nn.ModuleList([student, bridges])
+    projections = nn.ModuleList(nn.Linear(STUDENT.hidden_size, TEACHER.hidden_size) for _ in PAIRS)
+    module = nn.ModuleList([student, projections])
     optimizer = optimizer_of(module)
 
     def update(inputs: Inputs) -> None:
@@ -129,8 +129,8 @@ def plain_loop(attention: str, *, heads: bool) -> Callable[[Inputs], None]:
             output = student(**read, output_hidden_states=True)
             found = output.hidden_states
             losses = [
-                nn.functional.mse_loss(bridge(found[layer]).float(), wanted[of].float())
-                for (layer, of), bridge in zip(PAIRS, bridges, strict=True)
+                nn.functional.mse_loss(projection(found[layer]).float(), wanted[of].float())
+                for (layer, of), projection in zip(PAIRS, projections, strict=True)
             ]
         loss = torch.stack(losses).sum()
         finish(loss + output.loss if heads else loss, module, optimizer)

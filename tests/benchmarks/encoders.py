@@ -30,9 +30,9 @@ os.environ |= {"OMP_NUM_THREADS": "1"}
 import torch
 
 from zh_albert import load
-from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.resolve import locate
 from zh_albert.checkpoints.store import load_config
-from zh_albert.cli.progress import TrainingDisplay, say
+from zh_albert.cli.progress import TrainingDisplay, echo
 from zh_albert.configio import build
 from zh_albert.model.config import PRESETS
 from zh_albert.model.size import parameter_counts
@@ -98,7 +98,7 @@ class Candidate:
         job = TASKS[part.task]
         train, dev = (job.read(next(data.glob(f"{split}.jsonl*"))) for split in ("train", "dev"))
         train = without(train, dev)[: part.texts]
-        say(f"{self.label} learns {name}: {len(train)} examples, {len(dev)} for dev")
+        echo(f"{self.label} learns {name}: {len(train)} examples, {len(dev)} for dev")
         with TrainingDisplay() as display:
             _, position = job.finetune(
                 train,
@@ -115,7 +115,7 @@ class Candidate:
 def milliseconds(run: Path, dev: Path) -> float:
     """Return what one text costs, the median over 300."""
     texts = [example.text for example in TASKS["classification"].read(dev)[:310]]
-    model: Any = load(run, engine="torch")
+    model: Any = load(run, runtime="torch")
     took = []
     for text in texts:
         began = time.process_time()

@@ -19,7 +19,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import torch
 import transformers
 
-from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.resolve import locate
 from zh_albert.textio import read_objects
 from zh_albert.tokenization.characters import is_chinese
 

@@ -99,7 +99,7 @@ def ours(folder: Path, way: str) -> Answer:
     """This project, as ``zh-albert predict`` runs it."""
     keep_freed_memory()
     path = f"{folder}-int8" if way == "int8" else str(folder)
-    model: Any = load(path, engine="torch") if way == "torch" else load(path)
+    model: Any = load(path, runtime="torch") if way == "torch" else load(path)
     keep_loaded_objects()
     if folder.name.startswith("reading"):
         return lambda texts: list(model.stream((text[:QUESTION], text) for text in texts))

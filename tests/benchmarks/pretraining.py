@@ -43,7 +43,7 @@ from zh_albert.pretraining.shards import open_shards
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Batch, train
+from zh_albert.training.loop import Batch, train
 
 sys.path.insert(0, str(Path(__file__).parent))
 from instances import write_text

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from zh_albert.checkpoints.locate import locate
-from zh_albert.cli.progress import say
+from zh_albert.checkpoints.resolve import locate
+from zh_albert.cli.progress import echo
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification.baseline import fit_baseline
 from zh_albert.tasks.classification.heads import OneClass
@@ -147,7 +147,7 @@ def main() -> None:
             if name not in MODELS:
                 raise SystemExit(f"error: {name}: expected one of {', '.join(MODELS)}")
             model = MODELS[name]
-            say(f"{given}: fitting its baseline")
+            echo(f"{given}: fitting its baseline")
             plain = baseline_scores(model, splits)
             result[given] = {}
             for file in (*model.scored, *model.unknown):
@@ -155,7 +155,7 @@ def main() -> None:
                 assert path is not None
                 found = TASKS[model.task].score(locate(folder or name), path)
                 scores = {m: [round(s[m], 4) for s in (found, plain[file])] for m in model.metrics}
-                say(f"{given}, {file}: {scores}")
+                echo(f"{given}, {file}: {scores}")
                 result[given][file] = scores
     if options.json:
         print(json.dumps(result))

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from zh_albert.checkpoints.locate import bundled_names
+from zh_albert.checkpoints.resolve import bundled_names
 
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"

@@ -13,7 +13,7 @@ from pathlib import Path
 from apps.gradio_demo import serve
 from apps.texts.languages import CHINESE
 from tests.micro import CONFIG, save_micro_pretrained
-from zh_albert.checkpoints.locate import bundled_names
+from zh_albert.checkpoints.resolve import bundled_names
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, new_classifier
 from zh_albert.tasks.classification.heads import OneClass, Value
 from zh_albert.tasks.reading.reader import TextReader

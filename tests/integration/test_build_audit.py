@@ -331,9 +331,9 @@ def test_the_commands(corpus: list[Path], tmp_path: Path) -> None:
     as_json = run("audit", out, "--length", 64, "--json")
 
     assert built.returncode == 0, built.stderr
-    facts = json.loads(built.stdout)
-    assert facts["documents"] == 120
-    assert facts["bytes_per_character"] < 2.5
+    metadata = json.loads(built.stdout)
+    assert metadata["documents"] == 120
+    assert metadata["bytes_per_character"] < 2.5
     assert text.returncode == 0, text.stdout
     assert "every check holds" in text.stdout
     assert json.loads(as_json.stdout)["passed"]

@@ -295,7 +295,7 @@ def test_questions_about_longer_contexts_are_left_out_and_counted(
     model, _ = finetune(
         given, [], build(FinetuneConfig, settings), init=micro, observers=[events.append]
     )
-    assert model.facts["train_examples"] == len(examples)
+    assert model.metadata["train_examples"] == len(examples)
     warned = [event.text for event in events if isinstance(event, Warned)]
     told = f"1 of {len(given)} questions left out: their contexts have more than 20 characters"
     assert warned == [told]

@@ -22,7 +22,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.tokenization.tokenizer import default_tokenizer
-from zh_albert.training.engine import Batch
+from zh_albert.training.loop import Batch
 
 Cli = Callable[..., Ran]
 SIZES = AlbertConfig(
@@ -94,7 +94,7 @@ def test_the_student_comes_nearer_and_opens_in_transformers(
     opened = transformers.AlbertForMaskedLM.from_pretrained(tmp_path / "out")
     assert opened.config.hidden_act == "gelu"
     stored = load_file(tmp_path / "out/model.safetensors")
-    assert not [name for name in stored if "bridge" in name]
+    assert not [name for name in stored if "projection" in name]
 
 
 class StoppedError(Exception):

@@ -30,7 +30,7 @@ from tests.served import serving
 from zh_albert import configio
 from zh_albert.checkpoints import locate
 from zh_albert.cli.app import app
-from zh_albert.distillation.run import DistilConfig
+from zh_albert.pretraining.distil import DistilConfig
 from zh_albert.pretraining.run import PretrainConfig
 from zh_albert.tasks.catalog import TASKS
 

@@ -214,7 +214,9 @@ def test_the_estimator_reads_labels_of_pairs(micro: Path) -> None:
             fitted = AlbertEmbedder(**quick).fit([*same, *other], labels)
         assert np.array_equal(fitted.encode(TEXTS), alone)
     with pytest.warns(ConvergenceWarning):
-        halves = AlbertEmbedder(**quick, alike_from=0.5).fit([*same, *other], [1] * 8 + [0] * 8)
+        halves = AlbertEmbedder(**quick, positive_threshold=0.5).fit(
+            [*same, *other], [1] * 8 + [0] * 8
+        )
     assert np.array_equal(halves.encode(TEXTS), alone)
     assert -1 <= fitted.score([*same, *other], names) <= 1
     cosines = (fitted.encode([a for a, _ in same], normalize=True)) @ fitted.encode(

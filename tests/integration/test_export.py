@@ -1,4 +1,4 @@
-"""From a model folder to one that an engine runs: its answers, its checks, its errors."""
+"""From a model folder to one that a runtime runs: its answers, its checks, its errors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import torch
 from tests.integration.conftest import QUICK, Ran, reviews
 from tests.micro import CONFIG
 from zh_albert import load
-from zh_albert.checkpoints.files import EXPORT_FACTS
-from zh_albert.engines.onnx_network import onnx_model
+from zh_albert.checkpoints.files import EXPORT_METADATA
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.inference.export import export
+from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.serving.server import open_model
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.ner.tagger import TextTagger
@@ -45,12 +45,12 @@ def test_an_exported_folder_loads_and_answers_as_before(
     out = tmp_path / "fast"
     ran = cli("export", trained, out, "--format", form, "--precision", precision, "--json")
     assert ran.code == 0, ran.err
-    facts = json.loads(ran.out)
-    assert facts["largest_difference"] < 0.1
-    engine = load(str(out))._classifier.engines.of(1)
-    assert engine.name.endswith(precision)
+    metadata = json.loads(ran.out)
+    assert metadata["largest_difference"] < 0.1
+    runtime = load(str(out))._classifier.runtimes.of(1)
+    assert runtime.name.endswith(precision)
     np.testing.assert_allclose(
-        scores(out), scores(trained, engine="torch", precision="fp32"), atol=near
+        scores(out), scores(trained, runtime="torch", precision="fp32"), atol=near
     )
     (tmp_path / "lines.txt").write_text("房间很好。\n\n服务太差。\n", encoding="utf-8")
     rows = [json.loads(row) for row in cli("predict", out, tmp_path / "lines.txt").out.splitlines()]
@@ -96,14 +96,14 @@ def test_weights_in_8_bits_are_computed_with_as_they_are(
     weights = "model.safetensors"
     assert (small / weights).stat().st_size < 0.75 * (trained / weights).stat().st_size
     assert not list(small.glob("*.onnx"))
-    expected = scores(trained, engine="torch", precision="fp32")
-    assert load(str(small))._classifier.engines.of(1).name == "onnxruntime int8"
+    expected = scores(trained, runtime="torch", precision="fp32")
+    assert load(str(small))._classifier.runtimes.of(1).name == "onnxruntime int8"
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
     np.testing.assert_allclose(scores(small, precision="fp32"), expected, atol=0.02)
 
     # Without ONNX Runtime the same folder is computed as any other.
-    monkeypatch.setattr("zh_albert.engines.exported.is_installed", lambda _: False)
-    assert "int8" not in load(str(small))._classifier.engines.of(1).name
+    monkeypatch.setattr("zh_albert.runtimes.exported.is_installed", lambda _: False)
+    assert "int8" not in load(str(small))._classifier.runtimes.of(1).name
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
 
 
@@ -112,10 +112,10 @@ def test_without_onnx_runtime_integers_are_neither_promised_nor_written(
 ) -> None:
     fast, arguments = tmp_path / "fast", ("--format=zh_albert", "--precision=int8")
     assert cli("export", trained, fast, *arguments).code == 0
-    for module in ("engines.exported", "engines.choice", "inference.export"):
+    for module in ("runtimes.exported", "runtimes.selection", "inference.export"):
         monkeypatch.setattr(f"zh_albert.{module}.is_installed", lambda _: False)
-    assert TextClassifier.load(fast).engines.of(1).name == "torch fp32"  # what evaluate computes
-    assert open_model(str(fast))._classifier.engines.of(1).name == "torch fp32"  # the server's
+    assert TextClassifier.load(fast).runtimes.of(1).name == "torch fp32"  # what evaluate computes
+    assert open_model(str(fast))._classifier.runtimes.of(1).name == "torch fp32"  # the server's
     with pytest.raises(MissingExtraError, match=r"onnxruntime is not installed; run: pip install"):
         load(str(fast), precision="int8")
     refused = cli("export", trained, tmp_path / "x", *arguments)
@@ -128,9 +128,9 @@ def test_integers_of_8_bits_that_a_version_before_wrote_are_not_computed_with(
     trained: Path, tmp_path: Path
 ) -> None:
     fast = tmp_path / "fast"
-    facts = export(trained, fast, form="onnx", precision="int8")
-    del facts["matrix_bits"]
-    (fast / EXPORT_FACTS).write_text(json.dumps(facts))
+    metadata = export(trained, fast, form="onnx", precision="int8")
+    del metadata["matrix_bits"]
+    (fast / EXPORT_METADATA).write_text(json.dumps(metadata))
     with pytest.raises(CheckpointError, match=r"export.json: expected .* matrix_bits = 7; run"):
         load(str(fast))
 
@@ -143,13 +143,13 @@ def test_in_int8_a_text_is_answered_as_it_is_alone_unless_there_are_many(
     predictor = load(small)
     alone = [predictor([text])[0] for text in TEXTS]
     assert predictor(TEXTS) == alone
-    engines = predictor._classifier.engines
-    assert engines.of(5_000).batch_tokens == 1
-    assert engines.of(50_000).batch_tokens > 1
+    runtimes = predictor._classifier.runtimes
+    assert runtimes.of(5_000).batch_tokens == 1
+    assert runtimes.of(50_000).batch_tokens > 1
 
-    monkeypatch.setattr("zh_albert.engines.exported._MANY_TOKENS", 10)
+    monkeypatch.setattr("zh_albert.runtimes.exported._MANY_TOKENS", 10)
     assert load(small)(TEXTS) != alone
-    assert load(small, alone=True)(TEXTS) == alone
+    assert load(small, batch_invariant=True)(TEXTS) == alone
     assert open_model(small)(TEXTS) == alone  # the server's: who else asks does not show
 
 
@@ -169,22 +169,22 @@ def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_o
     ):
         ran = cli(*command)
         assert ran.code == 0, ran.err
-    assert not (tmp_path / "plain" / EXPORT_FACTS).exists()
-    assert not (tmp_path / "tuned" / EXPORT_FACTS).exists()
+    assert not (tmp_path / "plain" / EXPORT_METADATA).exists()
+    assert not (tmp_path / "tuned" / EXPORT_METADATA).exists()
     names = {
-        name: load(str(tmp_path / name))._classifier.engines.of(1).name
+        name: load(str(tmp_path / name))._classifier.runtimes.of(1).name
         for name in ("small", "plain", "onnx", "tuned")
     }
-    assert [name for name, engine in names.items() if engine.endswith("int8")] == ["small"]
-    near = scores(small, engine="torch", precision="fp32")
+    assert [name for name, runtime in names.items() if runtime.endswith("int8")] == ["small"]
+    near = scores(small, runtime="torch", precision="fp32")
     np.testing.assert_allclose(scores(tmp_path / "plain"), near, atol=0.02)
     np.testing.assert_allclose(scores(tmp_path / "onnx"), near, atol=1e-4)
 
 
 def test_bf16_answers_are_near_and_need_no_more_room(trained: Path, tmp_path: Path) -> None:
-    facts = export(trained, tmp_path / "fast", form="openvino", precision="bf16")
-    assert facts["bytes"] < 2 * facts["parameters"] + 200_000
-    near = scores(trained, engine="torch", precision="fp32")
+    metadata = export(trained, tmp_path / "fast", form="openvino", precision="bf16")
+    assert metadata["bytes"] < 2 * metadata["parameters"] + 200_000
+    near = scores(trained, runtime="torch", precision="fp32")
     np.testing.assert_allclose(scores(tmp_path / "fast"), near, atol=0.05)
 
 
@@ -198,7 +198,7 @@ def test_every_other_head_loads_again(tmp_path: Path) -> None:
                 parameter.data += 4  # so that random weights find something
         tagger.save(tmp_path / head, card="")
         export(tmp_path / head, tmp_path / "fast", form="onnx")
-        expected = load(str(tmp_path / head), engine="torch", precision="fp32")(TEXTS)
+        expected = load(str(tmp_path / head), runtime="torch", precision="fp32")(TEXTS)
         for found, wanted in zip(load(str(tmp_path / "fast"))(TEXTS), expected, strict=True):
             assert [replace(entity, score=0) for entity in found] == (
                 [replace(entity, score=0) for entity in wanted]
@@ -208,7 +208,7 @@ def test_every_other_head_loads_again(tmp_path: Path) -> None:
     TextReader(CONFIG, default_tokenizer(), window=window).save(tmp_path / "reader", card="")
     export(tmp_path / "reader", tmp_path / "fast", form="onnx")
     question, context = "去了哪里？", "昨天李华去了杭州。" * 5
-    fast, plain = load(str(tmp_path / "fast")), load(str(tmp_path / "reader"), engine="torch")
+    fast, plain = load(str(tmp_path / "fast")), load(str(tmp_path / "reader"), runtime="torch")
     assert fast(question=question, context=context).text == (
         plain(question=question, context=context).text
     )
@@ -221,9 +221,9 @@ def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
     arguments = ("export", trained, tmp_path / "fast", "--format=onnx", "--precision=int8")
     ran = cli(*arguments, "--dev", dev)
     assert ran.code == 0, ran.err
-    facts = json.loads((tmp_path / "fast" / EXPORT_FACTS).read_text())
-    assert facts["dev"]["metric"] == "accuracy"
-    assert facts["dev"]["fp32"] - facts["dev"]["int8"] < 0.005
+    metadata = json.loads((tmp_path / "fast" / EXPORT_METADATA).read_text())
+    assert metadata["dev"]["metric"] == "accuracy"
+    assert metadata["dev"]["fp32"] - metadata["dev"]["int8"] < 0.005
     assert cli("evaluate", tmp_path / "fast", dev, "--json").code == 0
 
     def mixed_up(network: Any, *, int8: bool = False) -> bytes:
@@ -231,7 +231,7 @@ def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
             network.classifier.bias.data += torch.tensor([9.0, -9.0]) * 1e3
         return onnx_model(network, int8=int8)
 
-    monkeypatch.setattr("zh_albert.engines.exported.onnx_model", mixed_up)
+    monkeypatch.setattr("zh_albert.runtimes.exported.onnx_model", mixed_up)
     ran = cli(
         "export", trained, tmp_path / "bad", "--format=onnx", "--precision=int8", "--dev", dev
     )
@@ -249,7 +249,7 @@ def test_a_file_that_answers_otherwise_is_not_written(
         network.classifier.bias.data += 0.1
         return content
 
-    monkeypatch.setattr("zh_albert.engines.exported.onnx_model", other)
+    monkeypatch.setattr("zh_albert.runtimes.exported.onnx_model", other)
     with pytest.raises(CheckpointError, match=r"not written: .* differ .* by 0\.\d+ of the"):
         export(trained, tmp_path / "fast", form="onnx")
     assert not (tmp_path / "fast").exists()
@@ -263,7 +263,7 @@ def test_an_export_of_other_weights_is_noticed(trained: Path, tmp_path: Path, cl
     shutil.copy(tmp_path / "other" / "model.safetensors", tmp_path / "fast")
     with pytest.raises(CheckpointError, match="of other weights"):
         load(str(tmp_path / "fast"))
-    (tmp_path / "fast" / EXPORT_FACTS).write_text("{}")
+    (tmp_path / "fast" / EXPORT_METADATA).write_text("{}")
     assert "export.json" in cli("predict", tmp_path / "fast").err
 
 
@@ -305,7 +305,7 @@ def test_another_model_is_not_replaced_but_an_export_is(
     ran = cli("export", trained, kept, "--format", "onnx")
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert "holds a model already" in ran.err
-    assert not (kept / EXPORT_FACTS).exists()
+    assert not (kept / EXPORT_METADATA).exists()
     for _ in range(2):
         assert cli("export", trained, tmp_path / "fast", "--format", "onnx").code == 0
 

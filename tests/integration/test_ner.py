@@ -39,9 +39,10 @@ from zh_albert.tasks.ner.finetune import (
 )
 from zh_albert.tasks.ner.merging import merged
 from zh_albert.tasks.ner.passages import training_passages
+from zh_albert.tasks.ner.soft_targets import SoftTags
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.ner.teacher import TagLessons
-from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.encoding import INPUT_NAMES
 
 Cli = Callable[..., Ran]
 
@@ -383,21 +384,21 @@ def test_texts_without_entities_marked_are_learned_from_a_teacher(
     few = examples[:2]
     taught, _ = finetune(few, [], config, unlabelled=unlabelled, init=micro)
     assert evaluate(taught, examples)["f1"] > 0.9
-    assert taught.facts["unlabelled"] == len(examples) - 2
+    assert taught.metadata["unlabelled"] == len(examples) - 2
 
 
 def test_what_a_teacher_says_is_cut_and_padded_like_its_passages(model: Path) -> None:
     tagger = TextTagger.load(model)
     examples = [EntityExample("王芳到北京", ()), EntityExample("张伟离开上海。" * 9, ())]
     passages, _ = training_passages(tagger, examples, batch_tokens=96)
-    lessons = TagLessons.ask(
+    lessons = SoftTags.ask(
         model,
         tagger,
         passages,
         shares=[1.0] * len(passages),
         known_as="",
         folder=None,
-        say=lambda _: None,
+        progress=lambda _: None,
     )
     source = entity_source(tagger, passages, batch_tokens=96, seed=1, lessons=lessons)
     for item in source.plan(0):
@@ -406,7 +407,7 @@ def test_what_a_teacher_says_is_cut_and_padded_like_its_passages(model: Path) ->
             scores = tagger.module(*(inputs[name] for name in INPUT_NAMES))
         emissions, mask = merged(scores, inputs)
         torch.testing.assert_close(inputs["taught"][mask], emissions[mask], atol=0.1, rtol=0.05)
-        assert tagger.head.taught_loss(scores, inputs, 1.0) < 0.05  # type: ignore[attr-defined]
+        assert tagger.head.loss_with_soft_targets(scores, inputs, 1.0) < 0.05  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from zh_albert.pretraining import run
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.tokenization.tokenizer import load_tokenizer
-from zh_albert.training.engine import Batch
+from zh_albert.training.loop import Batch
 
 Cli = Callable[..., Ran]
 

@@ -22,16 +22,17 @@ from tests.integration.conftest import Ran
 from tests.micro import save_micro_pretrained
 from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
+from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.reading import Answer, Reader
 from zh_albert.tasks.reading.examples import read_reading_examples
 from zh_albert.tasks.reading.finetune import FinetuneConfig, evaluate, finetune, reading_loss
-from zh_albert.tasks.reading.lessons import lesson_source, make_lessons
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
-from zh_albert.tasks.reading.teacher import ask_reader, taught
-from zh_albert.tasks.teaching import TeacherConfig
-from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
+from zh_albert.tasks.reading.soft_targets import ask_reader, taught
+from zh_albert.tasks.reading.training_windows import lesson_source, make_lessons
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Evaluation, Event
@@ -132,7 +133,9 @@ def test_a_reader_may_learn_from_unanswerable_questions_and_always_answer(
 ) -> None:
     train = trips(tmp_path / "t.jsonl", unanswerable=True)
     files = ("--train", train, "--dev", train, "--out", tmp_path / "out", "--init", micro)
-    ran = cli("finetune", "--task", "reading", *files, *QUICK, "--set=model.declines=false")
+    ran = cli(
+        "finetune", "--task", "reading", *files, *QUICK, "--set=model.predicts_no_answer=false"
+    )
     assert ran.code == 0, ran.err
     assert "It always gives an answer" in (tmp_path / "out" / "README.md").read_text("utf-8")
     assert load(str(tmp_path / "out"))("吃了什么？", "昨天李华去了杭州，很高兴。").text
@@ -539,7 +542,7 @@ def test_what_a_teacher_says_belongs_to_the_windows(model: Path, tmp_path: Path)
     examples = read_reading_examples(trips(tmp_path / "t.jsonl", filler=3))
     lessons, _ = make_lessons(reader, examples)
     special = reader.tokenizer.special
-    answers = ask_reader(model, lessons, special, known_as="", folder=None, say=lambda _: None)
+    answers = ask_reader(model, lessons, special, known_as="", folder=None, progress=lambda _: None)
     source = lesson_source(
         reader, lessons, batch_tokens=200, seed=1, taught=partial(taught, answers, lessons)
     )

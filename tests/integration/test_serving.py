@@ -22,7 +22,7 @@ from tests.integration.conftest import Ran
 from tests.micro import save_micro_models
 from tests.served import Server, run_load, serving
 from zh_albert import load
-from zh_albert.serving.kinds import kind_of
+from zh_albert.serving.schemas import kind_of
 
 TEXTS: list[Any] = ["房间很干净,服务也好。", "太差了" * 30, "a\x00b 服务", "\ud83d坏", "<b>好</b> "]
 GROUP = {"choices": ["房间", "服务"], "group": "一"}

@@ -14,6 +14,7 @@ from tests.integration.conftest import Ran, reviews
 from tests.integration.test_bad_input import refused
 from tests.micro import CONFIG
 from zh_albert import load
+from zh_albert.checkpoints.pretrained_encoder import load_encoder, open_encoder, with_layers
 from zh_albert.checkpoints.store import load_config, save_model
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
@@ -23,7 +24,6 @@ from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
 from zh_albert.tasks.classification import finetune as classification
 from zh_albert.tasks.classification.examples import TextExample, read_text_examples
-from zh_albert.tasks.encoder_start import load_encoder, open_encoder, with_layers
 from zh_albert.tasks.ner import finetune as ner
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
 from zh_albert.tasks.reading import finetune as reading

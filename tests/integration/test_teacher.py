@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from tests.integration.conftest import QUICK, Ran, reviews
 from tests.micro import save_micro_models
 from zh_albert.configio import build, parse_overrides
+from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.tasks import teaching
 from zh_albert.tasks.classification.classifier import TextClassifier
@@ -27,7 +28,6 @@ from zh_albert.tasks.classification.examples import (
     read_unlabelled_texts,
 )
 from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
-from zh_albert.tasks.teaching import TeacherConfig
 from zh_albert.training import stages
 from zh_albert.training.events import Evaluation, Event, Stage
 
@@ -63,8 +63,8 @@ def test_what_the_teacher_says_outweighs_wrong_labels(
 ) -> None:
     wrong = {"positive": "negative", "negative": "positive"}
     misled = [TextExample(e.text, wrong[str(e.label)]) for e in examples]
-    taught, _ = finetune(misled, [], config_with(trained, weight=1.0), init=micro)
-    assert accuracy(taught, examples) == 1.0
+    student, _ = finetune(misled, [], config_with(trained, weight=1.0), init=micro)
+    assert accuracy(student, examples) == 1.0
     alone, _ = finetune(misled, [], replace(config_with(trained), teacher=None), init=micro)
     assert accuracy(alone, examples) == 0.0
 
@@ -74,9 +74,9 @@ def test_texts_without_labels_are_learned_too(
 ) -> None:
     few = [examples[0], examples[8]]
     unlabelled = [UnlabelledText(example.text) for example in examples]
-    taught, _ = finetune(few, [], config_with(trained), unlabelled=unlabelled, init=micro)
-    assert accuracy(taught, examples) > 0.9
-    assert taught.facts["unlabelled"] == 62  # two are among the labelled
+    student, _ = finetune(few, [], config_with(trained), unlabelled=unlabelled, init=micro)
+    assert accuracy(student, examples) > 0.9
+    assert student.metadata["unlabelled"] == 62  # two are among the labelled
 
 
 def test_dev_texts_are_left_out_of_the_unlabelled(
@@ -87,7 +87,7 @@ def test_dev_texts_are_left_out_of_the_unlabelled(
         UnlabelledText(f" {example.text}") for example in [*dev, *examples[32:], *examples[32:]]
     ]
     events: list[Event] = []
-    taught, _ = finetune(
+    student, _ = finetune(
         examples[:16],
         dev,
         config_with(trained),
@@ -96,7 +96,7 @@ def test_dev_texts_are_left_out_of_the_unlabelled(
         observers=[events.append],
     )
     assert answered(events)[-1].total == 16 + 32
-    assert taught.facts["unlabelled"] == 32
+    assert student.metadata["unlabelled"] == 32
 
 
 def test_one_command_with_a_card_and_answers_beside_the_run(

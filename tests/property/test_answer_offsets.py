@@ -30,7 +30,7 @@ LONG = WindowConfig(max_length=512, stride=4)  # the same longest answer
 
 @cache
 def reader(*, odd: bool = False, blind: bool = False, simplify: bool = False) -> TextReader:
-    """A reader with wild opinions; a blind one sees a token at a time."""
+    """A reader with wild members; a blind one sees a token at a time."""
     tokenizer = odd_tokenizer(True) if odd else default_tokenizer()
     config = AlbertConfig(
         vocab_size=tokenizer.vocab_size,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from corpora_tools.sentences import sentence_spans
 from tests.shards_in_memory import shards_of_texts
 from zh_albert.pretraining.batches import build_batch, draw_batch
-from zh_albert.pretraining.blocks import BLOCK_CHARACTERS, BlockEncoder
+from zh_albert.pretraining.bulk_tokenizer import BLOCK_CHARACTERS, BlockEncoder
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.instances import (
     PAIR_SPECIALS,

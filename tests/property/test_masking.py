@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zh_albert.errors import ConfigError
-from zh_albert.pretraining.draws import keys
+from zh_albert.pretraining.counter_rng import keys
 from zh_albert.pretraining.masking import (
     AS_MASK,
     KEPT_OUT,

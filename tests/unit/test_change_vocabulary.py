@@ -61,7 +61,7 @@ def change(source: Path, tokens: list[str], *, merge: bool = False) -> Vocabular
     return result
 
 
-def say(folder: Path, text: str) -> tuple[Tensor, dict[str, Tensor]]:
+def progress(folder: Path, text: str) -> tuple[Tensor, dict[str, Tensor]]:
     """Return a text's hidden states, and its masked-LM logits by token."""
     config, _ = load_config(folder)
     model = AlbertForPretraining(config).eval()
@@ -80,8 +80,8 @@ def say(folder: Path, text: str) -> tuple[Tensor, dict[str, Tensor]]:
 @pytest.mark.parametrize("text", ["", "房间", "间,房hotel", "旅馆 间", "hotel 龘"])
 def test_other_text_has_exactly_the_same_outputs(text: str, source: Path) -> None:
     change(source, NEW)
-    before, logits_before = say(source, text)
-    after, logits_after = say(source.parent / "new", text)
+    before, logits_before = progress(source, text)
+    after, logits_after = progress(source.parent / "new", text)
 
     assert torch.equal(before, after)
     for token in NEW:
@@ -117,13 +117,15 @@ def test_characters_that_were_unknown_change_nothing(source: Path) -> None:
     """A row of its own for each of them, all like ``[UNK]``, until training tells them apart."""
     change(source, [*NEW, "旅", "馆"])
 
-    assert torch.equal(say(source, "旅馆房间")[0], say(source.parent / "new", "旅馆房间")[0])
+    assert torch.equal(
+        progress(source, "旅馆房间")[0], progress(source.parent / "new", "旅馆房间")[0]
+    )
 
 
 def test_merged_pieces_add_their_probability_and_leave_the_encoder_alone(source: Path) -> None:
     change(source, NEW, merge=True)
-    before, logits_before = say(source, "房间")
-    after, logits_after = say(source.parent / "new", "房间")
+    before, logits_before = progress(source, "房间")
+    after, logits_after = progress(source.parent / "new", "房间")
     old, new = (read_any(f).tensors["masked_lm.bias"] for f in (source, source.parent / "new"))
 
     assert torch.equal(before, after)
@@ -159,7 +161,7 @@ def test_a_vocabulary_that_is_none_is_refused(source: Path) -> None:
 
 
 def test_a_model_with_n_grams_keeps_its_vocabulary(tmp_path: Path) -> None:
-    from zh_albert.checkpoints.locate import BUNDLED
+    from zh_albert.checkpoints.resolve import BUNDLED
 
     with pytest.raises(CheckpointError, match=r"n-grams .* cannot be carried over"):
         convert_folder(

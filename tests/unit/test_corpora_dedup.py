@@ -59,11 +59,11 @@ def test_likeness_is_what_the_hashes_estimate(tmp_path):
     first = "".join(rng.choices(signs, k=400))
     second = first[:300] + "".join(rng.choices(signs, k=100))
     a, b = (step.get_shingles(text) for text in (first, second))
-    likeness = len(np.intersect1d(a, b)) / len(np.union1d(a, b))
+    similarities = len(np.intersect1d(a, b)) / len(np.union1d(a, b))
 
     agree = np.mean(np.array(step.get_signature(a)) == np.array(step.get_signature(b)))
 
-    assert agree == pytest.approx(likeness, abs=0.1)
+    assert agree == pytest.approx(similarities, abs=0.1)
 
 
 def test_the_tokenizer_counts_characters_and_keeps_sentences():

@@ -23,8 +23,10 @@ TAGS = OURS | {"svg", "line", "text", "polygon", "polyline", "circle", "title"}
 TAGS |= {"details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
 
 
-def encoder(folder: Path, **facts: object) -> Any:
-    return SimpleNamespace(folder=folder, facts=facts, tokenizer=SimpleNamespace(vocab_size=8960))
+def encoder(folder: Path, **metadata: object) -> Any:
+    return SimpleNamespace(
+        folder=folder, metadata=metadata, tokenizer=SimpleNamespace(vocab_size=8960)
+    )
 
 
 def write(folder: Path, *rows: object) -> Path:

@@ -8,22 +8,28 @@ import pytest
 import torch
 from torch import Tensor
 
-from zh_albert.distillation.matching import MatchingStudent, attention_divergence
-from zh_albert.distillation.narrowing import (
+from zh_albert.distillation.losses import attention_divergence, fraction_unexplained
+from zh_albert.distillation.matching import MatchingStudent
+from zh_albert.distillation.student import (
+    CalibrationBatch,
+    begin_student,
+    fitted_projections,
+    fitting,
+)
+from zh_albert.distillation.teacher import FrozenTeacher, IntegerTeacher, fastest_teacher
+from zh_albert.distillation.width_reduction import (
     mean_weights,
-    narrowed_attention,
-    narrowed_feed_forward,
     read_attention,
     read_feed_forward,
+    reduced_attention,
+    reduced_feed_forward,
 )
-from zh_albert.distillation.student import Sample, begin_student, fitted_bridges, fitting
-from zh_albert.distillation.teacher import FrozenTeacher, IntegerTeacher, fastest_teacher
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import LayerStates
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
-from zh_albert.model.state_matching import matched_layers, unexplained
+from zh_albert.model.layer_map import layer_map
 
 WIDE = AlbertConfig(
     vocab_size=50,
@@ -44,7 +50,7 @@ GELU = torch.nn.functional.gelu
 def teacher(config: AlbertConfig = WIDE) -> AlbertEncoder:
     torch.manual_seed(0)
     encoder = AlbertEncoder(config).eval()
-    with torch.no_grad():  # as ``zh_albert.teachers`` makes them: no projection
+    with torch.no_grad():  # as ``zh_albert.checkpoints.foreign`` makes them: no projection
         encoder.embeddings.projection.weight.copy_(torch.eye(24))
         for block in (*encoder.attention, *encoder.ffn):  # trained norms and biases are not 1 and 0
             for _, parameter in block.named_parameters():
@@ -62,19 +68,19 @@ def missed(
 ) -> list[float]:
     """How far a fresh student is from its teacher on text that was not in the sample."""
     wide = teacher(of)
-    sample = Sample(wide, texts())
+    sample = CalibrationBatch(wide, texts())
     config = fitting(student, of)
     model = begin_student(wide, config, sample, SHARES, layers=layers, top=4)  # type: ignore[arg-type]
-    pairs = matched_layers(student.num_hidden_layers, 4)
-    bridges = fitted_bridges(model.encoder, sample, pairs)
-    module = MatchingStudent(model, [ours for ours, _ in pairs], bridges).eval()
+    pairs = layer_map(student.num_hidden_layers, 4)
+    projections = fitted_projections(model.encoder, sample, pairs)
+    module = MatchingStudent(model, [ours for ours, _ in pairs], projections).eval()
     new = texts(96)[64:]
     mask = torch.ones_like(new, dtype=torch.bool)
     frozen = FrozenTeacher(wide, [theirs for _, theirs in pairs], attention=False)
     positions = torch.zeros(0, 2, dtype=torch.long)
     with torch.no_grad():
         found = module(new, torch.zeros_like(new), mask, positions, frozen.view(new, mask))
-    return found.unexplained.tolist()
+    return found.fraction_unexplained.tolist()
 
 
 def test_a_student_of_the_same_size_is_its_teacher() -> None:
@@ -107,7 +113,7 @@ def test_attention_seen_through_a_basis_of_full_width_is_unchanged() -> None:
     block = wide.attention[1]
     assert isinstance(block, AttentionBlock)
     basis = torch.linalg.qr(torch.randn(24, 24)).Q
-    narrow = narrowed_attention(read_attention(block), basis, heads=4, head_width=6)
+    narrow = reduced_attention(read_attention(block), basis, heads=4, head_width=6)
     turned = AttentionBlock(WIDE)
     hidden = torch.randn(2, 7, 24)
     everything = torch.ones(1, 1, 1, 7, dtype=torch.bool)
@@ -128,7 +134,7 @@ def test_all_neurons_kept_is_the_same_block() -> None:
     block = teacher().ffn[0]
     assert isinstance(block, FeedForwardBlock)
     weights = read_feed_forward(block)
-    kept = narrowed_feed_forward(weights, torch.eye(24), torch.randn(50, 24), GELU, neurons=32)
+    kept = reduced_feed_forward(weights, torch.eye(24), torch.randn(50, 24), GELU, neurons=32)
     for before, after in zip(weights, kept, strict=True):
         torch.testing.assert_close(after, before)
 
@@ -138,7 +144,7 @@ def test_a_planted_idle_neuron_goes_first() -> None:
     with torch.no_grad():
         block.down.weight[:, 5] = 0  # type: ignore[union-attr]
     weights = read_feed_forward(block)
-    kept = narrowed_feed_forward(weights, torch.eye(24), torch.randn(50, 24), GELU, neurons=31)
+    kept = reduced_feed_forward(weights, torch.eye(24), torch.randn(50, 24), GELU, neurons=31)
     expected = torch.cat([weights.up[:5], weights.up[6:]])
     torch.testing.assert_close(kept.up, expected)
 
@@ -155,9 +161,9 @@ def test_the_mean_explains_nothing_and_padding_does_not_count() -> None:
     mask[1, 4:] = False
     wanted[1, 4:] = 1e4
     mean = wanted[mask].mean(0).expand_as(wanted)
-    assert unexplained(mean, wanted, mask).item() == pytest.approx(1, abs=1e-4)
-    assert unexplained(wanted, wanted, mask).item() == 0
-    assert unexplained(wanted + 1e4 * ~mask[..., None], wanted, mask).item() == 0
+    assert fraction_unexplained(mean, wanted, mask).item() == pytest.approx(1, abs=1e-4)
+    assert fraction_unexplained(wanted, wanted, mask).item() == 0
+    assert fraction_unexplained(wanted + 1e4 * ~mask[..., None], wanted, mask).item() == 0
 
 
 def test_attention_diverges_only_where_it_differs() -> None:
@@ -201,20 +207,20 @@ def test_integers_see_nearly_what_the_teacher_sees_padding_or_not() -> None:
     assert view.attention == ()
     for found, state in zip(view.states, wanted, strict=True):
         assert found.shape == state.shape
-        assert 0 < unexplained(found, state, mask) < 0.01
+        assert 0 < fraction_unexplained(found, state, mask) < 0.01
 
 
 def test_a_teacher_is_asked_in_integers_only_where_they_serve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sample = Sample(teacher(), texts())
+    sample = CalibrationBatch(teacher(), texts())
     layers = (2, 4)
     assert isinstance(fastest_teacher(teacher(), layers, sample, attention=True), FrozenTeacher)
     chosen = fastest_teacher(teacher(), layers, sample, attention=False)
     assert isinstance(chosen, IntegerTeacher)
     mask = torch.ones_like(sample.token_ids, dtype=torch.bool)
     top = chosen.view(sample.token_ids, mask).states[-1]
-    assert unexplained(top, sample.states[4], mask) < 0.01
+    assert fraction_unexplained(top, sample.states[4], mask) < 0.01
     monkeypatch.setattr("zh_albert.distillation.teacher._ROUNDING", 1e-9)  # too coarse, then
     chosen = fastest_teacher(teacher(), layers, sample, attention=False)
     assert isinstance(chosen, FrozenTeacher)

@@ -15,10 +15,10 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import Moves, fixed_moves
 from zh_albert.model.taggers import HEADS, Head, TokenTagger, build_tagger, rotated
 from zh_albert.tasks.ner.alignment import Losses, TokenSpan
-from zh_albert.tasks.ner.border_head import BorderHead
+from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.pair_head import PairHead
 from zh_albert.tasks.ner.passages import cuts
+from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import spans_of, tags_of
 from zh_albert.tasks.windows import (
@@ -54,7 +54,7 @@ def head_of(name: Head, num_types: int = 2) -> Any:
     network = build_tagger(CONFIG, num_types, name)
     if isinstance(network, TokenTagger):
         return TagHead(network, num_types)
-    return BorderHead(num_types) if name == "span" else PairHead(num_types)
+    return SpanHead(num_types) if name == "span" else GlobalPointerHead(num_types)
 
 
 def perfect_scores(name: Head, passage: Passage, length: int) -> torch.Tensor:

@@ -232,7 +232,7 @@ def test_what_ids_spell_can_stand_in_a_text() -> None:
 def test_load_takes_encoders_that_can_fill_masks(filler: FillMask, tmp_path: Path) -> None:
     opened = load(str(filler.folder))
     assert isinstance(opened, FillMask)
-    assert opened.facts["dev"]["masked_accuracy"] == 0.3
+    assert opened.metadata["dev"]["masked_accuracy"] == 0.3
     assert opened.max_length == 24
 
     bare = save_micro_encoder(tmp_path / "bare")

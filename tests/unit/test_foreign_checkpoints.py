@@ -16,6 +16,7 @@ import transformers
 
 from zh_albert.checkpoints.convert import convert, convert_folder, read_any
 from zh_albert.checkpoints.files import read_tensors
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.checkpoints.store import load_config, save_model
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
@@ -25,7 +26,6 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.tasks.encoder_start import load_encoder
 
 CONFIG = AlbertConfig(
     vocab_size=14,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zh_albert import load
-from zh_albert.checkpoints.locate import BUNDLED, bundled_names, locate
+from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, locate
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.inference.pools import as_list, pools
 from zh_albert.tasks.ner.examples import as_spans
@@ -107,7 +107,7 @@ def test_a_number_too_large_to_compute_with_is_no_label(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "how", [{"engine": "bogus"}, {"engine": "onnxruntime"}, {"precision": "int8"}]
+    "how", [{"runtime": "bogus"}, {"runtime": "onnxruntime"}, {"precision": "int8"}]
 )
 def test_an_encoder_has_one_engine(how: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):

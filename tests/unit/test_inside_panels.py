@@ -26,7 +26,7 @@ from apps.views import Views
 from tests.micro import CONFIG, save_micro_models
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.checkpoints.store import save_model
-from zh_albert.inference.inside import Attention
+from zh_albert.inference.introspection import Attention
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.sharing import sharing_plan
 from zh_albert.tokenization.tokenizer import default_tokenizer

@@ -32,14 +32,14 @@ from zh_albert.tasks.classification.finetune import (
     evaluate,
     finetune,
 )
-from zh_albert.tasks.classification.head_start import start_pays
+from zh_albert.tasks.classification.linear_probe import probe_pays
 from zh_albert.tasks.classification.ngram_learning import (
     PLAIN,
     RECIPES,
     best_recipe,
-    fit_voter,
+    fit_ngram_classifier,
 )
-from zh_albert.tasks.classification.ngrams import NgramVoter, counted, features_of, weighed
+from zh_albert.tasks.classification.ngrams import NgramClassifier, counted, features_of, weighed
 from zh_albert.tasks.ngrams import hashed_ngrams, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import (
     EncodedText,
@@ -81,14 +81,14 @@ UNSEEN = ["浴室很好很好", "前台太差了，太差了", "完全不同"]
 
 def test_margins_are_those_of_sklearns_tfidf_and_svm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngram_learning, "RECIPES", (PLAIN,))
-    voter = fit_voter(encode(TEXTS), CLASSES, ALIKE)
+    ngrams = fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE)
 
     theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=3, sublinear_tf=True)
     rows = theirs.fit_transform(TEXTS)
     svm = LinearSVC(C=0.2, random_state=0).fit(rows, CLASSES)
-    assert len(voter.names) == rows.shape[1]
+    assert len(ngrams.names) == rows.shape[1]
     wanted = svm.decision_function(theirs.transform(UNSEEN))
-    np.testing.assert_allclose(voter.margins(encode(UNSEEN)), wanted, atol=2e-3)
+    np.testing.assert_allclose(ngrams.margins(encode(UNSEEN)), wanted, atol=2e-3)
 
 
 @pytest.mark.parametrize("classes", [CLASSES, np.minimum(CLASSES, 1)])
@@ -96,11 +96,11 @@ def test_contrasted_margins_are_those_of_an_svm_over_scaled_tfidf(
     classes: np.ndarray[Any, np.dtype[np.int64]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ngram_learning, "RECIPES", (RECIPES[-1],))
-    voter = fit_voter(encode(TEXTS), classes, ALIKE)
+    ngrams = fit_ngram_classifier(encode(TEXTS), classes, ALIKE)
 
     theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=2, sublinear_tf=True)
     rows = theirs.fit_transform(TEXTS).toarray()
-    found = voter.margins(encode(UNSEEN))
+    found = ngrams.margins(encode(UNSEEN))
     unseen = theirs.transform(UNSEEN).toarray()
     for number in range(classes.max() + 1):
         inside, outside = ((rows[classes == number] > 0), (rows[classes != number] > 0))
@@ -145,15 +145,15 @@ def test_few_texts_do_not_change_the_recipe_by_chance() -> None:
 
 def test_only_how_weights_compare_counts() -> None:
     texts, weights = encode(TEXTS), np.linspace(1, 2, len(TEXTS), dtype=np.float32)
-    one, other = (fit_voter(texts, CLASSES, weights * by) for by in (1, 1 / 600))
+    one, other = (fit_ngram_classifier(texts, CLASSES, weights * by) for by in (1, 1 / 600))
 
     np.testing.assert_allclose(one.margins(texts), other.margins(texts), atol=1e-4)
 
 
 def test_a_class_without_a_text_that_counts_is_never_preferred() -> None:
     texts, weights = encode(TEXTS), (CLASSES > 0).astype(np.float32)
-    voter = fit_voter(texts, CLASSES, weights)
-    margins = voter.margins(texts)
+    ngrams = fit_ngram_classifier(texts, CLASSES, weights)
+    margins = ngrams.margins(texts)
 
     assert margins.shape == (len(TEXTS), 3)
     assert (margins.argmax(1) > 0).all()
@@ -161,9 +161,9 @@ def test_a_class_without_a_text_that_counts_is_never_preferred() -> None:
 
 def test_of_too_many_ngrams_those_that_count_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngram_learning, "RECIPES", (RECIPES[-1],))
-    whole = fit_voter(encode(TEXTS), CLASSES, ALIKE)
+    whole = fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE)
     monkeypatch.setattr(ngram_learning, "_MOST", 8)
-    few = fit_voter(encode(TEXTS), CLASSES, ALIKE)
+    few = fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE)
 
     assert len(few.names) == 8 < len(whole.names)
     assert np.isin(few.names, whole.names).all()
@@ -171,19 +171,21 @@ def test_of_too_many_ngrams_those_that_count_are_kept(monkeypatch: pytest.Monkey
 
 
 def test_the_length_of_ngrams_is_kept(tmp_path: Path) -> None:
-    voter = replace(fit_voter(encode(TEXTS), CLASSES, ALIKE), orders=4)
+    ngrams = replace(fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE), orders=4)
     for exact in (False, True):
-        (tmp_path / NGRAMS).write_bytes(voter.to_bytes(exact=exact))
-        assert NgramVoter.load(tmp_path / NGRAMS, 3).orders == 4
+        (tmp_path / NGRAMS).write_bytes(ngrams.to_bytes(exact=exact))
+        assert NgramClassifier.load(tmp_path / NGRAMS, 3).orders == 4
     older = unpacked(tmp_path / NGRAMS)
     del older["orders"]  # files of versions before have n-grams of three tokens at most
     (tmp_path / NGRAMS).write_bytes(packed(older.pop("names"), older))
-    assert NgramVoter.load(tmp_path / NGRAMS, 3).orders == 3
+    assert NgramClassifier.load(tmp_path / NGRAMS, 3).orders == 3
 
 
 def test_two_classes_have_opposite_margins() -> None:
     classes = np.array([int(label == "good") for label in LABELS])
-    found = fit_voter(encode(TEXTS), classes, np.ones(24, np.float32)).margins(encode(TEXTS))
+    found = fit_ngram_classifier(encode(TEXTS), classes, np.ones(24, np.float32)).margins(
+        encode(TEXTS)
+    )
 
     np.testing.assert_allclose(found[:, 0], -found[:, 1], atol=1e-6)
     assert (found.argmax(1) == classes).all()
@@ -246,7 +248,7 @@ def test_a_mirrored_pair_counts_once_for_the_heads_start() -> None:
     tokenizer = default_tokenizer()
     window = WindowConfig(max_length=128, stride=32)
     sides = (tokenizer.encode_batch([text])[0] for text in ("甲" * 30, "乙" * 30))
-    assert start_pays([encode_mirrored(*sides, tokenizer.special, window)], 2)
+    assert probe_pays([encode_mirrored(*sides, tokenizer.special, window)], 2)
 
 
 def test_pairs_are_learned_in_another_order_in_another_epoch(tmp_path: Path) -> None:
@@ -272,7 +274,7 @@ def test_pairs_learn_from_them(tmp_path: Path) -> None:
         for b in SUBJECTS
     ]
     made, position = finetune(pairs, pairs, CONFIG, init=init, out=tmp_path / "model")
-    assert made.voter_weight > 0
+    assert made.ngrams_weight > 0
     assert position.best_metrics["accuracy"] == 1.0
     found = TextClassifier.load(tmp_path / "model").scores([pair.text for pair in pairs])
     np.testing.assert_allclose(found, made.scores([pair.text for pair in pairs]), atol=1e-6)
@@ -291,7 +293,7 @@ def test_a_trained_classifier_keeps_them_and_answers_the_same(tmp_path: Path) ->
     untrained = replace(CONFIG, train=replace(CONFIG.train, peak_lr=1e-9))
     made, position = finetune(examples(), examples(), untrained, init=None, out=out)
 
-    assert made.voter_weight > 0  # the network alone knows nothing
+    assert made.ngrams_weight > 0  # the network alone knows nothing
     assert position.best_metrics["accuracy"] == 1.0
     assert (out / NGRAMS).exists()
     opened = load(str(out))
@@ -301,22 +303,22 @@ def test_a_trained_classifier_keeps_them_and_answers_the_same(tmp_path: Path) ->
     scores = TextClassifier.load(out).scores(TEXTS)
     np.testing.assert_allclose(scores, made.scores(TEXTS), atol=1e-6)
     found = json.loads((out / "config.json").read_text())["zh_albert"]["task"]["ngrams"]
-    assert found == {"weight": made.voter_weight, "scale": made.voter_scale}
+    assert found == {"weight": made.ngrams_weight, "scale": made.calibration_scale}
     for text, answer in zip(TEXTS[:4], answers, strict=False):
-        opinions = opened.opinions(text)
-        assert opinions.ngrams
-        network, ngrams = opinions.network.scores, opinions.ngrams.scores
+        members = opened.members(text)
+        assert members.ngrams
+        network, ngrams = members.network.scores, members.ngrams.scores
         products = {label: network[label] * ngrams[label] for label in network}
-        assert opinions.together == answer
+        assert members.together == answer
         for label, product in products.items():
             assert answer.scores[label] == pytest.approx(product / sum(products.values()), abs=1e-4)
         assert network != ngrams
     alone = TextClassifier.load(out)
-    alone.voter = None
+    alone.ngrams = None
     assert np.abs(alone.scores(TEXTS) - scores).max() > 0.01
-    opinions = Classifier(alone).opinions(TEXTS[0])
-    assert opinions.ngrams is None
-    assert opinions.network == Classifier(alone)(TEXTS[0])[0]
+    members = Classifier(alone).members(TEXTS[0])
+    assert members.ngrams is None
+    assert members.network == Classifier(alone)(TEXTS[0])[0]
 
     (out / NGRAMS).unlink()
     with pytest.raises(CheckpointError, match=r"ngrams.npz: missing or damaged"):
@@ -331,7 +333,7 @@ def test_the_sum_is_scaled_so_that_probabilities_mean_what_they_say(tmp_path: Pa
 
     sure = made.scores(TEXTS).max(1).mean()
     assert 0.5 < sure < 0.8
-    made.voter_scale = 1.0
+    made.calibration_scale = 1.0
     assert made.scores(TEXTS).max(1).mean() > sure + 0.05
 
 
@@ -367,26 +369,26 @@ def test_a_value_is_the_weighted_mean_of_both_opinions(tmp_path: Path) -> None:
 
     made, _ = finetune(values, [], config, init=init, out=out)
 
-    assert made.voter is not None
+    assert made.ngrams is not None
     both = made.scores(TEXTS)
-    ridge = made.head.scores(torch.from_numpy(made.voter.margins(made.encode(TEXTS))))
+    ridge = made.head.scores(torch.from_numpy(made.ngrams.margins(made.encode(TEXTS))))
     assert np.corrcoef(ridge[:, 0], gold)[0, 1] > 0.9
-    share = made.voter_weight / (1 + made.voter_weight)
-    made.voter_weight, made.voter_scale = 0.0, 1.0
+    share = made.ngrams_weight / (1 + made.ngrams_weight)
+    made.ngrams_weight, made.calibration_scale = 0.0, 1.0
     np.testing.assert_allclose(both, share * ridge + (1 - share) * made.scores(TEXTS), atol=1e-4)
     np.testing.assert_allclose(TextClassifier.load(out).scores(TEXTS), both, atol=0.05)
 
     tuned, position = finetune(values, values, config, init=None)
 
-    assert tuned.voter_weight > 0  # the network alone knows nothing
+    assert tuned.ngrams_weight > 0  # the network alone knows nothing
     assert position.best_metrics["spearman"] > 0.8
 
 
 def test_two_texts_without_a_common_token_are_enough(tmp_path: Path) -> None:
     alone = [TextExample("一", "a"), TextExample("三", "b")]
     made, _ = finetune(alone, [], CONFIG, init=save_micro_encoder(tmp_path / "micro"))
-    assert made.voter is not None
-    assert made.voter.margins(made.encode(["一", "三"])).argmax(1).tolist() == [0, 1]
+    assert made.ngrams is not None
+    assert made.ngrams.margins(made.encode(["一", "三"])).argmax(1).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -407,7 +409,7 @@ def test_ngrams_vote_wherever_they_can(
     texts = [TextExample("一", label), TextExample("三", other)]
     config = replace(CONFIG, model=model)
     made, _ = finetune(texts, [], config, init=save_micro_encoder(tmp_path / "micro"))
-    assert (made.voter is not None) == votes
+    assert (made.ngrams is not None) == votes
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), unique=True))
@@ -437,7 +439,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, content: bytes) -> None:
 def test_an_archive_of_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / NGRAMS).write_bytes(packed(np.arange(9, dtype=np.uint32), {}))
     with pytest.raises(CheckpointError, match="has no 'rarity'"):
-        NgramVoter.load(tmp_path / NGRAMS, 2)
+        NgramClassifier.load(tmp_path / NGRAMS, 2)
 
 
 def test_without_a_folder_the_best_weights_are_returned_as_with_one(tmp_path: Path) -> None:
@@ -451,7 +453,7 @@ def test_without_a_folder_the_best_weights_are_returned_as_with_one(tmp_path: Pa
 
     assert position.best_update < position.update
     assert evaluate(made, examples())["accuracy"] == position.best_metrics["accuracy"]
-    assert made.voter_weight == kept.voter_weight
+    assert made.ngrams_weight == kept.ngrams_weight
     np.testing.assert_allclose(made.scores(TEXTS), kept.scores(TEXTS), atol=0.02)  # float16
 
 
@@ -459,9 +461,9 @@ def test_without_a_folder_the_best_weights_are_returned_as_with_one(tmp_path: Pa
 def test_a_length_of_ngrams_that_is_none_is_refused(
     tmp_path: Path, orders: np.ndarray[Any, Any]
 ) -> None:
-    fitted = fit_voter(encode(TEXTS), CLASSES, ALIKE)
+    fitted = fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE)
     (tmp_path / NGRAMS).write_bytes(fitted.to_bytes())
     found = unpacked(tmp_path / NGRAMS) | {"orders": orders}
     (tmp_path / NGRAMS).write_bytes(packed(found.pop("names"), found))
     with pytest.raises(CheckpointError, match="expected orders to be a whole number"):
-        NgramVoter.load(tmp_path / NGRAMS, 3)
+        NgramClassifier.load(tmp_path / NGRAMS, 3)

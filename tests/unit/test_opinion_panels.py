@@ -1,4 +1,4 @@
-"""Beside a classifier's answer: what its parts say, and whether two of them agree."""
+"""The scores of a classifier's ensemble members, and whether two of them agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from apps.opinion_panels import agreement, opinions_table
 from apps.panels import Answer, classification_panel
 from apps.texts.languages import CHINESE, ENGLISH
 from tests.panel_reader import HOSTILE, OURS, Reader
-from zh_albert.inference.classification import Classification, Opinions
+from zh_albert.inference.classification import Classification, EnsembleMembers
 
 TAGS = OURS | {"h4", "table", "tbody", "td", "th", "thead", "tr"}
 
@@ -21,7 +21,7 @@ def said(**scores: float) -> Classification:
 
 NETWORK, NGRAMS = said(a=0.5, b=0.3, c=0.2), said(a=0.1, b=0.6, c=0.3)
 BOTH = said(a=0.172, b=0.621, c=0.207)
-OPINIONS = Opinions(together=BOTH, network=NETWORK, ngrams=NGRAMS)
+OPINIONS = EnsembleMembers(together=BOTH, network=NETWORK, ngrams=NGRAMS)
 
 
 def test_each_class_has_a_row_with_what_either_part_and_both_say() -> None:
@@ -37,7 +37,9 @@ def test_the_classes_shown_are_the_likeliest_of_any_part() -> None:
     many = {f"c{i}": 0.06 for i in range(15)}
     network = said(**{**many, "c14": 0.16})
     ngrams = said(**{**many, "c13": 0.16})
-    found = opinions_table(CHINESE, Opinions(together=said(**many), network=network, ngrams=ngrams))
+    found = opinions_table(
+        CHINESE, EnsembleMembers(together=said(**many), network=network, ngrams=ngrams)
+    )
 
     names = re.findall(r'<th scope="row">(.*?)</th>', found)
     assert len(names) == 4
@@ -45,7 +47,7 @@ def test_the_classes_shown_are_the_likeliest_of_any_part() -> None:
 
 
 def test_a_classifier_without_ngrams_is_not_taken_apart() -> None:
-    alone = Opinions(together=BOTH, network=BOTH, ngrams=None)
+    alone = EnsembleMembers(together=BOTH, network=BOTH, ngrams=None)
     panel = classification_panel(CHINESE, "好", [Answer("a", BOTH, 0.01, alone)])
 
     assert "<table" not in panel
@@ -68,7 +70,7 @@ def test_models_of_the_same_classes_are_said_to_agree_or_not() -> None:
 
 def test_names_of_models_and_classes_are_only_text() -> None:
     hostile = said(**{HOSTILE: 0.7, "b": 0.3})
-    opinions = Opinions(together=hostile, network=hostile, ngrams=hostile)
-    answers = [Answer(name, hostile, 0.01, opinions) for name in (HOSTILE, "b")]
+    members = EnsembleMembers(together=hostile, network=hostile, ngrams=hostile)
+    answers = [Answer(name, hostile, 0.01, members) for name in (HOSTILE, "b")]
 
     assert set(Reader(classification_panel(CHINESE, "好", answers)).tags) <= TAGS

@@ -24,7 +24,7 @@ from apps.texts.languages import CHINESE
 from apps.token_panels import CutText, tokens_panel
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.errors import DataError, MissingExtraError, ZhAlbertError
-from zh_albert.inference.classification import Classification, Classifier, Opinions
+from zh_albert.inference.classification import Classification, Classifier, EnsembleMembers
 from zh_albert.tasks.texts import Content
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.words import segmenter
@@ -185,10 +185,10 @@ class ClassifierOf(Classifier):
     def __init__(self, result: Classification | Exception) -> None:
         self._result = result
 
-    def opinions(self, text: Content) -> Opinions:
+    def members(self, text: Content) -> EnsembleMembers:
         if isinstance(self._result, Exception):
             raise self._result
-        return Opinions(together=self._result, network=self._result, ngrams=None)
+        return EnsembleMembers(together=self._result, network=self._result, ngrams=None)
 
 
 POSITIVE = Classification("positive", 0.9, {"positive": 0.9, "negative": 0.1})

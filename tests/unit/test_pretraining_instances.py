@@ -1,4 +1,4 @@
-"""Instances worked out by hand, and training data for the engine."""
+"""Instances worked out by hand, and training data for the loop."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 from corpora_tools.sentences import sentence_spans
 from tests.shards_in_memory import shards_of_texts
 from zh_albert.errors import ConfigError
-from zh_albert.pretraining.ahead import AheadSource
 from zh_albert.pretraining.batches import build_batch
+from zh_albert.pretraining.counter_rng import below, draw, keys, uniform
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
-from zh_albert.pretraining.draws import below, draw, keys, uniform
 from zh_albert.pretraining.instances import InstanceConfig, cut_sentences, plan_epoch
 from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN
+from zh_albert.pretraining.prefetch import PrefetchingSource
 from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
@@ -38,7 +38,7 @@ def borders(shards: Shards, **settings: float) -> list[tuple[int, int, int]]:
 
 def test_random_bits_are_the_published_ones() -> None:
     # splitmix64 seeded with 0: its first outputs, as in the reference implementation.
-    from zh_albert.pretraining.draws import mix
+    from zh_albert.pretraining.counter_rng import mix
 
     states = np.arange(3, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
@@ -169,7 +169,7 @@ def test_batches_made_ahead_are_the_same(world: int) -> None:
         PretrainingSource(shards, SETS, InstanceConfig(length=32), batch_tokens=64)
         for _ in range(2)
     )
-    ahead = AheadSource(source, batches=3)
+    ahead = PrefetchingSource(source, batches=3)
     for epoch in (0, 1, 0):
         for item in ahead.plan(epoch)[world - 1 :: world]:
             ours, theirs = ahead.load(item).inputs, plain.load(item).inputs

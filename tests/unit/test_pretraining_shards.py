@@ -11,7 +11,7 @@ import pytest
 from corpora_tools.sentences import sentence_spans
 from tests.shards_in_memory import shards_of_texts
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.pretraining.blocks import BLOCK_CHARACTERS, Block, BlockEncoder
+from zh_albert.pretraining.bulk_tokenizer import BLOCK_CHARACTERS, Block, BlockEncoder
 from zh_albert.pretraining.shard_files import PartWriter, write_manifest
 from zh_albert.pretraining.shards import (
     KINDS,

@@ -13,15 +13,15 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.reading.examples import AnswerSpan, ReadingExample, as_spans
 from zh_albert.tasks.reading.finetune import reading_loss
-from zh_albert.tasks.reading.lessons import (
+from zh_albert.tasks.reading.questions import encode_question
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.reading.spans import NO_ANSWER, RankedSpan, Reading, read_window
+from zh_albert.tasks.reading.training_windows import (
     chance_loss,
     lesson_source,
     make_lessons,
     with_fewer_empty,
 )
-from zh_albert.tasks.reading.questions import encode_question
-from zh_albert.tasks.reading.reader import TextReader
-from zh_albert.tasks.reading.spans import NO_ANSWER, RankedSpan, Reading, read_window
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -73,11 +73,11 @@ def test_each_window_has_the_answers_that_are_whole_in_it() -> None:
 
 
 def test_what_cannot_be_taught_is_left_out_and_counted() -> None:
-    taught, losses = make_lessons(
+    lessons, losses = make_lessons(
         reader(), [example("零一二三四"), example(references=("壬",)), example("零一二三四", "甲")]
     )
-    assert len(taught) == 2
-    assert {lesson.answers[0] for lesson in taught} == {(14, 14), (7, 7)}
+    assert len(lessons) == 2
+    assert {lesson.answers[0] for lesson in lessons} == {(14, 14), (7, 7)}
     assert (losses.questions, losses.unread, losses.too_long) == (3, 1, 1)
 
 

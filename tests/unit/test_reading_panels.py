@@ -28,7 +28,7 @@ class ReaderOf(Reader):
     """Answers what it was made with."""
 
     def __init__(self, answers: list[Answer] | Exception) -> None:
-        self._answers, self.declines = answers, True
+        self._answers, self.predicts_no_answer = answers, True
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         if isinstance(self._answers, Exception):
@@ -53,7 +53,7 @@ def answered(draw: st.DrawFn) -> tuple[str, Answer]:
 @given(answered())
 def test_the_passage_is_the_users_own_and_the_mark_is_the_answer(case: tuple[str, Answer]) -> None:
     passage, best = case
-    panel = reading_panel(CHINESE, "谁？", passage, [best, NONE], 0.01, declines=True)
+    panel = reading_panel(CHINESE, "谁？", passage, [best, NONE], 0.01, predicts_no_answer=True)
     before, rest = panel.split('<mark class="za-found">')
     inside, _ = rest.split("</mark>")
 
@@ -68,7 +68,7 @@ def test_the_passage_is_the_users_own_and_the_mark_is_the_answer(case: tuple[str
 def test_the_table_lists_every_answer_with_place_and_probability() -> None:
     passage = "王芳在北京，李明在上海"
     found = [answer(passage, 3, 5, 0.613), NONE, answer(passage, 9, 11, 0.0001)]
-    panel = reading_panel(CHINESE, "王芳在哪里？", passage, found, 0.0123, declines=True)
+    panel = reading_panel(CHINESE, "王芳在哪里？", passage, found, 0.0123, predicts_no_answer=True)
 
     rows = re.findall(r"<tr class=.*?</tr>", panel)
     assert ["za-winner" in row for row in rows] == [True, False, False]
@@ -83,7 +83,12 @@ def test_the_table_lists_every_answer_with_place_and_probability() -> None:
 def test_no_answer_is_shown_as_such_and_marks_nothing() -> None:
     passage = "王芳在北京"
     panel = reading_panel(
-        CHINESE, "几点？", passage, [NONE, answer(passage, 3, 5, 0.2)], 0.01, declines=True
+        CHINESE,
+        "几点？",
+        passage,
+        [NONE, answer(passage, 3, 5, 0.2)],
+        0.01,
+        predicts_no_answer=True,
     )
 
     assert "文中没有答案" in panel
@@ -92,15 +97,21 @@ def test_no_answer_is_shown_as_such_and_marks_nothing() -> None:
 
 
 def test_a_reader_that_cannot_decline_is_said_to() -> None:
-    panel = reading_panel(CHINESE, "谁？", "王芳", [answer("王芳", 0, 2)], 0.01, declines=False)
+    panel = reading_panel(
+        CHINESE, "谁？", "王芳", [answer("王芳", 0, 2)], 0.01, predicts_no_answer=False
+    )
 
     assert CHINESE.reading.scores_hint_without_none in panel
-    can = reading_panel(CHINESE, "谁？", "王芳", [answer("王芳", 0, 2)], 0.01, declines=True)
+    can = reading_panel(
+        CHINESE, "谁？", "王芳", [answer("王芳", 0, 2)], 0.01, predicts_no_answer=True
+    )
     assert CHINESE.reading.scores_hint in can
 
 
 def test_hostile_text_is_only_text() -> None:
-    panel = reading_panel(CHINESE, HOSTILE, HOSTILE, [answer(HOSTILE, 2, 40)], 0.0, declines=True)
+    panel = reading_panel(
+        CHINESE, HOSTILE, HOSTILE, [answer(HOSTILE, 2, 40)], 0.0, predicts_no_answer=True
+    )
 
     assert set(PanelReader(panel).tags) <= TAGS
     assert not set("$`{}@") & set(panel)

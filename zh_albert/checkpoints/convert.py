@@ -8,10 +8,10 @@ from typing import Literal
 
 import torch
 
-from zh_albert.checkpoints.companions import read_companions
 from zh_albert.checkpoints.files import NGRAMS, holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
-from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model, named_tensors
 from zh_albert.checkpoints.tensorflow.folder import (
@@ -140,7 +140,7 @@ def read_any(source: Path) -> StoredModel:
             return read_tensorflow(prefix)
         if path := find_torch_file(source):
             return _read_torch_file(path)
-    return replace(read_folder(source), files=read_companions(source))
+    return replace(read_folder(source), files=read_sidecar_files(source))
 
 
 def _read_torch_file(path: Path) -> StoredModel:
@@ -148,4 +148,4 @@ def _read_torch_file(path: Path) -> StoredModel:
     if is_uer(tensors):
         return read_uer(path, tensors)
     folder = path.parent
-    return replace(read_folder(folder, tensors=tensors), files=read_companions(folder))
+    return replace(read_folder(folder, tensors=tensors), files=read_sidecar_files(folder))

@@ -10,11 +10,11 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from zh_albert.checkpoints.eight_bits import from_eight_bits
+from zh_albert.checkpoints.int8_weights import from_int8
 from zh_albert.errors import CheckpointError
 
 WEIGHTS = "model.safetensors"
-EXPORT_FACTS = "export.json"
+EXPORT_METADATA = "export.json"
 EXPORTED_NETWORKS = frozenset({"model.onnx", "openvino.xml", "openvino.bin"})
 """What an export puts beside the weights that it is of."""
 NGRAMS = "ngrams.npz"
@@ -116,4 +116,4 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
             f"{path}: not a whole safetensors file ({error}; {path.stat().st_size} bytes); get "
             "it again"
         ) from None
-    return from_eight_bits(tensors, path)
+    return from_int8(tensors, path)

@@ -11,7 +11,7 @@ from torch import nn
 
 from zh_albert.checkpoints.store import architecture_of, write_model_folder
 from zh_albert.checkpoints.stored_model import named_tensors
-from zh_albert.checkpoints.unshared import unshare_parts
+from zh_albert.checkpoints.untied import unshare_parts
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 
@@ -28,7 +28,7 @@ def write_huggingface(
     """Write a folder that opens in ``transformers`` with equal outputs.
 
     For a plain model this is ``save_model``. Where only attention or only feed-forward blocks are
-    shared, which ``transformers`` cannot say, every layer gets a copy of its own.
+    shared, which ``transformers`` cannot express, every layer gets a copy of its own.
 
     Args:
         folder: See ``save_model``, as for all arguments.

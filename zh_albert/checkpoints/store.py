@@ -16,15 +16,15 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.config_json import is_plain, read_config, write_config
-from zh_albert.checkpoints.eight_bits import to_eight_bits
 from zh_albert.checkpoints.files import (
-    EXPORT_FACTS,
+    EXPORT_METADATA,
     EXPORTED_NETWORKS,
     WEIGHTS,
     read_tensors,
     read_text,
 )
 from zh_albert.checkpoints.folder import replace_folder
+from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
 from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors, named_tensors
 from zh_albert.errors import CheckpointError
@@ -64,7 +64,7 @@ def save_model(
             ``README.md``.
         task: What the model is for, as JSON; returned by ``load_config``. Empty for an encoder.
             ``labels`` is the list of class names, ``tags`` that of the logits where it differs.
-        dtype: Of the stored numbers; int8 is for matrices, see ``to_eight_bits``. Loading gives
+        dtype: Of the stored numbers; int8 is for matrices, see ``to_int8``. Loading gives
             them the dtype of the model they go into.
 
     Raises:
@@ -188,7 +188,7 @@ def write_model_folder(
             raise CheckpointError(f"{name} has no name in transformers' {architecture}")
         stored[theirs] = tensor.detach()
     if dtype == torch.int8:
-        stored = to_eight_bits(stored)
+        stored = to_int8(stored)
     else:
         stored = {name: tensor.to("cpu", dtype).contiguous() for name, tensor in stored.items()}
     broken = [name for name, tensor in stored.items() if not tensor.isfinite().all()]
@@ -207,7 +207,7 @@ def write_model_folder(
     )
     weights = safetensors.torch.save(stored, metadata={"format": "pt"})
     replace_folder(folder, {**files, WEIGHTS: weights, "config.json": text})
-    for name in (EXPORT_FACTS, *EXPORTED_NETWORKS):  # of the weights that were there before
+    for name in (EXPORT_METADATA, *EXPORTED_NETWORKS):  # of the weights that were there before
         (folder / name).unlink(missing_ok=True)
 
 

@@ -17,7 +17,12 @@ from typing import Any
 
 from torch import Tensor
 
-from zh_albert.checkpoints.companions import build_config, read_companions, read_sizes, translate
+from zh_albert.checkpoints.sidecar_files import (
+    build_config,
+    read_sidecar_files,
+    read_sizes,
+    translate,
+)
 from zh_albert.checkpoints.stored_model import TIED_COPY, StoredModel, pretraining_names
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
@@ -100,7 +105,7 @@ def read_uer(path: Path, tensors: Mapping[str, Tensor]) -> StoredModel:
         config=config,
         tensors={ours.get(name, name): tensor for name, tensor in stored.items()},
         name_there=name_there,
-        files=read_companions(path.parent),
+        files=read_sidecar_files(path.parent),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib.metadata import version
 from typing import Annotated, NoReturn
 
@@ -60,6 +61,7 @@ def main() -> None:
 
 def run(tree: typer.Typer) -> None:
     """Run a command tree; show expected errors as one line, without a traceback."""
+    warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
     try:
         code = tree(standalone_mode=False)
     except typer.Abort:  # what typer made of Ctrl-C until 0.29

@@ -92,7 +92,7 @@ def convert(
     """
     from itertools import chain
 
-    from zh_albert.cli.progress import say
+    from zh_albert.cli.progress import echo
     from zh_albert.clue.readers import read_official
     from zh_albert.clue.suite import write_rows
     from zh_albert.clue.tasks import task_named
@@ -100,7 +100,7 @@ def convert(
     described = task_named(task)
     rows = chain.from_iterable(read_official(described, file) for file in files)
     count = write_rows(rows, out)
-    say(f"{out}: rows: {count:,}")
+    echo(f"{out}: rows: {count:,}")
     if as_json:
         typer.echo(json.dumps({"file": str(out), "rows": count}))
 
@@ -120,7 +120,7 @@ def predict(
 
     Example: zh-albert clue predict tnews news clue-data/tnews/test.json --out submission/
     """
-    from zh_albert.cli.progress import say, track
+    from zh_albert.cli.progress import echo, track
     from zh_albert.clue.prediction import predict as answer
     from zh_albert.clue.tasks import task_named
 
@@ -133,12 +133,12 @@ def predict(
         follow=lambda answers, total: track(answers, total=total, what="answers"),
     )
     if done.guessed:
-        say(f"note: rows to which the model gave no answer, a guess stands there: {done.guessed}")
+        echo(f"note: rows to which the model gave no answer, a guess stands there: {done.guessed}")
     if done.file.name != done.official_name:
-        say(f"note: the evaluation wants this file named {done.official_name}")
+        echo(f"note: the evaluation wants this file named {done.official_name}")
     for fault in done.faults:
-        say(f"note: {fault.problem}")
-    say(f"{done.file}: {done.answers:,} answers")
+        echo(f"note: {fault.problem}")
+    echo(f"{done.file}: {done.answers:,} answers")
     if as_json:
         told = {"file": str(done.file), "answers": done.answers, "guessed": done.guessed}
         typer.echo(json.dumps({**told, "faults": [fault._asdict() for fault in done.faults]}))
@@ -193,9 +193,9 @@ def run(
 
     Example: zh-albert clue run --tasks tnews,cluener --data clue-data --out runs
     """
-    from zh_albert.checkpoints.locate import start_of
+    from zh_albert.checkpoints.resolve import start_of
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.cli.progress import TrainingDisplay, say
+    from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.clue.suite import as_json as rows_of
     from zh_albert.clue.suite import prepare, recipe_of, run_task, table
     from zh_albert.configio import parse_overrides
@@ -207,12 +207,12 @@ def run(
     display, splits = TrainingDisplay(), {}
     for task in chosen:  # what is wrong with the last one's files shows before the first is learned
         recipe_of(task, overrides, seed=1)
-        splits[task.name] = prepare(task, data / task.name, out / task.name, say=display)
+        splits[task.name] = prepare(task, data / task.name, out / task.name, progress=display)
     results = []
     try:
         with display:
             for task in chosen:
-                say(f"{task.name} ({task.trained_as}), runs: {seeds}")
+                echo(f"{task.name} ({task.trained_as}), runs: {seeds}")
                 result = run_task(
                     task,
                     splits[task.name],
@@ -220,7 +220,7 @@ def run(
                     init=folder,
                     seeds=seeds,
                     overrides=overrides,
-                    say=display,
+                    progress=display,
                 )
                 results.append(result)
     finally:  # a task that fails does not take the others' scores with it

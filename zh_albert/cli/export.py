@@ -37,22 +37,22 @@ def export(
 
     Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
     """
-    from zh_albert.checkpoints.locate import locate
-    from zh_albert.cli.progress import TrainingDisplay, say
+    from zh_albert.checkpoints.resolve import locate
+    from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.inference.export import export as write_export
 
     with TrainingDisplay() as display:
-        facts = write_export(
-            locate(model), folder, form=form, precision=precision, dev=dev, say=display
+        metadata = write_export(
+            locate(model), folder, form=form, precision=precision, dev=dev, progress=display
         )
     if precision == "int8" and dev is None:
-        say("note: what int8 costs was not measured; --dev FILE does it")
+        echo("note: what int8 costs was not measured; --dev FILE does it")
     if as_json:
-        typer.echo(json.dumps({"model": str(folder), **facts}, ensure_ascii=False))
+        typer.echo(json.dumps({"model": str(folder), **metadata}, ensure_ascii=False))
         return
-    typer.echo(f"{folder}: {form} {precision}, {facts['bytes'] / 1e6:.1f} MB")
-    typer.echo(f"  differs by {facts['largest_difference']:.2g} of the largest output")
+    typer.echo(f"{folder}: {form} {precision}, {metadata['bytes'] / 1e6:.1f} MB")
+    typer.echo(f"  differs by {metadata['largest_difference']:.2g} of the largest output")
     if dev:
-        scores = {name: value for name, value in facts["dev"].items() if name != "metric"}
+        scores = {name: value for name, value in metadata["dev"].items() if name != "metric"}
         shown = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
-        typer.echo(f"  {facts['dev']['metric']} on {dev}: {shown}")
+        typer.echo(f"  {metadata['dev']['metric']} on {dev}: {shown}")

@@ -19,7 +19,7 @@ def models(as_json: Json = False) -> None:
     Example: zh-albert models --json
     """
     from zh_albert.checkpoints.files import count_parameters
-    from zh_albert.checkpoints.locate import bundled_names, locate
+    from zh_albert.checkpoints.resolve import bundled_names, locate
     from zh_albert.checkpoints.store import load_config
 
     rows = []
@@ -72,7 +72,7 @@ def inspect(
     """
     import dataclasses
 
-    from zh_albert.checkpoints.locate import locate
+    from zh_albert.checkpoints.resolve import locate
     from zh_albert.checkpoints.store import load_config
     from zh_albert.model.config import PRESETS
     from zh_albert.model.size import parameter_counts
@@ -137,7 +137,7 @@ def convert(
     """Convert between layouts of checkpoints.
 
     Those of google-research/albert, albert_zh, UER-py and transformers, and this project's model
-    folders. A teacher becomes an unshared encoder over this project's vocabulary.
+    folders. A teacher becomes an untied encoder over this project's vocabulary.
 
     Example: zh-albert convert albert_tiny_zh/albert_model.ckpt out --vocab shorter.txt
 
@@ -146,7 +146,7 @@ def convert(
     import torch
 
     from zh_albert.checkpoints.convert import convert as convert_model
-    from zh_albert.teachers.convert import convert_teacher, is_teacher
+    from zh_albert.checkpoints.foreign.convert import convert_teacher, is_teacher
     from zh_albert.training.run_folder import refuse_trained
 
     if merge_pieces and vocab is None:

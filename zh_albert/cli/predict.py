@@ -42,7 +42,7 @@ def predict(
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
     """
     from zh_albert.cli.memory import keep_freed_memory, keep_loaded_objects
-    from zh_albert.cli.progress import say, track
+    from zh_albert.cli.progress import echo, track
     from zh_albert.errors import DataError
     from zh_albert.inference.files import answered_rows, form_of
     from zh_albert.inference.loading import load
@@ -78,7 +78,7 @@ def predict(
         sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8, whatever the terminal's
     sys.stdout.flush()
     if failed:
-        say(f'lines not answered: {failed}; their result says why under "error"')
+        echo(f'lines not answered: {failed}; their result says why under "error"')
 
 
 def demo(

@@ -28,7 +28,7 @@ T = TypeVar("T")
 _LINE_EVERY_S = 10.0
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """Write one line to standard error."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
@@ -56,10 +56,10 @@ def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
             if done := count - 1:
                 rate = done / max(1e-9, arrived - started)
                 left = f", {_time((total - done) / rate)} left" if total else ""
-                say(f"{what}: {done:,}{f' of {total:,}' if total else ''}, {rate:,.0f}/s{left}")
+                echo(f"{what}: {done:,}{f' of {total:,}' if total else ''}, {rate:,.0f}/s{left}")
         arrived = now
         yield item
-    say(f"{what}: {count:,} done in {_time(time.monotonic() - started)}")
+    echo(f"{what}: {count:,} done in {_time(time.monotonic() - started)}")
 
 
 class TrainingDisplay:
@@ -117,13 +117,13 @@ class TrainingDisplay:
             self._bar.update(self._tasks[what], completed=done, total=total, note=note)
         elif time.monotonic() - self._last_line >= _LINE_EVERY_S:
             self._last_line = time.monotonic()
-            say(line)
+            echo(line)
 
     def _line(self, text: str) -> None:
         if self._bar:
             self._bar.console.print(text, highlight=False)
         else:
-            say(text)
+            echo(text)
 
 
 class DownloadDisplay:
@@ -161,7 +161,7 @@ class DownloadDisplay:
                 self._tasks[name] = self._bar.add_task(name, total=total)
             self._bar.update(self._tasks[name], completed=done)
         elif done == total:
-            say(f"{name}: {done:,} bytes")
+            echo(f"{name}: {done:,} bytes")
 
 
 def _bar(console: Console) -> Progress:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from zh_albert.pretraining.job import EncoderJobConfig
     from zh_albert.tasks.catalog import Task
-    from zh_albert.training.resume import Position
+    from zh_albert.training.resume import RunState
 
 Settings = TypeVar("Settings")
 
@@ -63,13 +63,13 @@ def finetune(
     --out runs/mine --set train.epochs=5
     """
     from zh_albert import configio
-    from zh_albert.checkpoints.locate import start_of
+    from zh_albert.checkpoints.resolve import start_of
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.cli.progress import TrainingDisplay, say
+    from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.errors import ConfigError
     from zh_albert.tasks.catalog import TASKS
     from zh_albert.tasks.texts import overlap, without
-    from zh_albert.training.engine import is_first_process
+    from zh_albert.training.loop import is_first_process
     from zh_albert.training.run_folder import refuse_taken
 
     keep_freed_memory()
@@ -80,13 +80,13 @@ def finetune(
     start = start_of(init)
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
-        say(f"nothing to resume in {out}: starting anew")
+        echo(f"nothing to resume in {out}: starting anew")
     examples, dev_examples, excluded = (_read(job, paths) for paths in (train, dev, exclude or []))
     kept = without(examples, excluded)
     if len(kept) < len(examples):
-        say(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
+        echo(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
     if shared := overlap(dev_examples, kept):
-        say(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
+        echo(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
     further = {}
     if unlabelled:
         if job.read_unlabelled is None:
@@ -94,9 +94,9 @@ def finetune(
         texts = [text for path in unlabelled for text in job.read_unlabelled(path)]
         further["unlabelled"] = without(texts, excluded)
         if dropped := len(texts) - len(further["unlabelled"]):
-            say(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
+            echo(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
     if start is None:
-        say(f"starting from random weights ({settings.model.preset})")
+        echo(f"starting from random weights ({settings.model.preset})")
     try:
         with TrainingDisplay() as display:
             _, position = job.finetune(
@@ -110,7 +110,7 @@ def finetune(
                 **further,
             )
     except KeyboardInterrupt:
-        say("stopped; the same command with --resume goes on")
+        echo("stopped; the same command with --resume goes on")
         sys.exit(130)
     result = {
         "model": str(out),
@@ -156,8 +156,8 @@ def distil(
 
     Example: zh-albert distil small.toml --resume
     """
-    from zh_albert.distillation.run import DistilConfig
-    from zh_albert.distillation.run import distil as job
+    from zh_albert.pretraining.distil import DistilConfig
+    from zh_albert.pretraining.distil import distil as job
 
     settings = _job_settings(DistilConfig, config, set_)
     _run_encoder_job(job, settings, resume=resume, as_json=as_json)
@@ -172,18 +172,18 @@ def _job_settings(kind: type[Settings], config: Path, overrides: list[str] | Non
 
 
 def _run_encoder_job(
-    job: Callable[..., Position], settings: EncoderJobConfig, *, resume: bool, as_json: bool
+    job: Callable[..., RunState], settings: EncoderJobConfig, *, resume: bool, as_json: bool
 ) -> None:
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.cli.progress import TrainingDisplay, say
-    from zh_albert.training.engine import is_first_process
+    from zh_albert.cli.progress import TrainingDisplay, echo
+    from zh_albert.training.loop import is_first_process
 
     keep_freed_memory()
     try:
         with TrainingDisplay() as display:
             position = job(settings, resume=resume, observers=[display])
     except KeyboardInterrupt:
-        say("stopped; the same command with --resume goes on")
+        echo("stopped; the same command with --resume goes on")
         sys.exit(130)
     result = {
         "model": str(settings.out),
@@ -206,15 +206,15 @@ def evaluate(
 
     Example: zh-albert evaluate sentiment dev.jsonl --json
     """
-    from zh_albert.checkpoints.locate import locate
+    from zh_albert.checkpoints.resolve import locate
     from zh_albert.checkpoints.store import load_config
     from zh_albert.cli.progress import TrainingDisplay
     from zh_albert.tasks.catalog import task_of
 
     folder = locate(model)
-    _, facts = load_config(folder)
+    _, metadata = load_config(folder)
     with TrainingDisplay() as display:
-        scores = task_of(folder, facts).score(folder, file, say=display)
+        scores = task_of(folder, metadata).score(folder, file, progress=display)
     _show(scores, as_json=as_json)
 
 
@@ -237,7 +237,7 @@ def baseline(
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """
-    from zh_albert.cli.progress import say
+    from zh_albert.cli.progress import echo
     from zh_albert.tasks.catalog import TASKS
     from zh_albert.tasks.texts import without
 
@@ -245,7 +245,7 @@ def baseline(
     examples = without(_read(job, train), _read(job, exclude or []))
     scores = job.score_baseline(examples, _read(job, dev))
     if "pearson" in scores and task in ("classification", "pair"):
-        say('note: the labels are numbers, so values are learned; for classes write them as "0"')
+        echo('note: the labels are numbers, so values are learned; for classes write them as "0"')
     _show({**scores, "task": task}, as_json=as_json)
 
 

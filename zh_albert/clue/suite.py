@@ -62,7 +62,7 @@ def write_rows(rows: Iterable[Row], out: Path) -> int:
     return count
 
 
-def prepare(task: ClueTask, data: Path, folder: Path, *, say: Observer = silent) -> Splits:
+def prepare(task: ClueTask, data: Path, folder: Path, *, progress: Observer = silent) -> Splits:
     """Return a task's files in the task format, all of which can be learned from and scored.
 
     Rows of official files that hold nothing to read, or no answer, are left out.
@@ -73,7 +73,7 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, say: Observer = silent)
             in the task format already (and ``test.jsonl``, where scores are of a test); also
             ``.xz``, ``.gz``, ``.zst``.
         folder: Where official files are put in the task format.
-        say: Is told how many rows are left out.
+        progress: Is told how many rows are left out.
 
     Raises:
         DataError: If files are missing, not of the official form or cannot be read, or labels
@@ -96,7 +96,7 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, say: Observer = silent)
         left_out = len(rows) - len(kept)
         if left_out and not (split == "scored" and names == splits["dev"]):
             told = f"{data}, {', '.join(names)}: {left_out} of {len(rows):,} rows left out: nothing"
-            say(Warned(update=0, text=f"{told} to read in them, or no answer"))
+            progress(Warned(update=0, text=f"{told} to read in them, or no answer"))
         write_rows(kept, folder / f"{split}.jsonl")
     return _checked(task, Splits(*(folder / f"{split}.jsonl" for split in splits)))
 
@@ -121,7 +121,7 @@ def run_task(
     init: Path | None,
     seeds: int,
     overrides: Mapping[str, Any],
-    say: Observer = silent,
+    progress: Observer = silent,
 ) -> Result:
     """Fine-tune and score one task; runs that are finished are not run again.
 
@@ -132,7 +132,7 @@ def run_task(
         init: A folder with an encoder to start from; None: random weights.
         seeds: How many.
         overrides: Laid over the task's recipe.
-        say: Is told how far it is.
+        progress: Is told how far it is.
 
     Raises:
         ConfigError: If a run was begun with other settings, or one of these does not fit.
@@ -144,19 +144,19 @@ def run_task(
     for seed in range(1, seeds + 1):
         config = recipe_of(task, overrides, seed)
         run = out / f"seed-{seed}"
-        job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=[say])
-        scores.append(_percent(task, _score(job, run, splits.scored, say)))
+        job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=[progress])
+        scores.append(_percent(task, _score(job, run, splits.scored, progress)))
     return Result(task, scores)
 
 
-def _score(job: Task, run: Path, scored: Path, say: Observer) -> Mapping[str, Any]:
+def _score(job: Task, run: Path, scored: Path, progress: Observer) -> Mapping[str, Any]:
     """Return a run's score; if it was scored on this very file before, that of then."""
     with scored.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     known = json.loads((run / _SCORE).read_text("utf-8")) if (run / _SCORE).exists() else {}
     if known.get("sha256") == digest:
         return known
-    score = {**job.score(run, scored, say=say), "sha256": digest}
+    score = {**job.score(run, scored, progress=progress), "sha256": digest}
     with atomic_write(run / _SCORE) as file:
         file.write(encode_json(score) + b"\n")
     return score

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from zh_albert.distillation.losses import attention_divergence, fraction_unexplained
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
-from zh_albert.model.state_matching import unexplained
 
 
 class TeacherView(NamedTuple):
@@ -25,7 +25,7 @@ class MatchingOutput(NamedTuple):
     """The student's answers, and how far it is from its teacher."""
 
     heads: PretrainingOutput
-    unexplained: Tensor
+    fraction_unexplained: Tensor
     """Share of the variance of the teacher's states that is missed. Shape: (matched layers,)."""
     divergence: Tensor
     """Mean divergence of attention, in nats. Shape: (); 0 if attention is not matched."""
@@ -37,16 +37,16 @@ class MatchingStudent(nn.Module):
     Args:
         student: What is kept in the end.
         layers: Which of its layers are matched, counted from 1.
-        bridges: From each of these layers' states to the teacher's: ``nn.Linear``, or
+        projections: From each of these layers' states to the teacher's: ``nn.Linear``, or
             ``nn.Identity`` where widths are the same. They are trained, too.
     """
 
     def __init__(
-        self, student: AlbertForPretraining, layers: Sequence[int], bridges: Sequence[nn.Module]
+        self, student: AlbertForPretraining, layers: Sequence[int], projections: Sequence[nn.Module]
     ) -> None:
         super().__init__()
         self.student: AlbertForPretraining = student
-        self.bridges = nn.ModuleList(bridges)
+        self.projections = nn.ModuleList(projections)
         self._layers = tuple(layers)
 
     def forward(
@@ -79,8 +79,10 @@ class MatchingStudent(nn.Module):
             order=self.student.sentence_order(encoder.pool(encoded.hidden)),
         )
         missed = []
-        for layer, bridge, wanted in zip(self._layers, self.bridges, teacher.states, strict=True):
-            missed.append(unexplained(bridge(encoded.states[layer]), wanted, mask))
+        for layer, projection, wanted in zip(
+            self._layers, self.projections, teacher.states, strict=True
+        ):
+            missed.append(fraction_unexplained(projection(encoded.states[layer]), wanted, mask))
         divergence = mask.new_zeros((), dtype=torch.float32)
         if teacher.attention:
             found = [encoded.attention[layer - 1] for layer in self._layers]
@@ -88,20 +90,3 @@ class MatchingStudent(nn.Module):
             every = [attention_divergence(ours, theirs, mask) for ours, theirs in pairs]
             divergence = torch.stack(every).mean()
         return MatchingOutput(heads, torch.stack(missed), divergence)
-
-
-def attention_divergence(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
-    """Mean Kullback-Leibler divergence of the teacher's attention from the student's. Shape: ().
-
-    Source: Wang et al. 2020, MiniLM (arXiv:2002.10957), section 3.1.
-
-    Args:
-        ours: Probabilities. Shape: (batch, heads, length, length).
-        theirs: Shape: (batch, heads, length, length).
-        mask: True for real tokens. Shape: (batch, length).
-    """
-    tiny = 1e-6
-    wanted = theirs.float()
-    terms = wanted * (wanted.clamp(min=tiny).log() - ours.float().clamp(min=tiny).log())
-    of_tokens = terms.sum(-1).mean(1)  # (batch, length)
-    return torch.where(mask, of_tokens, 0.0).sum() / mask.sum()

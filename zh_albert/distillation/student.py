@@ -15,26 +15,26 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from zh_albert.distillation.narrowing import (
+from zh_albert.distillation.width_reduction import (
     mean_weights,
-    narrowed_attention,
-    narrowed_feed_forward,
     read_attention,
     read_feed_forward,
+    reduced_attention,
+    reduced_feed_forward,
 )
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
+from zh_albert.model.layer_map import layer_map
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.state_matching import matched_layers
 
 Layers = Literal["chosen", "averaged"]
 _RIDGE = 1e-3
 _ROW_STD = 0.1  # of word vectors: a norm follows, so only learning and logits feel it
 
 
-class Sample:
+class CalibrationBatch:
     """Some real text as the teacher reads it.
 
     Args:
@@ -99,7 +99,7 @@ def fitting(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
 def begin_student(
     teacher: AlbertEncoder,
     config: AlbertConfig,
-    sample: Sample,
+    sample: CalibrationBatch,
     shares: Tensor,
     *,
     layers: Layers,
@@ -123,17 +123,17 @@ def begin_student(
         _begin_embeddings(encoder, teacher, sample, shares, basis)
         for kind, begin in (("attention", _begin_attention), ("ffn", _begin_feed_forward)):
             for block in range(len(getattr(encoder, kind))):
-                stood_for = _stood_for(encoder, kind, block, top)
+                teacher_layers = _teacher_layers(encoder, kind, block, top)
                 if layers == "chosen":
-                    stood_for = [stood_for[(len(stood_for) - 1) // 2]]
-                begin(encoder, teacher, sample, block, stood_for, basis)
+                    teacher_layers = [teacher_layers[(len(teacher_layers) - 1) // 2]]
+                begin(encoder, teacher, sample, block, teacher_layers, basis)
         _fit_last_norms(encoder, sample, basis, top)
         student.masked_lm.bias.copy_(shares.log())
     return student
 
 
-def fitted_bridges(
-    encoder: AlbertEncoder, sample: Sample, pairs: Sequence[tuple[int, int]]
+def fitted_projections(
+    encoder: AlbertEncoder, sample: CalibrationBatch, pairs: Sequence[tuple[int, int]]
 ) -> list[nn.Module]:
     """Return the maps from a student's states to its teacher's that fit best on real text.
 
@@ -149,20 +149,20 @@ def fitted_bridges(
     if width == wanted:
         return [nn.Identity() for _ in pairs]
     types, mask = torch.zeros_like(sample.token_ids), torch.ones_like(sample.token_ids).bool()
-    bridges: list[nn.Module] = []
+    projections: list[nn.Module] = []
     with torch.no_grad():
         states = encoder(sample.token_ids, types, mask, return_states=True).states
         for layer, of_teacher in pairs:
             found, target = states[layer], sample.states[of_teacher]
             matrix, offset = _fitted(found.flatten(0, 1), target.flatten(0, 1))
-            bridge = nn.Linear(width, wanted)
-            bridge.weight.copy_(matrix)
-            bridge.bias.copy_(offset)
-            bridges.append(bridge)
-    return bridges
+            projection = nn.Linear(width, wanted)
+            projection.weight.copy_(matrix)
+            projection.bias.copy_(offset)
+            projections.append(projection)
+    return projections
 
 
-def _stood_for(encoder: AlbertEncoder, kind: str, block: int, top: int) -> list[int]:
+def _teacher_layers(encoder: AlbertEncoder, kind: str, block: int, top: int) -> list[int]:
     """Return the teacher's layers, from 0, that a block of the student does the work of."""
     total = len(encoder.plan)
     run_by = [layer for layer, blocks in enumerate(encoder.plan) if getattr(blocks, kind) == block]
@@ -190,7 +190,11 @@ def _basis(states: Sequence[Tensor], width: int) -> Tensor:
 
 
 def _begin_embeddings(
-    encoder: AlbertEncoder, teacher: AlbertEncoder, sample: Sample, shares: Tensor, basis: Tensor
+    encoder: AlbertEncoder,
+    teacher: AlbertEncoder,
+    sample: CalibrationBatch,
+    shares: Tensor,
+    basis: Tensor,
 ) -> None:
     """Narrow tables from the principal directions of the teacher's embeddings.
 
@@ -237,21 +241,21 @@ def _fitted(inputs: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
 def _begin_attention(
     encoder: AlbertEncoder,
     teacher: AlbertEncoder,
-    sample: Sample,
+    sample: CalibrationBatch,
     block: int,
-    stood_for: Sequence[int],
+    teacher_layers: Sequence[int],
     basis: Tensor,
 ) -> None:
     ours = encoder.attention[block]
     assert isinstance(ours, AttentionBlock)
     wide = mean_weights(
-        [read_attention(teacher.attention[teacher.plan[n].attention]) for n in stood_for]
+        [read_attention(teacher.attention[teacher.plan[n].attention]) for n in teacher_layers]
     )
     narrow = wide
     if basis.shape[0] > basis.shape[1]:
         heads = encoder.config.num_attention_heads
         width = encoder.config.hidden_size // heads
-        narrow = narrowed_attention(wide, basis, heads=heads, head_width=width)
+        narrow = reduced_attention(wide, basis, heads=heads, head_width=width)
     for linear, (matrix, bias) in zip(
         (ours.query, ours.key, ours.value, ours.dense), narrow.linears(), strict=True
     ):
@@ -263,7 +267,7 @@ def _begin_attention(
         return
     pairs = [
         (ours(sample.states[n] @ basis, sample.everything)[0], sample.attended[n] @ basis)
-        for n in stood_for
+        for n in teacher_layers
     ]
     _fit_norm(ours.norm, pairs)
 
@@ -271,30 +275,34 @@ def _begin_attention(
 def _begin_feed_forward(
     encoder: AlbertEncoder,
     teacher: AlbertEncoder,
-    sample: Sample,
+    sample: CalibrationBatch,
     block: int,
-    stood_for: Sequence[int],
+    teacher_layers: Sequence[int],
     basis: Tensor,
 ) -> None:
     ours = encoder.ffn[block]
     assert isinstance(ours, FeedForwardBlock)
-    weights = mean_weights([read_feed_forward(teacher.ffn[teacher.plan[n].ffn]) for n in stood_for])
+    weights = mean_weights(
+        [read_feed_forward(teacher.ffn[teacher.plan[n].ffn]) for n in teacher_layers]
+    )
     neurons = encoder.config.intermediate_size
     if basis.shape[0] > basis.shape[1] or neurons < len(weights.up):
-        inputs = sample.attended[stood_for[len(stood_for) // 2]].flatten(0, 1)
-        weights = narrowed_feed_forward(weights, basis, inputs, ours.activation, neurons=neurons)
+        inputs = sample.attended[teacher_layers[len(teacher_layers) // 2]].flatten(0, 1)
+        weights = reduced_feed_forward(weights, basis, inputs, ours.activation, neurons=neurons)
     for linear, (matrix, bias) in zip((ours.up, ours.down), weights.linears(), strict=True):
         linear.weight.copy_(matrix)
         linear.bias.copy_(bias)
 
 
-def _fit_last_norms(encoder: AlbertEncoder, sample: Sample, basis: Tensor, top: int) -> None:
+def _fit_last_norms(
+    encoder: AlbertEncoder, sample: CalibrationBatch, basis: Tensor, top: int
+) -> None:
     """Fit the norm that ends each layer to the state that the layer should reach.
 
     Each of the student's layers is given what its teacher has below it, so a block that several
     layers share is fitted to all of them.
     """
-    reached = [0, *(theirs for _, theirs in matched_layers(len(encoder.plan), top))]
+    reached = [0, *(theirs for _, theirs in layer_map(len(encoder.plan), top))]
     for number, block in enumerate(encoder.ffn):
         pairs = []
         for layer, blocks in enumerate(encoder.plan):

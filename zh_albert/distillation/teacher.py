@@ -10,14 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from zh_albert.distillation.losses import fraction_unexplained
 from zh_albert.distillation.matching import TeacherView
-from zh_albert.distillation.student import Sample
-from zh_albert.engines.choice import is_installed
-from zh_albert.engines.onnx_network import onnx_model
-from zh_albert.engines.runtimes import OnnxRuntimeEngine
+from zh_albert.distillation.student import CalibrationBatch
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import LayerStates
-from zh_albert.model.state_matching import unexplained
+from zh_albert.runtimes.libraries import OnnxRuntime
+from zh_albert.runtimes.onnx_network import onnx_model
+from zh_albert.runtimes.selection import is_installed
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.precision import computes_faster_in_bf16
 
@@ -85,23 +85,23 @@ class IntegerTeacher:
 
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
         self._layers = len(layers)
-        self._engine = OnnxRuntimeEngine(onnx_model(LayerStates(encoder, layers), int8=True))
-        self._threads = ThreadPoolExecutor(self._engine.workers)
+        self._runtime = OnnxRuntime(onnx_model(LayerStates(encoder, layers), int8=True))
+        self._threads = ThreadPoolExecutor(self._runtime.workers)
 
     def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:
         """See ``Teacher``; few rows at a time, on all threads."""
-        rows = max(1, self._engine.batch_tokens // token_ids.shape[1])
+        rows = max(1, self._runtime.batch_tokens // token_ids.shape[1])
         few = zip(token_ids.split(rows), mask.split(rows), strict=True)  # type: ignore[no-untyped-call]
         parts = [
             PaddedBatch(ids.numpy(), np.zeros_like(ids.numpy()), there.numpy())
             for ids, there in few
         ]
-        found = np.concatenate(list(self._threads.map(self._engine, parts)))
+        found = np.concatenate(list(self._threads.map(self._runtime, parts)))
         return TeacherView(torch.from_numpy(found).chunk(self._layers, dim=-1), ())
 
 
 def fastest_teacher(
-    encoder: AlbertEncoder, layers: Sequence[int], sample: Sample, *, attention: bool
+    encoder: AlbertEncoder, layers: Sequence[int], sample: CalibrationBatch, *, attention: bool
 ) -> Teacher:
     """Return the teacher in what is fastest: on a CPU integers, if ONNX Runtime is there.
 
@@ -120,7 +120,9 @@ def fastest_teacher(
         everything = torch.ones_like(tried, dtype=torch.bool)
         found = integers.view(tried, everything).states
         wanted = [sample.states[layer][:_TRIED] for layer in layers]
-        missed = [unexplained(*pair, everything) for pair in zip(found, wanted, strict=True)]
+        missed = [
+            fraction_unexplained(*pair, everything) for pair in zip(found, wanted, strict=True)
+        ]
         if max(missed) <= _ROUNDING:
             return integers
     return FrozenTeacher(encoder, layers, attention=attention)

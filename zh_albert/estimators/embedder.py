@@ -52,7 +52,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         peak_lr: The highest learning rate.
         batch_tokens: Tokens of one forward pass in training. The texts in it are each other's
             negatives: more are better.
-        alike_from: Pairs with numbers for labels mean the same from here on.
+        positive_threshold: Pairs with numbers for labels mean the same from here on.
         random_state: Seed of weights, order and dropout; None: another one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
@@ -78,7 +78,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         epochs: int = 1,
         peak_lr: float = 3e-5,
         batch_tokens: int = 4096,
-        alike_from: float = 4.0,
+        positive_threshold: float = 4.0,
         random_state: int | np.random.RandomState | None = 1,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -89,7 +89,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         self.epochs = epochs
         self.peak_lr = peak_lr
         self.batch_tokens = batch_tokens
-        self.alike_from = alike_from
+        self.positive_threshold = positive_threshold
         self.random_state = random_state
         self.on_event = on_event
 
@@ -99,8 +99,8 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         Args:
             X: Texts. Shape: (texts,) or (texts, 1). Or pairs. Shape: (pairs, 2).
             y: Of pairs: ``similar`` or ``entailment`` for those that mean the same, other names for
-                those that do not, which are left out; or numbers, see ``alike_from``. None: all
-                mean the same. Not used with texts.
+                those that do not, which are left out; or numbers, see ``positive_threshold``.
+                None: all mean the same. Not used with texts.
 
         Raises:
             DataError: If a text is no string, or empty; there are not as many labels as pairs; or
@@ -188,7 +188,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         return FinetuneConfig(
             model=NetworkConfig(preset=self._size(), dropout=0.1),  # see FinetuneConfig
             window=self._window(),
-            contrast=ContrastConfig(alike_from=self.alike_from),
+            contrast=ContrastConfig(positive_threshold=self.positive_threshold),
             train=self._training(self.batch_tokens),
         )
 

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
-from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.resolve import locate
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.inference.pools import as_count
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings

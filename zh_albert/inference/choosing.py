@@ -10,9 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
 from zh_albert.inference.pools import as_list
+from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.chooser import NO_CONTENT, TextChooser
 from zh_albert.tasks.choice.examples import Question, question_of
@@ -43,7 +43,7 @@ class Chooser:
     Attributes:
         content_of: A row of a task file → what the model reads of it.
         blank: What a blank line is read as.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
     content_of = staticmethod(question_of)
@@ -51,16 +51,16 @@ class Chooser:
 
     def __init__(self, chooser: TextChooser) -> None:
         self._chooser = chooser
-        self.facts = chooser.facts
+        self.metadata = chooser.metadata
 
     @classmethod
-    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Chooser:
+    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Chooser:
         """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
         """
-        return cls(with_engines(TextChooser.load(folder), folder, **how))
+        return cls(with_runtimes(TextChooser.load(folder), folder, **how))
 
     def __call__(self, questions: Iterable[Question | Sequence[Any]]) -> list[Choice]:
         """Answer questions: ``(context, question, choices)``, or also ``group``; see ``Question``.

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar, Unpack
 
-from zh_albert.engines.ahead import map_ahead
-from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
 from zh_albert.inference.pools import as_list, pools
+from zh_albert.prefetch import map_prefetched
+from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import pair_of, text_of
 from zh_albert.tasks.classification.heads import LabelSet, Value
@@ -37,7 +37,7 @@ class Classification:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinions:
+class EnsembleMembers:
     """What a classifier and its two parts say of one text.
 
     Multiplied class by class and made to sum to 1, the parts' probabilities are the classifier's.
@@ -86,7 +86,7 @@ class TextPredictor(ABC, Generic[A]):
     Attributes:
         labels: Names of the classes.
         pairs: Whether it reads pairs of texts.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
         content_of: A row of a task file → what the model reads of it.
         blank: What a blank line is read as.
     """
@@ -96,7 +96,7 @@ class TextPredictor(ABC, Generic[A]):
         self.labels, self.pairs = classifier.labels, classifier.pairs
         self.content_of = pair_of if classifier.pairs else text_of
         self.blank: Content = ("", "") if classifier.pairs else ""
-        self.facts = classifier.facts
+        self.metadata = classifier.metadata
 
     @abstractmethod
     def _answer(self, scores: Sequence[float]) -> A:
@@ -121,7 +121,7 @@ class TextPredictor(ABC, Generic[A]):
         that one bad line does not stop a long file.
         """
         # The next pool is tokenized while the network reads this one.
-        for encoded in map_ahead(self._classifier.encode_or_none, pools(texts)):
+        for encoded in map_prefetched(self._classifier.encode_or_none, pools(texts)):
             scores = self._classifier.scores_of([e for e in encoded if e is not None])
             rows = iter(scores.tolist())
             for one in encoded:
@@ -138,7 +138,7 @@ class TextPredictor(ABC, Generic[A]):
 class Classifier(TextPredictor[Classification]):
     """What ``zh_albert.load`` returns for a model that tells classes apart."""
 
-    def opinions(self, text: Content) -> Opinions:
+    def members(self, text: Content) -> EnsembleMembers:
         """Return the answer for one text, and what the network and the n-grams each say.
 
         Raises:
@@ -146,7 +146,7 @@ class Classifier(TextPredictor[Classification]):
         """
         encoded = self._classifier.encode([text])
         together, network, ngrams = self._classifier.scores_apart(encoded)
-        return Opinions(
+        return EnsembleMembers(
             together=self._answer(together[0].tolist()),
             network=self._answer(network[0].tolist()),
             ngrams=None if ngrams is None else self._answer(ngrams[0].tolist()),
@@ -187,14 +187,14 @@ class Regressor(TextPredictor[Estimate]):
 
 
 def open_classifier(
-    folder: Path, **how: Unpack[EngineSettings]
+    folder: Path, **how: Unpack[RuntimeSettings]
 ) -> Classifier | MultiLabelClassifier | Regressor:
     """Open the model folder of a classifier of any kind; see ``zh_albert.load`` for what runs it.
 
     Raises:
         CheckpointError: If it is none, or a model for something else.
     """
-    classifier = with_engines(TextClassifier.load(folder), folder, **how)
+    classifier = with_runtimes(TextClassifier.load(folder), folder, **how)
     match classifier.head:
         case LabelSet(threshold=threshold):
             return MultiLabelClassifier(classifier, threshold)

@@ -9,9 +9,9 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
 from zh_albert.inference.pools import as_list, pools
+from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.embedding.embedder import NO_CONTENT, TextEmbedder
 
 
@@ -19,21 +19,21 @@ class Embedder:
     """Texts → vectors; what ``zh_albert.load`` returns for a model of sentence vectors.
 
     Attributes:
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
     def __init__(self, embedder: TextEmbedder) -> None:
         self._embedder = embedder
-        self.facts = embedder.facts
+        self.metadata = embedder.metadata
 
     @classmethod
-    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Embedder:
+    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Embedder:
         """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
         """
-        return cls(with_engines(TextEmbedder.load(folder), folder, **how))
+        return cls(with_runtimes(TextEmbedder.load(folder), folder, **how))
 
     def encode(self, texts: str | Iterable[str], *, normalize: bool = False) -> NDArray[np.float32]:
         """Return a vector for each text, in order; a single string counts as a list of one.

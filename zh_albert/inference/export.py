@@ -1,4 +1,4 @@
-"""A model folder with its network in an engine's own format, checked before it gets its place."""
+"""A model folder with its network in a runtime's own format, checked before it gets its place."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ import numpy as np
 import torch
 from torch import nn
 
-from zh_albert.checkpoints.files import EXPORT_FACTS, EXPORTED_NETWORKS, WEIGHTS
+from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, WEIGHTS
 from zh_albert.checkpoints.folder import replace_folder, write_file
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
-from zh_albert.engines.choice import is_installed
-from zh_albert.engines.engine import Engine, Precision, TorchEngine
-from zh_albert.engines.exported import (
+from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.runtimes.exported import (
     Format,
-    exported_engines,
+    exported_runtimes,
     network_files,
     weights_digest,
 )
-from zh_albert.engines.onnx_graph import MATRIX_BITS
-from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
-from zh_albert.model.config import AlbertConfig
+from zh_albert.runtimes.onnx_graph import MATRIX_BITS
+from zh_albert.runtimes.runtime import Precision, Runtime, TorchRuntime
+from zh_albert.runtimes.selection import is_installed
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.events import Observer
@@ -59,19 +59,19 @@ def export(
     form: Format,
     precision: Precision = "fp32",
     dev: Path | None = None,
-    say: Observer = silent,
+    progress: Observer = silent,
 ) -> dict[str, Any]:
     """Write a model folder with its network in another format; all of it or nothing.
 
     Args:
         source: A folder that ``zh-albert finetune`` wrote.
         out: Folder to write; may be ``source``.
-        form: The engine's format; ``zh_albert``: the folder's own weights become those in 8 bits,
+        form: The runtime's format; ``zh_albert``: the folder's own weights become those in 8 bits,
             and the network is made of them when it is loaded.
-        precision: What the engine computes in.
+        precision: What the runtime computes in.
         dev: Labelled examples. Both networks are scored on them; int8 is refused if it loses more
             than half a point.
-        say: Is told how far that is.
+        progress: Is told how far that is.
 
     Returns:
         What ``export.json`` holds.
@@ -105,11 +105,11 @@ def export(
         trial = Path(name)
         for file, content in files.items():
             write_file(trial / file, content)
-        score = partial(task_of(source, stored.task).score, trial, say=say)
+        score = partial(task_of(source, stored.task).score, trial, progress=progress)
         before = score(dev) if dev else {}
         for file, content in exported.items():
             write_file(trial / file, content)
-        facts: dict[str, Any] = {
+        metadata: dict[str, Any] = {
             "format": form,
             "precision": precision,
             "weights_sha256": weights_digest(trial),
@@ -117,14 +117,14 @@ def export(
             "bytes": size,
         }
         if precision == "int8":
-            facts["matrix_bits"] = MATRIX_BITS
-        (trial / EXPORT_FACTS).write_text(json.dumps(facts), encoding="utf-8")
-        engines = exported_engines(trial, network)
-        assert engines is not None
+            metadata["matrix_bits"] = MATRIX_BITS
+        (trial / EXPORT_METADATA).write_text(json.dumps(metadata), encoding="utf-8")
+        runtimes = exported_runtimes(trial, network)
+        assert runtimes is not None
         measured = precision == "int8" and dev  # on real texts, which says more
         limit = math.inf if measured else _TOLERANCE[precision]
-        difference = _checked_difference(network, engines.of(0), stored.config, out, limit)
-        facts["largest_difference"] = difference
+        difference = _checked_difference(network, runtimes.of(0), stored.config, out, limit)
+        metadata["largest_difference"] = difference
         if dev:
             task = task_of(source, stored.task)
             # A classifier of label sets or values has scores of its own, the one that counts first.
@@ -132,7 +132,7 @@ def export(
             metric = known[0] if known else next(iter(before))
             exact, exported_score = before[metric], score(dev)[metric]
             computed = f"{form} fp32" if precision == "fp32" else precision
-            facts["dev"] = {"metric": metric, "fp32": exact, computed: exported_score}
+            metadata["dev"] = {"metric": metric, "fp32": exact, computed: exported_score}
             loss = (exact - exported_score) * 100 / task.best_score
             if precision == "int8" and loss >= _ALLOWED_LOSS:
                 raise CheckpointError(
@@ -140,17 +140,17 @@ def export(
                     f"({exact:.4f} to {exported_score:.4f}), less than {_ALLOWED_LOSS} "
                     "are allowed; export another precision"
                 )
-    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-    replace_folder(out, {**files, **exported, EXPORT_FACTS: text})
+    text = json.dumps(metadata, indent=2, ensure_ascii=False) + "\n"
+    replace_folder(out, {**files, **exported, EXPORT_METADATA: text})
     for name in EXPORTED_NETWORKS - exported.keys():  # of an export before, in another format
         (out / name).unlink(missing_ok=True)
-    return facts
+    return metadata
 
 
 def _refuse_other_model(out: Path, source: Path) -> None:
     """Refuse to replace a model; an export may be, for it can be made again."""
     is_model = (out / WEIGHTS).exists() or (out / "config.json").exists()
-    if is_model and not (out / EXPORT_FACTS).exists() and out.resolve() != source.resolve():
+    if is_model and not (out / EXPORT_METADATA).exists() and out.resolve() != source.resolve():
         raise ConfigError(
             f"{out} holds a model already, which would be replaced: choose another folder"
         )
@@ -168,9 +168,9 @@ def _rounded(
 
 
 def _checked_difference(
-    network: nn.Module, engine: Engine, config: AlbertConfig, out: Path, limit: float
+    network: nn.Module, runtime: Runtime, config: AlbertConfig, out: Path, limit: float
 ) -> float:
-    """Return the largest difference between two engines, as a share of the largest output."""
+    """Return the largest difference between two runtimes, as a share of the largest output."""
     rng = np.random.default_rng(0)
     apart = largest = 0.0
     for rows, length in ((1, 1), (1, 9), (7, 40), (3, 128)):
@@ -179,7 +179,7 @@ def _checked_difference(
         ids = np.where(mask, rng.integers(config.vocab_size, size=mask.shape), config.pad_token_id)
         types = rng.integers(config.type_vocab_size, size=mask.shape) * mask
         batch = PaddedBatch(ids, types, mask)
-        expected, found = TorchEngine(network)(batch), engine(batch)
+        expected, found = TorchRuntime(network)(batch), runtime(batch)
         if found.shape != expected.shape:
             raise CheckpointError(
                 f"{out}: not written: expected outputs of shape {expected.shape}, found "
@@ -190,7 +190,7 @@ def _checked_difference(
     share = apart / largest
     if not share <= limit:  # so that nan is refused too
         raise CheckpointError(
-            f"{out}: not written: the outputs of {engine.name} differ from the network's by "
+            f"{out}: not written: the outputs of {runtime.name} differ from the network's by "
             f"{share:.2g} of the largest, at most {limit:g} is allowed; export another precision"
         )
     return float(f"{share:.3g}")

@@ -22,10 +22,10 @@ from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.tasks.batching import Size, sorted_batches
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch, build_input, pad
 from zh_albert.tokenization.token_sets import TokenSets
+from zh_albert.training.batching import Size, sorted_batches
 
 MASK = "[MASK]"
 RUN = re.compile(r"(?:\[MASK\])+")  # masks side by side
@@ -112,7 +112,7 @@ class FillMask:
         folder: Where the model comes from.
         tokenizer: Text → token ids.
         max_length: Tokens of a window, special ones counted.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
 
     Args:
         folder: A pretrained encoder's, or one of ``transformers``' ``AlbertForMaskedLM``.
@@ -131,7 +131,7 @@ class FillMask:
             )
         self.folder = folder
         self.tokenizer = matching_tokenizer(folder, config)
-        self.facts = {key: value for key, value in task.items() if key != "name"}
+        self.metadata = {key: value for key, value in task.items() if key != "name"}
         longest = config.max_position_embeddings
         self.max_length = task.get("max_length", longest)
         if not isinstance(self.max_length, int) or not 3 <= self.max_length <= longest:

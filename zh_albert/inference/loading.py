@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
-from zh_albert.checkpoints.locate import locate
+from zh_albert.checkpoints.resolve import locate
 from zh_albert.checkpoints.store import load_config
-from zh_albert.engines.choice import EngineName, refuse_unknown_names
-from zh_albert.engines.engine import Precision
-from zh_albert.engines.exported import EngineSettings
 from zh_albert.errors import ConfigError
 from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.classification import (
@@ -22,6 +21,9 @@ from zh_albert.inference.embedding import Embedder
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.inference.reading import Reader
 from zh_albert.inference.tagging import Tagger
+from zh_albert.runtimes.exported import RuntimeSettings
+from zh_albert.runtimes.runtime import Precision
+from zh_albert.runtimes.selection import RuntimeName, refuse_unknown_names
 
 Predictor = (
     Classifier | MultiLabelClassifier | Regressor | Chooser | Embedder | Tagger | Reader | FillMask
@@ -29,22 +31,27 @@ Predictor = (
 """What a model folder can be opened as."""
 
 
+_ARGUMENTS = ("model", "runtime", "precision", "batch_invariant")
+_NEW_NAMES = {"engine": "runtime", "alone": "batch_invariant"}
+
+
 @overload
-def load(model: Literal["sentiment", "news"], **how: Unpack[EngineSettings]) -> Classifier: ...
+def load(model: Literal["sentiment", "news"], **how: Unpack[RuntimeSettings]) -> Classifier: ...
 @overload
-def load(model: Literal["ner", "ner-msra"], **how: Unpack[EngineSettings]) -> Tagger: ...
+def load(model: Literal["ner", "ner-msra"], **how: Unpack[RuntimeSettings]) -> Tagger: ...
 @overload
-def load(model: Literal["reader"], **how: Unpack[EngineSettings]) -> Reader: ...
+def load(model: Literal["reader"], **how: Unpack[RuntimeSettings]) -> Reader: ...
 @overload
-def load(model: Literal["encoder"], **how: Unpack[EngineSettings]) -> FillMask: ...
+def load(model: Literal["encoder"], **how: Unpack[RuntimeSettings]) -> FillMask: ...
 @overload
-def load(model: str | Path, **how: Unpack[EngineSettings]) -> Predictor: ...
+def load(model: str | Path, **how: Unpack[RuntimeSettings]) -> Predictor: ...
 def load(
     model: str | Path,
     *,
-    engine: EngineName = "auto",
+    runtime: RuntimeName = "auto",
     precision: Precision | None = None,
-    alone: bool = False,
+    batch_invariant: bool = False,
+    **old_names: Any,
 ) -> Predictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
@@ -59,23 +66,30 @@ def load(
 
     Args:
         model: See above.
-        engine: What runs the network; ``auto``: what was exported into the folder, else what is
+        runtime: What runs the network; ``auto``: what was exported into the folder, else what is
             fastest here, see docs/inference.md. A pretrained encoder runs in PyTorch and fp32.
         precision: ``fp32`` for answers that do not depend on the machine; None: the fastest.
-        alone: Answer each text as it is answered alone, however many are at hand: in int8 long
-            lists and streams share batches otherwise, and with them how numbers are rounded.
+        batch_invariant: Answer each text as it is answered alone, however many are at hand: in int8
+            long lists and streams share batches otherwise, and with them how numbers are rounded.
+        **old_names: ``engine`` and ``alone``: the old names of ``runtime`` and ``batch_invariant``.
 
     Raises:
         CheckpointError: If there is no such model, or its files are damaged.
-        ConfigError: If the engine is unknown or has no such precision.
-        MissingExtraError: If the engine is not installed.
+        ConfigError: If the runtime is unknown or has no such precision.
+        MissingExtraError: If the runtime is not installed.
     """
-    how: EngineSettings = {"engine": engine, "precision": precision, "alone": alone}
+    if old_names:
+        return load(model, **_with_new_names(old_names))
+    how: RuntimeSettings = {
+        "runtime": runtime,
+        "precision": precision,
+        "batch_invariant": batch_invariant,
+    }
     folder = locate(model)
     _, task = load_config(folder)
     match task.get("name"):
         case "encoder":
-            _refuse_other_engines(engine, precision)
+            _refuse_other_runtimes(runtime, precision)
             return FillMask(folder)
         case "ner":
             return Tagger.load(folder, **how)
@@ -89,10 +103,26 @@ def load(
             return open_classifier(folder, **how)
 
 
-def _refuse_other_engines(engine: str, precision: str | None) -> None:
-    refuse_unknown_names(engine, precision)
-    if engine not in ("auto", "torch") or precision not in (None, "fp32"):
+def _with_new_names(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments under the names they have now, with a note for each old one.
+
+    Raises:
+        TypeError: If an argument never had such a name.
+    """
+    found = {}
+    for name, value in given.items():
+        if name not in _NEW_NAMES:
+            raise TypeError(f"load() has no argument {name!r}; it has {', '.join(_ARGUMENTS)}")
+        note = f"load(): {name} is called {_NEW_NAMES[name]} now; please rename it"
+        warnings.warn(note, FutureWarning, stacklevel=3)
+        found[_NEW_NAMES[name]] = value
+    return found
+
+
+def _refuse_other_runtimes(runtime: str, precision: str | None) -> None:
+    refuse_unknown_names(runtime, precision)
+    if runtime not in ("auto", "torch") or precision not in (None, "fp32"):
         raise ConfigError(
-            "a pretrained encoder fills masks in PyTorch and in fp32 alone; leave engine and "
+            "a pretrained encoder fills masks in PyTorch and in fp32 alone; leave runtime and "
             "precision out"
         )

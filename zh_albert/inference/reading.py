@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack, overload
 
-from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.errors import DataError
 from zh_albert.inference.pools import as_count, as_list, pools
+from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
 from zh_albert.tasks.texts import refuse_non_pairs
@@ -39,14 +39,14 @@ class Answer:
 class Reader:
     """Questions and contexts → ``Answer``; what ``zh_albert.load`` returns for a reader's folder.
 
-    A model that was taught unanswerable questions declines; another one always answers. An empty
-    context has no answer.
+    A model that was taught unanswerable questions may predict no answer; another one always
+    answers. An empty context has no answer.
 
     Attributes:
         content_of: A row of a task file → the question and the context.
         blank: What a blank line is read as.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
-        declines: Whether it was taught that a text may have no answer.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
+        predicts_no_answer: Whether it was taught that a text may have no answer.
     """
 
     blank = ("", "")
@@ -54,17 +54,17 @@ class Reader:
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader
-        self.facts, self.declines = reader.facts, reader.threshold is not None
+        self.metadata, self.predicts_no_answer = reader.metadata, reader.threshold is not None
 
     @classmethod
-    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Reader:
+    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Reader:
         """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
             MissingExtraError: If it reads traditional characters and OpenCC is not installed.
         """
-        return cls(with_engines(TextReader.load(folder), folder, **how))
+        return cls(with_runtimes(TextReader.load(folder), folder, **how))
 
     @overload
     def __call__(self, question: str, context: str, *, top_k: None = None) -> Answer: ...

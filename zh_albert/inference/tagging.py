@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from zh_albert.engines.ahead import map_ahead
-from zh_albert.engines.exported import EngineSettings, with_engines
 from zh_albert.inference.pools import as_list, pools
+from zh_albert.prefetch import map_prefetched
+from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.tagger import EncodedPassage, TextTagger
 
@@ -39,16 +39,16 @@ class Tagger:
     def __init__(self, tagger: TextTagger) -> None:
         self._tagger = tagger
         self.labels = tagger.labels
-        self.facts = tagger.facts
+        self.metadata = tagger.metadata
 
     @classmethod
-    def load(cls, folder: Path, **how: Unpack[EngineSettings]) -> Tagger:
+    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Tagger:
         """Open a model folder; see ``zh_albert.load`` for what runs it.
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
         """
-        return cls(with_engines(TextTagger.load(folder), folder, **how))
+        return cls(with_runtimes(TextTagger.load(folder), folder, **how))
 
     def __call__(self, texts: str | Iterable[str]) -> list[list[Entity]]:
         """Find the entities of each text, in order; a single string counts as a list of one.
@@ -69,7 +69,7 @@ class Tagger:
             return pool, self._tagger.encode(pool)
 
         # The next pool is tokenized while the network reads this one.
-        for pool, passages in map_ahead(encode, pools(texts)):
+        for pool, passages in map_prefetched(encode, pools(texts)):
             found = self._tagger.entities_of(passages)
             for text, spans in zip(pool, found, strict=True):
                 yield as_entities(text, spans)

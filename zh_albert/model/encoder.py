@@ -107,8 +107,8 @@ class AlbertEncoder(nn.Module):
         for layer in layers:
             attended, _ = self.attention[layer.attention](hidden, attendable)
             hidden = self.ffn[layer.ffn](attended)
-        asking = hidden.gather(1, columns[:, :, None].expand(-1, -1, hidden.shape[-1]))
-        attended, _ = self.attention[last.attention](hidden, attendable, asking=asking)
+        queries = hidden.gather(1, columns[:, :, None].expand(-1, -1, hidden.shape[-1]))
+        attended, _ = self.attention[last.attention](hidden, attendable, queries=queries)
         output: Tensor = self.ffn[last.ffn](attended)
         return output
 

@@ -35,7 +35,7 @@ class AttentionBlock(nn.Module):
         hidden: Tensor,
         mask: Tensor,
         *,
-        asking: Tensor | None = None,
+        queries: Tensor | None = None,
         return_probabilities: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """Return the block's output, and the attention probabilities if asked for.
@@ -43,18 +43,18 @@ class AttentionBlock(nn.Module):
         Args:
             hidden: Shape: (batch, length, hidden).
             mask: True where a token may be attended to; at least one in each row. Shape:
-                (batch, 1, 1, length), for all heads and all asking tokens.
-            asking: The tokens of ``hidden`` whose output is wanted; None: all. Shape: (batch,
-                asking, hidden).
+                (batch, 1, 1, length), for all heads and all queries tokens.
+            queries: The tokens of ``hidden`` whose output is wanted; None: all. Shape: (batch,
+                queries, hidden).
             return_probabilities: Also return probabilities; slower, as they are written out.
 
         Returns:
-            Shape: (batch, asking, hidden); None or (batch, heads, asking, length).
+            Shape: (batch, queries, hidden); None or (batch, heads, queries, length).
         """
-        asking = hidden if asking is None else asking
-        asked, source = asking, hidden
+        queries = hidden if queries is None else queries
+        asked, source = queries, hidden
         if self.pre_norm:
-            asked, source = self.norm(asking), self.norm(hidden)
+            asked, source = self.norm(queries), self.norm(hidden)
         query = self._split(self.query(asked))
         key, value = self._split(self.key(source)), self._split(self.value(source))
         dropout = self.probability_dropout if self.training else 0.0
@@ -69,8 +69,8 @@ class AttentionBlock(nn.Module):
             attended = F.scaled_dot_product_attention(
                 query, key, value, attn_mask=mask, dropout_p=dropout
             )
-        joined = attended.transpose(1, 2).flatten(2)  # (batch, asking, hidden)
-        output = asking + self.dropout(self.dense(joined))
+        joined = attended.transpose(1, 2).flatten(2)  # (batch, queries, hidden)
+        output = queries + self.dropout(self.dense(joined))
         if not self.pre_norm:
             output = self.norm(output)
         return output, probabilities if return_probabilities else None
@@ -125,7 +125,7 @@ def build_activation(name: Activation) -> nn.Module:
 
 
 def _probabilities(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
-    """Scaled dot-product attention probabilities. Shape: (batch, heads, asking, length)."""
+    """Scaled dot-product attention probabilities. Shape: (batch, heads, queries, length)."""
     # The largest tensor of a layer is passed over as seldom as can be: the query is scaled, not the
     # scores, and a sum, unlike masked_fill, has nothing to do on the way back.
     scaled = query * query.shape[-1] ** -0.5

@@ -52,7 +52,7 @@ class TokenTagger(nn.Module):
         return emissions
 
 
-class BorderTagger(nn.Module):
+class SpanTagger(nn.Module):
     """Score for each token and type whether an entity starts there and whether one ends there."""
 
     def __init__(self, config: AlbertConfig, num_types: int) -> None:
@@ -73,7 +73,7 @@ class BorderTagger(nn.Module):
         return logits.view(*logits.shape[:2], -1, 2)
 
 
-class PairTagger(nn.Module):
+class GlobalPointerTagger(nn.Module):
     """Score each pair of tokens as first and last token of an entity, for each type.
 
     One product of rotated queries and keys says whether two tokens are the borders of something;
@@ -141,9 +141,9 @@ def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
         case "softmax" | "crf":
             return TokenTagger(config, num_types, transitions=head == "crf")
         case "span":
-            return BorderTagger(config, num_types)
+            return SpanTagger(config, num_types)
         case "global_pointer":
-            return PairTagger(config, num_types)
+            return GlobalPointerTagger(config, num_types)
         case _:
             raise ConfigError(f"unknown head {head!r}; {nearest(str(head), HEADS)}")
 

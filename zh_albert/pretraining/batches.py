@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zh_albert.pretraining.draws import below, draw, uniform
+from zh_albert.pretraining.counter_rng import below, draw, uniform
 from zh_albert.pretraining.instances import Epoch
 from zh_albert.pretraining.masking import (
     AS_MASK,

@@ -1,4 +1,4 @@
-"""Shards as training data for the engine, and held-out text with masks that never change."""
+"""Shards as training data for the training loop, and held-out text with masks that never change."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from zh_albert.pretraining.instances import (
 from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN, MaskingConfig
 from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
-from zh_albert.training.engine import Batch
+from zh_albert.training.loop import Batch
 
 
 class BatchNumber(NamedTuple):
-    """What identifies a batch: the engine hands it from ``plan`` to ``load``."""
+    """What identifies a batch: the training loop hands it from ``plan`` to ``load``."""
 
     epoch: int
     number: int
 
 
 class PretrainingSource:
-    """Batches of masked instances; see ``training.engine.BatchSource``.
+    """Batches of masked instances; see ``training.loop.BatchSource``.
 
     Every instance occurs once an epoch, in an order and with masks of that epoch. A batch holds
     instances of one length, rounded up a little, as many as fit ``batch_tokens``; so
@@ -115,7 +115,7 @@ def evaluation_batches(
 
 
 def as_batch(arrays: InstanceBatch) -> Batch:
-    """Return a batch for the engine; its weight is the number of tokens to predict."""
+    """Return a batch for the training loop; its weight is the number of tokens to predict."""
     return Batch(
         inputs={name: torch.from_numpy(value) for name, value in arrays._asdict().items()},
         weight=float(len(arrays.labels)),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import ConfigError
-from zh_albert.pretraining.draws import Keys, below, draw, keys, uniform
+from zh_albert.pretraining.counter_rng import Keys, below, draw, keys, uniform
 from zh_albert.pretraining.masking import MaskingConfig
 from zh_albert.pretraining.shards import Shards
 

@@ -19,19 +19,19 @@ from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.ahead import AheadSource
 from zh_albert.pretraining.card import encoder_card
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.objective import evaluate
+from zh_albert.pretraining.prefetch import PrefetchingSource
 from zh_albert.pretraining.shards import Shards, joined_shards, open_shards
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Objective, Selection, train
 from zh_albert.training.events import Observer
+from zh_albert.training.loop import BestCheckpoint, Objective, train
 from zh_albert.training.precision import settled
-from zh_albert.training.resume import Position
+from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import metrics_file, open_run, run_observers, state_folder
 
 
@@ -90,7 +90,7 @@ def train_encoder(
     began_as: Sequence[Path] = (),
     resume: bool = False,
     observers: Sequence[Observer] = (),
-) -> Position:
+) -> RunState:
     """Run a job; the best weights by held-out masked accuracy end up in ``config.out``.
 
     Args:
@@ -130,7 +130,7 @@ def train_encoder(
     def keep(metrics: Mapping[str, float]) -> None:
         names = ("masked_accuracy", "masked_loss", "order_accuracy")
         scores = {name: round(metrics[name], 4) for name in names}
-        facts = {
+        metadata = {
             "name": "encoder",
             "max_length": config.instances.length,  # positions beyond it were never trained
             "dev": scores,
@@ -142,14 +142,14 @@ def train_encoder(
         curve = learning_curve(metrics_file(config.out))
         described = {"README.md": card.encode(), "curve.jsonl": curve.encode()}
         files = {**tokenizer.save_files(), **described}
-        save_model(config.out, model=model, config=sizes, files=files, task=facts)
+        save_model(config.out, model=model, config=sizes, files=files, task=metadata)
 
     def score() -> dict[str, float]:
         start = time.perf_counter()
         return {**evaluate(model, fixed), "seconds": time.perf_counter() - start}
 
     # On a CPU the model and the batches would only take turns; a GPU would wait for batches.
-    ahead = AheadSource(source) if torch.cuda.is_available() else None
+    ahead = PrefetchingSource(source) if torch.cuda.is_available() else None
     try:
         return train(
             trainee.module,
@@ -159,7 +159,7 @@ def train_encoder(
             state_folder=state_folder(config.out),
             settings=settings,
             resume=resume,
-            selection=Selection(score, metric="masked_accuracy", keep=keep),
+            selection=BestCheckpoint(score, metric="masked_accuracy", keep=keep),
             observers=listeners,
         )
     finally:

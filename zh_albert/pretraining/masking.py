@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import ConfigError
-from zh_albert.pretraining.draws import Keys, draw, uniform
+from zh_albert.pretraining.counter_rng import Keys, draw, uniform
 
 
 def choose_whole_words(

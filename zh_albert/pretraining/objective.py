@@ -9,10 +9,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
-from zh_albert.training.engine import Batch, Outcome
+from zh_albert.training.loop import Batch, LossOutput
 
 
-def pretraining_loss(model: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def pretraining_loss(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     """Masked-LM loss summed over masked tokens, plus sentence order at equal weight.
 
     Args:
@@ -20,10 +20,10 @@ def pretraining_loss(model: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
         inputs: A batch of ``dataset.PretrainingSource``.
     """
     names = ("token_ids", "type_ids", "mask", "positions")
-    return heads_outcome(model(*(inputs[name] for name in names)), inputs)
+    return heads_loss_output(model(*(inputs[name] for name in names)), inputs)
 
 
-def heads_outcome(output: PretrainingOutput, inputs: dict[str, Tensor]) -> Outcome:
+def heads_loss_output(output: PretrainingOutput, inputs: dict[str, Tensor]) -> LossOutput:
     """Return the loss of both heads, their accuracies beside it.
 
     Sentence order counts as if every masked token carried it, so that both means are added
@@ -44,11 +44,11 @@ def heads_outcome(output: PretrainingOutput, inputs: dict[str, Tensor]) -> Outco
     paired = wanted >= 0
     pairs = int(paired.sum())
     if not pairs:
-        return Outcome(masked_loss, measured)
+        return LossOutput(masked_loss, measured)
     order_loss = F.cross_entropy(output.order[paired].float(), wanted[paired])
     order_right = (output.order.detach().argmax(-1) == wanted)[paired].sum()
     measured["order_accuracy"] = order_right, pairs
-    return Outcome(masked_loss + order_loss * len(labels), measured)
+    return LossOutput(masked_loss + order_loss * len(labels), measured)
 
 
 def evaluate(model: AlbertForPretraining, batches: Iterable[Batch]) -> dict[str, float]:

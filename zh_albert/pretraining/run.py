@@ -11,6 +11,7 @@ from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS, AlbertConfig, Sharing
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.pretraining.cooccurrence import count_cooccurrences
 from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,
@@ -19,13 +20,12 @@ from zh_albert.pretraining.job import (
     refuse_too_long,
     train_encoder,
 )
-from zh_albert.pretraining.neighbours import count_neighbours
 from zh_albert.pretraining.objective import pretraining_loss
 from zh_albert.pretraining.shards import Shards
 from zh_albert.pretraining.start import StartConfig, start_from_statistics
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.events import Observer
-from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.resume import RunState, seed_torch
 
 _MADE_HERE = ("random", "statistics")  # every other start is a folder
 
@@ -85,7 +85,7 @@ def build_model(
         refuse_too_long(sizes, config.instances)
         model = AlbertForPretraining(sizes)
         if begin == "statistics":
-            counts = count_neighbours(shards.each_document(), tokenizer.vocab_size)
+            counts = count_cooccurrences(shards.each_document(), tokenizer.vocab_size)
             special = list(tokenizer.special)
             start_from_statistics(
                 model, counts, special, config.start.statistics, seed=config.train.seed
@@ -102,7 +102,7 @@ def build_model(
 
 def pretrain(
     config: PretrainConfig, *, resume: bool = False, observers: Sequence[Observer] = ()
-) -> Position:
+) -> RunState:
     """Run the job; see ``job.train_encoder``."""
 
     def begin(corpus: Corpus) -> EncoderTrainee:

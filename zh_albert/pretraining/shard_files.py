@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
-from zh_albert.pretraining.blocks import Block
+from zh_albert.pretraining.bulk_tokenizer import Block
 from zh_albert.pretraining.shards import (
     FORMAT,
     FORMAT_VERSION,
@@ -127,7 +127,7 @@ def write_manifest(
         folder: Holds the parts.
         records: Of ``PartWriter.finish``, in order.
         tokenizer: Made the ids.
-        about: What else to say: inputs, settings.
+        about: What else to progress: inputs, settings.
 
     Raises:
         DataError: If the disk is full.

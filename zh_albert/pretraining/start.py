@@ -33,7 +33,7 @@ from torch import Tensor
 from zh_albert.errors import ConfigError
 from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.neighbours import NeighbourCounts, pointwise_information
+from zh_albert.pretraining.cooccurrence import NeighbourCounts, pointwise_information
 
 Array = NDArray[np.float64]
 

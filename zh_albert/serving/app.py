@@ -18,15 +18,15 @@ from starlette.responses import PlainTextResponse
 
 from zh_albert.inference.loading import Predictor
 from zh_albert.serving.batching import BadTextError, BatchingQueue, Job, QueueFullError
-from zh_albert.serving.kinds import (
+from zh_albert.serving.error_responses import Problem, json_response, malformed, problem
+from zh_albert.serving.limits import Gate, Limits
+from zh_albert.serving.metrics import Measured, Metrics
+from zh_albert.serving.schemas import (
     characters_read,
     content_of,
     kind_of,
     name_of,
 )
-from zh_albert.serving.limits import Gate, Limits
-from zh_albert.serving.metrics import Measured, Metrics
-from zh_albert.serving.problems import Problem, json_response, malformed, problem
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": what}
@@ -50,7 +50,7 @@ class Model(BaseModel):
     """Where to send texts."""
     example: Any
     """A body to send there."""
-    facts: dict[str, Any]
+    metadata: dict[str, Any]
     """What its model card tells: data, scores."""
 
 
@@ -114,7 +114,7 @@ def create_app(models: Mapping[str, Predictor], limits: Limits) -> FastAPI:
                 kind=name_of(predictor),
                 predict=_path(name),
                 example=examples[_path(name)],
-                facts=predictor.facts,
+                metadata=predictor.metadata,
             )
             for name, predictor in models.items()
         ]

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from zh_albert.serving.problems import problem
+from zh_albert.serving.error_responses import problem
 
 
 @dataclass(frozen=True, kw_only=True)

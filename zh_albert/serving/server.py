@@ -11,13 +11,13 @@ from pathlib import Path
 
 import uvicorn
 
-from zh_albert.checkpoints.locate import locate
-from zh_albert.engines.exported import exported_precision
+from zh_albert.checkpoints.resolve import locate
 from zh_albert.errors import ConfigError, ZhAlbertError
 from zh_albert.inference.loading import Predictor, load
+from zh_albert.runtimes.exported import exported_precision
 from zh_albert.serving.app import create_app
-from zh_albert.serving.kinds import example_of
 from zh_albert.serving.limits import Limits
+from zh_albert.serving.schemas import example_of
 
 
 def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> None:
@@ -57,13 +57,13 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
 
 
 def open_model(model: str) -> Predictor:
-    """Open a model as it is served, and ask it once, so that no client waits for its engine.
+    """Open a model as it is served, and ask it once, so that no client waits for its runtime.
 
     In fp32, unless it was exported for something else: in bf16 what a text is answered would
     depend on the texts beside it. In int8 each is answered as it is alone.
     """
     precision = exported_precision(locate(model)) or "fp32"
-    predictor = load(model, precision=precision, alone=True)
+    predictor = load(model, precision=precision, batch_invariant=True)
     list(predictor.stream([example_of(predictor)]))
     return predictor
 

@@ -23,7 +23,7 @@ class CardText:
         pipeline: The hub's name of the task.
         answers: What the model tells apart, a line.
         windows: How long texts are read, an item of a list.
-        scores: Further scores behind those of ``facts``; may be empty.
+        scores: Further scores behind those of ``metadata``; may be empty.
         use: Python lines that show an answer.
         limits: What it cannot do.
     """
@@ -41,7 +41,7 @@ def model_card(
     text: CardText,
     config: AlbertConfig,
     module: nn.Module,
-    facts: Mapping[str, Any],
+    metadata: Mapping[str, Any],
     settings: str,
 ) -> str:
     """Return the ``README.md`` of a model: what it is, from what, how good, how to use it.
@@ -50,21 +50,21 @@ def model_card(
         text: What the task says.
         config: The encoder's.
         module: The whole network.
-        facts: See ``tasks.job``.
+        metadata: See ``tasks.job``.
         settings: The resolved TOML of the run.
     """
     parameters = sum(p.numel() for p in module.parameters())
-    scores = facts.get("dev") or {}
+    scores = metadata.get("dev") or {}
     rows = "\n".join(f"| {name} | {value:.4f} |" for name, value in scores.items())
     scores_of = (
-        f"On {facts['dev_examples']:,} dev examples, which also chose the best epoch (so slightly "
-        f"optimistic):\n\n| metric | value |\n| --- | --- |\n{rows}{text.scores}"
+        f"On {metadata['dev_examples']:,} dev examples, which also chose the best epoch "
+        f"(so slightly optimistic):\n\n| metric | value |\n| --- | --- |\n{rows}{text.scores}"
         if rows
         else "Not evaluated."
     )
-    data = facts.get("trained_on") or "texts of the user's own"
-    licence, note, teacher = (facts.get(name) for name in ("licence", "note", "teacher"))
-    unlabelled = facts.get("unlabelled", 0)
+    data = metadata.get("trained_on") or "texts of the user's own"
+    licence, note, teacher = (metadata.get(name) for name in ("licence", "note", "teacher"))
+    unlabelled = metadata.get("unlabelled", 0)
     further = f", also on {unlabelled:,} texts without labels" if unlabelled else ""
     return f"""---
 language: zh
@@ -76,8 +76,8 @@ pipeline_tag: {text.pipeline}
 {text.answers}
 
 - Encoder: ALBERT, {described(config)}; {parameters:,} parameters with the head; \
-started from {facts["init"]}.
-- Trained on: {data} ({facts["train_examples"]:,} examples).
+started from {metadata["init"]}.
+- Trained on: {data} ({metadata["train_examples"]:,} examples).
 {f"- Taught by: {teacher}{further}." + chr(10) if teacher else ""}\
 {f"- Data licence: {licence}" + chr(10) if licence else ""}\
 - {text.windows}

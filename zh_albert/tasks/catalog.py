@@ -30,7 +30,7 @@ from zh_albert.tasks.reading import examples as reading_examples
 from zh_albert.tasks.reading import finetune as reading
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.training.events import Observer
-from zh_albert.training.resume import Position
+from zh_albert.training.resume import RunState
 from zh_albert.training.stages import silent, watched
 
 
@@ -41,7 +41,7 @@ class Task(NamedTuple):
     """Settings of a fine-tuning run."""
     read: Callable[[Path], list[Any]]
     """A task file → examples."""
-    finetune: Callable[..., tuple[Any, Position]]
+    finetune: Callable[..., tuple[Any, RunState]]
     """Examples, dev examples, settings → a model folder; see ``classification.finetune``."""
     load: Callable[[Path], Any]
     """A model folder → the model."""
@@ -56,20 +56,20 @@ class Task(NamedTuple):
     read_unlabelled: Callable[[Path], list[Any]] | None = None
     """A file of texts for a teacher → what ``finetune`` takes as ``unlabelled``; None: nothing."""
 
-    def score(self, folder: Path, file: Path, *, say: Observer = silent) -> dict[str, Any]:
-        """Score a model folder on a task file, with the engines that it opens with.
+    def score(self, folder: Path, file: Path, *, progress: Observer = silent) -> dict[str, Any]:
+        """Score a model folder on a task file, with the runtimes that it opens with.
 
         Args:
             folder: Of a model for this task.
             file: Labelled examples.
-            say: Is told how far it is.
+            progress: Is told how far it is.
 
         Raises:
             CheckpointError: If the folder cannot be read.
             DataError: If the file cannot be, or has labels that the model does not know.
         """
         model = self.load(folder)
-        model.engines = watched(model.engines, f"tokens of {file.name}", say)
+        model.runtimes = watched(model.runtimes, f"tokens of {file.name}", progress)
         return self.evaluate_file(model, file)
 
 
@@ -134,17 +134,17 @@ TASKS: Mapping[str, Task] = MappingProxyType(
 )
 
 
-def task_of(folder: Path, facts: Mapping[str, Any]) -> Task:
+def task_of(folder: Path, metadata: Mapping[str, Any]) -> Task:
     """Return the task of a model folder.
 
     Args:
         folder: Named in the error.
-        facts: What its ``config.json`` says of the task; see ``checkpoints.store.load_config``.
+        metadata: What its ``config.json`` says of the task; see ``checkpoints.store.load_config``.
 
     Raises:
         CheckpointError: If it is a model for none of the tasks.
     """
-    name = str(facts.get("name", "no task (an encoder)"))
+    name = str(metadata.get("name", "no task (an encoder)"))
     if name not in TASKS:
         raise CheckpointError(
             f"{folder}: expected a model for {' or '.join(TASKS)}, found one for "

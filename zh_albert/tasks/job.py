@@ -1,7 +1,7 @@
 """What all fine-tuning shares: examples and an encoder in, a model folder out.
 
 A task brings its model, its loss and its evaluation (``Trainee``); the run, its files, the choice
-of the best weights and the model card's facts are the same for all.
+of the best weights and the model card's metadata are the same for all.
 """
 
 from __future__ import annotations
@@ -16,27 +16,28 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.pretrained_encoder import with_layers
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import write_toml
-from zh_albert.engines.choice import Engines
-from zh_albert.engines.engine import TorchEngine, is_bf16_faster
 from zh_albert.errors import ConfigError, nearest
+from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.config import PRESETS, AlbertConfig
-from zh_albert.tasks.encoder_start import with_layers
+from zh_albert.runtimes.runtime import TorchRuntime
+from zh_albert.runtimes.selection import Runtimes
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import (
+from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
+from zh_albert.training.loop import (
     BatchSource,
+    BestCheckpoint,
     Objective,
-    Selection,
     is_first_process,
     resolved,
     train,
 )
-from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
-from zh_albert.training.resume import Position
+from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 from zh_albert.training.stages import watched
 
@@ -83,8 +84,8 @@ class JobConfig:
 class TaskModel(Protocol):
     """Tokenizer, network and what its outputs stand for, as one thing that has a folder."""
 
-    facts: dict[str, Any]
-    engines: Engines
+    metadata: dict[str, Any]
+    runtimes: Runtimes
 
     @property
     def module(self) -> nn.Module:
@@ -116,13 +117,13 @@ class Trainee(Generic[M]):
         model: Untrained.
         data: Encodes the training examples, and tells the observer what it had to change; called
             once, and not for a run that is finished.
-        objective: See ``training.engine.Objective``.
+        objective: See ``training.loop.Objective``.
         evaluate: Scores the model on the dev examples; None if there are none. Numbers are
-            logged, all of it ends up in the facts.
+            logged, all of it ends up in the metadata.
         metric: The score that chooses the best weights.
         card: Settings → the model card.
         reopen: Opens the folder that ``model.save`` wrote.
-        facts: What the model card and ``zh-albert models`` tell besides.
+        metadata: What the model card and ``zh-albert models`` tell besides.
         settings: What else a resumed run must not change; lines of TOML.
     """
 
@@ -133,7 +134,7 @@ class Trainee(Generic[M]):
     metric: str
     card: Callable[[str], str]
     reopen: Callable[[Path], M]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     settings: str = ""
 
 
@@ -169,7 +170,7 @@ def finetune_model(
     out: Path | None,
     resume: bool,
     observers: Sequence[Observer],
-) -> tuple[M, Position]:
+) -> tuple[M, RunState]:
     """Run a job; the arguments are those of the tasks' own ``finetune``.
 
     Returns:
@@ -179,12 +180,12 @@ def finetune_model(
         ConfigError: If ``out`` holds a run already and ``resume`` is not given.
     """
     model = trainee.model
-    model.facts = {
+    model.metadata = {
         **{key: value for key, value in asdict(config.card).items() if value},
         "init": init.name if init else "random weights",
         "train_examples": len(examples),
         "dev_examples": len(dev),
-        **trainee.facts,
+        **trainee.metadata,
     }
     # Data and encoder belong to what a resumed run must not change.
     settings = f"{write_toml(config)}\n# init {init}\n# examples {_digest(examples)}\n"
@@ -197,38 +198,38 @@ def finetune_model(
             return trainee.reopen(out), position
         listeners += run_observers(out, position, tensorboard=config.tensorboard)
 
-    def say(event: Event) -> None:
+    def progress(event: Event) -> None:
         if is_first_process():
             for listener in listeners:
                 listener(event)
 
     if init and (told := _beyond_training(init, config.window)):
-        say(Warned(update=0, text=told))
-    source, chance_loss = trainee.data(say)
+        progress(Warned(update=0, text=told))
+    source, chance_loss = trainee.data(progress)
     used = replace(config, train=resolved(config.train, source))
     watches = []
     if chance_loss is not None:
-        watches.append(ChanceWatch(chance_loss, config.train.peak_lr, say))
+        watches.append(ChanceWatch(chance_loss, config.train.peak_lr, progress))
     scores: dict[str, Any] = {}
     best: dict[str, Tensor] = {}
 
     def assess() -> dict[str, float]:
         assert trainee.evaluate is not None
-        exact = model.engines
+        exact = model.runtimes
         chosen = exact
         if used.train.precision == "bf16" and is_bf16_faster():
             # What chooses weights need not be more exact than what makes them.
-            chosen = Engines(partial(TorchEngine, model.module, "bf16"))
-        model.engines = watched(chosen, "tokens of dev", say)
+            chosen = Runtimes(partial(TorchRuntime, model.module, "bf16"))
+        model.runtimes = watched(chosen, "tokens of dev", progress)
         try:
             scores.update(trainee.evaluate())
         finally:
-            model.engines = exact
+            model.runtimes = exact
         return {name: score for name, score in scores.items() if isinstance(score, int | float)}
 
     def keep(_: Mapping[str, float]) -> None:
         if out:
-            model.facts |= _told(scores)
+            model.metadata |= _told(scores)
             model.save(out, card=trainee.card(write_toml(used)))
         elif trainee.evaluate:
             best.update({n: value.clone() for n, value in model.module.state_dict().items()})
@@ -241,7 +242,9 @@ def finetune_model(
         state_folder=state_folder(out) if out else None,
         settings=settings,
         resume=resume,
-        selection=Selection(assess if trainee.evaluate else None, metric=trainee.metric, keep=keep),
+        selection=BestCheckpoint(
+            assess if trainee.evaluate else None, metric=trainee.metric, keep=keep
+        ),
         observers=[*listeners, *watches],
     )
     if best:

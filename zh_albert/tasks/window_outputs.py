@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from zh_albert.engines.choice import Engines
 from zh_albert.model.config import AlbertConfig
-from zh_albert.tasks.windows import INPUT_NAMES, EncodedText, pad_windows, window_outputs
+from zh_albert.runtimes.selection import Runtimes
+from zh_albert.tasks.windows import EncodedText, pad_windows, window_outputs
+from zh_albert.tokenization.encoding import INPUT_NAMES
 
 
 def collate_windows(texts: Sequence[EncodedText], pad_id: int) -> dict[str, Tensor]:
@@ -56,7 +57,7 @@ def merged_outputs(
 
 
 def predicted_outputs(
-    engines: Engines,
+    runtimes: Runtimes,
     texts: Sequence[EncodedText],
     *,
     width: int,
@@ -69,7 +70,7 @@ def predicted_outputs(
     Memory depends on ``batch_tokens``, not on the longest text.
 
     Args:
-        engines: Run the network; see ``merged_outputs``.
+        runtimes: Run the network; see ``merged_outputs``.
         texts: Of any length each.
         width: Numbers in an output.
         config: The encoder's.
@@ -81,7 +82,7 @@ def predicted_outputs(
     """
     merged = torch.zeros(len(texts), width, dtype=torch.float64 if odds else torch.float32)
     totals = [text.tokens for text in texts]
-    for places, rows in window_outputs(texts, engines, config, batch_tokens=batch_tokens):
+    for places, rows in window_outputs(texts, runtimes, config, batch_tokens=batch_tokens):
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
         weighted = _counted(torch.from_numpy(rows), odds=odds) * torch.tensor(share)[:, None]
         merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)

@@ -16,10 +16,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from zh_albert.engines.choice import Engines
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.tasks.batching import Size
+from zh_albert.runtimes.selection import Runtimes
 from zh_albert.tasks.running import network_outputs
 from zh_albert.tokenization.encoding import (
     Encoding,
@@ -30,8 +29,7 @@ from zh_albert.tokenization.encoding import (
     truncate_pair,
     windows,
 )
-
-INPUT_NAMES = ("token_ids", "type_ids", "mask")  # what every network takes, in this order
+from zh_albert.training.batching import Size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +197,7 @@ def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
 
 def window_outputs(
     texts: Sequence[EncodedText],
-    engines: Engines,
+    runtimes: Runtimes,
     config: AlbertConfig,
     *,
     batch_tokens: int | None = None,
@@ -210,7 +208,7 @@ def window_outputs(
 
     Args:
         texts: Any number of windows each.
-        engines: See ``network_outputs``.
+        runtimes: See ``network_outputs``.
         config: The encoder's.
         batch_tokens: See ``network_outputs``.
 
@@ -222,7 +220,7 @@ def window_outputs(
     outputs = network_outputs(
         [len(window) for window in inputs],
         inputs.__getitem__,
-        engines,
+        runtimes,
         config,
         batch_tokens=batch_tokens,
     )

@@ -78,6 +78,9 @@ class PaddedBatch(NamedTuple):
     mask: NDArray[np.bool_]  # True where a token may be attended to
 
 
+INPUT_NAMES = PaddedBatch._fields  # what every network takes, in this order
+
+
 def build_input(
     special: SpecialIds, first: Sequence[int], second: Sequence[int] | None = None
 ) -> ModelInput:

@@ -142,15 +142,15 @@ class ChanceWatch:
     Args:
         chance_loss: The loss of always answering with the label frequencies (their entropy, nats).
         peak_lr: Named in the advice.
-        say: Receives the warning; an observer.
+        progress: Receives the warning; an observer.
         patience: Share of the run after which the loss must have left chance.
     """
 
     def __init__(
-        self, chance_loss: float, peak_lr: float, say: Observer, *, patience: float = 0.25
+        self, chance_loss: float, peak_lr: float, progress: Observer, *, patience: float = 0.25
     ) -> None:
         self._chance, self._peak_lr = chance_loss, peak_lr
-        self._say, self._patience = say, patience
+        self._say, self._patience = progress, patience
         self._smoothed = math.nan
         self._said = False
 

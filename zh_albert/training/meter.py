@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from zh_albert.training.events import Observer, Progress
-from zh_albert.training.resume import Position
+from zh_albert.training.resume import RunState
 
 _REPORT_EVERY_S = 1.0
 
@@ -24,7 +24,7 @@ def add_figure(figures: Figures, name: str, value: float, count: float) -> None:
 class Meter:
     """Turns updates into ``Progress`` events, one a second; time spent evaluating is left out."""
 
-    def __init__(self, position: Position, total: int, listeners: Sequence[Observer]) -> None:
+    def __init__(self, position: RunState, total: int, listeners: Sequence[Observer]) -> None:
         self._position, self._total, self._listeners = position, total, listeners
         self._clock = time.monotonic()
         self._start_over()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from zh_albert.engines.engine import is_bf16_faster
+from zh_albert.hardware import is_bf16_faster
 from zh_albert.training.config import TrainConfig
 
 SLOW_BF16 = (

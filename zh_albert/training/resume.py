@@ -18,14 +18,14 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from zh_albert.errors import CheckpointError
+from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.textio import atomic_write
 
 STATE_FILE = "state.safetensors"
 
 
 @dataclass
-class Position:
+class RunState:
     """Where a run stands: everything that is not a tensor."""
 
     update: int = 0  # updates done
@@ -46,7 +46,7 @@ class Position:
 
 
 def save_state(
-    folder: Path, model: nn.Module, optimizer: Optimizer, position: Position, settings: str
+    folder: Path, model: nn.Module, optimizer: Optimizer, position: RunState, settings: str
 ) -> None:
     """Replace the state in ``folder``; on any error (a full disk) the old one stays whole.
 
@@ -78,7 +78,7 @@ def save_state(
         ) from error
 
 
-def read_position(folder: Path) -> tuple[Position, str] | None:
+def read_position(folder: Path) -> tuple[RunState, str] | None:
     """Return the saved position and settings, or None where nothing was saved."""
     path = folder / STATE_FILE
     if not path.exists():
@@ -86,7 +86,7 @@ def read_position(folder: Path) -> tuple[Position, str] | None:
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             header = file.metadata()
-        return Position(**json.loads(header["position"])), header["settings"]
+        return RunState(**json.loads(header["position"])), header["settings"]
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
             f"{path}: not a training state of this version ({error}); delete it to start anew"
@@ -136,3 +136,20 @@ def seed_for(seed: int, update: int, process: int) -> int:
 def seed_torch(seed: int, update: int, process: int) -> None:
     """Seed PyTorch's generators for one update."""
     torch.manual_seed(seed_for(seed, update, process))
+
+
+def refuse_changed(old: str, new: str) -> None:
+    """Check that a run goes on with the settings it was started with.
+
+    Raises:
+        ConfigError: Naming what differs.
+    """
+    if old == new:
+        return
+    gone = sorted(set(old.splitlines()) - set(new.splitlines()))
+    came = sorted(set(new.splitlines()) - set(old.splitlines()))
+    raise ConfigError(
+        "--resume needs the settings the run was started with; "
+        f"then: {'; '.join(gone) or 'nothing'}, now: {'; '.join(came) or 'nothing'}. "
+        "Give those again, or start anew in another folder"
+    )

@@ -11,9 +11,9 @@ from filelock import FileLock, Timeout
 
 from zh_albert.errors import ConfigError
 from zh_albert.textio import HALF_WRITTEN, atomic_write
-from zh_albert.training.engine import is_first_process, refuse_changed
 from zh_albert.training.events import MetricsFile, Observer, TensorBoard
-from zh_albert.training.resume import Position, read_position
+from zh_albert.training.loop import is_first_process
+from zh_albert.training.resume import RunState, read_position, refuse_changed
 
 _HELD: dict[Path, FileLock] = {}  # by this process, until it ends or lets go
 _MODEL_FILES = ("config.json", "model.safetensors", "README.md", "vocab.txt", "spiece.model")
@@ -29,7 +29,7 @@ def metrics_file(out: Path) -> Path:
     return state_folder(out) / "metrics.jsonl"
 
 
-def open_run(out: Path, settings: str, *, resume: bool) -> Position:
+def open_run(out: Path, settings: str, *, resume: bool) -> RunState:
     """Begin a job in a folder, or go on with the one that was begun there.
 
     Args:
@@ -47,7 +47,7 @@ def open_run(out: Path, settings: str, *, resume: bool) -> Position:
     folder = state_folder(out)
     refuse_taken(out, resume=resume)
     saved = read_position(folder)
-    if saved:  # asked before hours go into what others would need; the engine asks it again
+    if saved:  # asked before hours go into what others would need; the training loop asks it again
         refuse_changed(saved[1].partition("# processes")[0], settings)
     if is_first_process():
         _keep_others_off(out)
@@ -55,7 +55,7 @@ def open_run(out: Path, settings: str, *, resume: bool) -> Position:
     if not saved and is_first_process():
         with atomic_write(folder / "config.toml") as file:
             file.write(settings.encode())
-    return saved[0] if saved else Position()
+    return saved[0] if saved else RunState()
 
 
 def refuse_taken(out: Path, *, resume: bool) -> None:
@@ -113,7 +113,7 @@ def release(out: Path) -> None:
         lock.release()
 
 
-def run_observers(out: Path, position: Position, *, tensorboard: bool) -> list[Observer]:
+def run_observers(out: Path, position: RunState, *, tensorboard: bool) -> list[Observer]:
     """Return those that write the job's own files; none but on the first process."""
     if not is_first_process():
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from zh_albert.engines.choice import Engines
+from zh_albert.runtimes.selection import Runtimes
 from zh_albert.training.events import Event, Observer, Stage
 
 _TELL_EVERY_S = 1.0
@@ -20,12 +20,12 @@ class StageMeter:
     Args:
         what: What is being done, to be shown.
         total: How many of it there are.
-        say: Is told.
+        progress: Is told.
         done: So many were done before.
     """
 
-    def __init__(self, what: str, total: int, say: Observer, *, done: int = 0) -> None:
-        self._what, self._total, self._say = what, total, say
+    def __init__(self, what: str, total: int, progress: Observer, *, done: int = 0) -> None:
+        self._what, self._total, self._say = what, total, progress
         self._before = self._done = done
         self._started, self._told = time.monotonic(), 0.0
 
@@ -47,12 +47,12 @@ class StageMeter:
         )
 
 
-def watched(engines: Engines, what: str, say: Observer) -> Engines:
-    """Return the same engines; an observer is told how many tokens of a piece of work are run.
+def watched(runtimes: Runtimes, what: str, progress: Observer) -> Runtimes:
+    """Return the same runtimes; an observer is told how many tokens of a piece of work are run.
 
     Args:
-        engines: Run a network.
+        runtimes: Run a network.
         what: See ``StageMeter``.
-        say: Is told.
+        progress: Is told.
     """
-    return engines.watched(lambda tokens: StageMeter(what, tokens, say).advance)
+    return runtimes.watched(lambda tokens: StageMeter(what, tokens, progress).advance)

@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import Tensor
 
-from zh_albert.checkpoints.companions import build_config, translate
+from zh_albert.checkpoints.sidecar_files import build_config, translate
 from zh_albert.checkpoints.tensorflow.names import POSITIONS, TOKEN_TYPES, WORDS, Layout
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
-from zh_albert.checkpoints.companions import read_companions, read_sizes
 from zh_albert.checkpoints.folder import replace_folder
+from zh_albert.checkpoints.sidecar_files import read_sidecar_files, read_sizes
 from zh_albert.checkpoints.store import architecture_of
 from zh_albert.checkpoints.stored_model import StoredModel, named_tensors, pretraining_names
 from zh_albert.checkpoints.tensorflow.albert_config import (
@@ -25,7 +25,7 @@ from zh_albert.checkpoints.tensorflow.names import (
     is_weight,
     tensorflow_name,
 )
-from zh_albert.checkpoints.unshared import unshare_parts
+from zh_albert.checkpoints.untied import unshare_parts
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 
@@ -79,7 +79,7 @@ def read_tensorflow(prefix: Path) -> StoredModel:
         config=config,
         tensors={ours.get(name, name): _turned(name, stored[name]) for name in stored},
         name_there=lambda name: theirs.get(name, name),
-        files=read_companions(prefix.parent),
+        files=read_sidecar_files(prefix.parent),
     )
 
 

@@ -45,7 +45,7 @@ def _choices(vectorizer: TfidfVectorizer, questions: Sequence[Question]) -> list
     rows, columns = (vectorizer.transform(chain(*texts)) for texts in (answers, sentences))
     chosen, row, column = [], 0, 0
     for these, there in zip(answers, sentences, strict=True):
-        likeness = rows[row : row + len(these)] @ columns[column : column + len(there)].T
-        chosen.append(int(likeness.toarray().max(axis=1).argmax()))
+        similarities = rows[row : row + len(these)] @ columns[column : column + len(there)].T
+        chosen.append(int(similarities.toarray().max(axis=1).argmax()))
         row, column = row + len(these), column + len(there)
     return chosen

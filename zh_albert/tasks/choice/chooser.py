@@ -15,11 +15,11 @@ from torch import Tensor
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.engines.choice import plain_engines
-from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import ChoiceScorer
+from zh_albert.runtimes.exported import exported_runtimes
+from zh_albert.runtimes.selection import plain_runtimes
 from zh_albert.tasks.choice.examples import Question
 from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair
@@ -41,10 +41,10 @@ class TextChooser:
 
     Attributes:
         module: The network.
-        engines: What runs the network when it predicts.
+        runtimes: What runs the network when it predicts.
         tokenizer: Text → token ids.
         window: See ``WindowConfig``.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class TextChooser:
         *,
         window: WindowConfig,
         pooling: Literal["first", "mean"] = "first",
-        facts: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         window.refuse_longer_than(config)
         self.config, self.tokenizer = config, tokenizer
         self.window, self.pooling = window, pooling
-        self.facts = dict(facts or {})
+        self.metadata = dict(metadata or {})
         self.module = ChoiceScorer(config, pooling=pooling).eval()
-        self.engines = plain_engines(self.module)
+        self.runtimes = plain_runtimes(self.module)
 
     def encode(self, questions: Sequence[Question]) -> list[list[EncodedText]]:
         """Tokenize and cut into windows: a text for each choice of each question.
@@ -116,7 +116,7 @@ class TextChooser:
     ) -> Tensor:
         """Return the logit of every choice of every question. Shape: (choices of all, 1)."""
         return predicted_outputs(
-            self.engines,
+            self.runtimes,
             [choice for choices in encoded for choice in choices],
             width=1,
             config=self.config,
@@ -126,7 +126,7 @@ class TextChooser:
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
         """Write the model folder; see ``checkpoints.store.save_model``."""
-        task = {"name": "choice", "pooling": self.pooling, **asdict(self.window), **self.facts}
+        task = {"name": "choice", "pooling": self.pooling, **asdict(self.window), **self.metadata}
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
         save_model(
             folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
@@ -152,8 +152,8 @@ class TextChooser:
         _, pooling = (task.pop(key) for key in ("name", "pooling"))
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         tokenizer = matching_tokenizer(folder, config)
-        chooser = cls(config, tokenizer, window=window, pooling=pooling, facts=task)
+        chooser = cls(config, tokenizer, window=window, pooling=pooling, metadata=task)
         load_weights(chooser.module, folder)
         chooser.module.eval()
-        chooser.engines = exported_engines(folder, chooser.module) or chooser.engines
+        chooser.runtimes = exported_runtimes(folder, chooser.module) or chooser.runtimes
         return chooser

@@ -15,16 +15,24 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from zh_albert.engines.exported import with_engines
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
+from zh_albert.distillation.hidden_states import matching_states
+from zh_albert.distillation.losses import divergence
+from zh_albert.distillation.soft_targets import (
+    Answers,
+    TeacherConfig,
+    ask_once,
+    find_teacher,
+    fingerprint,
+)
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.crf import FORBIDDEN
-from zh_albert.tasks.batching import ShuffledSource, Size
+from zh_albert.runtimes.exported import with_runtimes
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import ChoiceExample, read_choice_examples
-from zh_albert.tasks.choice.head_start import some_of, start_scores
-from zh_albert.tasks.encoder_start import load_encoder
+from zh_albert.tasks.choice.linear_probe import probe_scores, some_of
 from zh_albert.tasks.job import (
     JobConfig,
     Losses,
@@ -34,20 +42,12 @@ from zh_albert.tasks.job import (
     finetune_model,
     starting_point,
 )
-from zh_albert.tasks.state_teacher import matching_states
-from zh_albert.tasks.teaching import (
-    Answers,
-    TeacherConfig,
-    ask_once,
-    divergence,
-    find_teacher,
-    fingerprint,
-)
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
+from zh_albert.training.batching import ShuffledSource, Size
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer, Warned
-from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.loop import Batch, LossOutput
+from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import state_folder
 from zh_albert.training.stages import silent
 
@@ -108,7 +108,7 @@ def choice_data(
     seed: int,
     start: Losses | None = None,
     answers: Answers | None = None,
-    say: Observer = silent,
+    progress: Observer = silent,
 ) -> TrainingData:
     """Return batches of questions, all choices of each together, for ``choice_loss``.
 
@@ -119,15 +119,15 @@ def choice_data(
         seed: Decides the order.
         start: First fit the head to some of them, by these losses.
         answers: A teacher's, one for each choice.
-        say: Told how far it is.
+        progress: Told how far it is.
     """
     questions = chooser.encode([example.asked for example in examples])
     labels = torch.tensor([example.label for example in examples])
     counts = torch.tensor([len(choices) for choices in questions])
 
     def wanted(item: list[int]) -> dict[str, Tensor]:
-        taught = {"taught": answers.of(item)[:, 0]} if answers else {}
-        return {"labels": labels[item], "counts": counts[item], **taught}
+        soft = {"soft_targets": answers.of(item)[:, 0]} if answers else {}
+        return {"labels": labels[item], "counts": counts[item], **soft}
 
     def load(item: list[int], rng: random.Random) -> Batch:
         texts = []
@@ -142,7 +142,7 @@ def choice_data(
         drawn = some_of(len(questions), seed=seed)
         told = wanted(drawn)
         some = [questions[q] for q in drawn]
-        start_scores(chooser, some, lambda logits: start(logits, told), say=say)
+        probe_scores(chooser, some, lambda logits: start(logits, told), progress=progress)
     sizes = []
     for choices in questions:
         parts = [choice.size.within(batch_tokens // len(choices)) for choice in choices]
@@ -169,15 +169,15 @@ def question_losses(
     told = table(logits[:, 0])
     losses = F.cross_entropy(told, inputs["labels"], reduction="none")
     if teacher:
-        taught = divergence(told, table(inputs["taught"]), teacher.temperature)
-        losses = losses.lerp(taught, teacher.weight)
+        soft_targets = divergence(told, table(inputs["soft_targets"]), teacher.temperature)
+        losses = losses.lerp(soft_targets, teacher.weight)
     return losses
 
 
-def choice_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def choice_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     """Loss of the merged logits, summed over the questions."""
     logits = merged_outputs(module, inputs, int(inputs["counts"].sum()), odds=True)
-    return Outcome(losses(logits, inputs).sum())
+    return LossOutput(losses(logits, inputs).sum())
 
 
 def teacher_answers(
@@ -186,14 +186,14 @@ def teacher_answers(
     *,
     known_as: str,
     folder: Path | None,
-    say: Observer,
+    progress: Observer,
 ) -> Answers:
     """Return what a teacher says of every choice; see ``teaching.ask_once``."""
     opened: list[TextChooser] = []  # not before there is something left to ask
 
     def ask(questions: list[int]) -> Tensor:
         if not opened:
-            opened.append(with_engines(TextChooser.load(teacher), teacher))
+            opened.append(with_runtimes(TextChooser.load(teacher), teacher))
         return opened[0].logits_of(opened[0].encode([examples[q].asked for q in questions]))
 
     asked = [example.asked for example in examples]
@@ -204,7 +204,7 @@ def teacher_answers(
         counts=[len(one.choices) for one in asked],
         folder=folder,
         known_as=known_as,
-        say=say,
+        progress=progress,
     )
 
 
@@ -217,7 +217,7 @@ def finetune(
     out: Path | None = None,
     resume: bool = False,
     observers: Sequence[Observer] = (),
-) -> tuple[TextChooser, Position]:
+) -> tuple[TextChooser, RunState]:
     """Train a multiple-choice model; the arguments are those of ``classification.finetune``.
 
     Returns:
@@ -241,15 +241,17 @@ def finetune(
 
     losses = partial(question_losses, config.teacher)
 
-    def data(say: Observer) -> TrainingData:
+    def data(progress: Observer) -> TrainingData:
         if left_out := given - len(examples):
             told = f"their contexts have more than {longest} characters"
-            say(Warned(update=0, text=f"{left_out:,} of {given:,} questions left out: {told}"))
+            progress(Warned(update=0, text=f"{left_out:,} of {given:,} questions left out: {told}"))
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
         answers = None
         if teacher:
             folder = state_folder(out) if out else None
-            answers = teacher_answers(teacher, examples, known_as=known_as, folder=folder, say=say)
+            answers = teacher_answers(
+                teacher, examples, known_as=known_as, folder=folder, progress=progress
+            )
         return choice_data(
             chooser,
             examples,
@@ -257,7 +259,7 @@ def finetune(
             seed=seed,
             start=losses if init else None,
             answers=answers,
-            say=say,
+            progress=progress,
         )
 
     objective = partial(choice_loss, losses)
@@ -269,7 +271,7 @@ def finetune(
         metric="accuracy",
         card=partial(chooser_card, chooser),
         reopen=TextChooser.load,
-        facts={"teacher": teacher.name} if teacher else {},
+        metadata={"teacher": teacher.name} if teacher else {},
         settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(

@@ -8,7 +8,7 @@ from zh_albert.tasks.classification.heads import LabelHead, LabelSet, Value
 
 _LIMITS = """\
 A small model that knows its classes from its training data alone: other kinds of text, irony and
-mixed opinions are often judged wrongly, always with some probability that looks like confidence."""
+mixed members are often judged wrongly, always with some probability that looks like confidence."""
 
 
 def classifier_card(classifier: TextClassifier, settings: str) -> str:
@@ -26,19 +26,20 @@ def classifier_card(classifier: TextClassifier, settings: str) -> str:
         use=f'print(load("PATH_OF_THIS_FOLDER")([{example}]))',
         limits=_LIMITS,
     )
-    return model_card(text, classifier.config, classifier.module, classifier.facts, settings)
+    return model_card(text, classifier.config, classifier.module, classifier.metadata, settings)
 
 
 def _second_opinion(classifier: TextClassifier) -> str:
-    if classifier.voter is None:
+    if classifier.ngrams is None:
         return ""
     of_values = isinstance(classifier.head, Value)
     model, unit = ("ridge regression", "logit") if of_values else ("a linear SVM", "margin")
     return (
-        f"\n\nBeside the network stands {model} over {len(classifier.voter.names):,} n-grams "
-        f"of up to {classifier.voter.orders} tokens; a {unit} of 1 counts as much as "
-        f"{classifier.voter_weight:g} in the network's logits, and the sum "
-        f"is scaled by {classifier.voter_scale:g} (chosen on the dev examples if there were any)."
+        f"\n\nBeside the network stands {model} over {len(classifier.ngrams.names):,} n-grams "
+        f"of up to {classifier.ngrams.orders} tokens; a {unit} of 1 counts as much as "
+        f"{classifier.ngrams_weight:g} in the network's logits, and the sum "
+        f"is scaled by {classifier.calibration_scale:g} "
+        "(chosen on the dev examples if there were any)."
     )
 
 

@@ -15,14 +15,14 @@ from torch import Tensor
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.engines.choice import plain_engines
-from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
+from zh_albert.runtimes.exported import exported_runtimes
+from zh_albert.runtimes.selection import plain_runtimes
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_from
 from zh_albert.tasks.classification.labels import Label
-from zh_albert.tasks.classification.ngrams import NgramVoter
+from zh_albert.tasks.classification.ngrams import NgramClassifier
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import (
@@ -52,18 +52,18 @@ class TextClassifier:
     Attributes:
         module: The network. Its logits are merged over a long text's windows, each weighing by
             its share of the tokens; a text that fits one window is read as without windows.
-        engines: What runs the network when it predicts.
+        runtimes: What runs the network when it predicts.
         tokenizer: Text → token ids.
         head: What the logits mean.
         window: See ``WindowConfig``.
         pairs: Whether it reads pairs of texts.
         symmetric: Whether it reads them in both orders and averages the logits, so that the order
             makes no difference.
-        voter: Adds its margins (of a value: its own), times ``voter_weight``, to the network's
+        ngrams: Adds its margins (of a value: its own), times ``ngrams_weight``, to the network's
             logits; or None.
-        voter_weight: Logits that a margin of 1 is worth.
-        voter_scale: What the sum is multiplied by, so that probabilities mean what they say.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        ngrams_weight: Logits that a margin of 1 is worth.
+        calibration_scale: What the sum is multiplied by, so that probabilities mean what they say.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
     def __init__(
@@ -76,19 +76,19 @@ class TextClassifier:
         pairs: bool = False,
         symmetric: bool = False,
         pooling: Literal["first", "mean"] = "first",
-        facts: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         window.refuse_longer_than(config)
         self.config, self.tokenizer = config, tokenizer
         self.head, self.window, self.pooling = head, window, pooling
         self.pairs, self.symmetric = pairs, symmetric
-        self.facts = dict(facts or {})
+        self.metadata = dict(metadata or {})
         self.module = SequenceClassifier(config, len(head.labels), pooling=pooling).eval()
-        self.engines = plain_engines(self.module)
-        self.voter: NgramVoter | None = None
-        self.voter_weight = _WEIGHT.get(head.name, 0.0)
+        self.runtimes = plain_runtimes(self.module)
+        self.ngrams: NgramClassifier | None = None
+        self.ngrams_weight = _WEIGHT.get(head.name, 0.0)
         # Probabilities are those of a sum of logits, a value is a mean of two.
-        self.voter_scale = 1 / (1 + self.voter_weight) if head.name == "regression" else 1.0
+        self.calibration_scale = 1 / (1 + self.ngrams_weight) if head.name == "regression" else 1.0
 
     @property
     def labels(self) -> list[str]:
@@ -159,7 +159,7 @@ class TextClassifier:
         self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
     ) -> Tensor:
         """Return what ``scores_of`` are made of. Shape: (texts, labels)."""
-        return self._logits(*self._opinions(encoded, batch_tokens))
+        return self._logits(*self._member_scores(encoded, batch_tokens))
 
     def scores_apart(
         self, encoded: Sequence[EncodedText]
@@ -172,14 +172,14 @@ class TextClassifier:
         Returns:
             Of both, of the network, and of the n-grams or None. Shape of each: (texts, labels).
         """
-        logits, margins = self._opinions(encoded, None)
+        logits, margins = self._member_scores(encoded, None)
         together = self.head.scores(self._logits(logits, margins))
         if margins is None:
             return together, together, None
         return (
             together,
-            self.head.scores(self.voter_scale * logits),
-            self.head.scores(self.voter_scale * self.voter_weight * margins),
+            self.head.scores(self.calibration_scale * logits),
+            self.head.scores(self.calibration_scale * self.ngrams_weight * margins),
         )
 
     def tuned_scores(
@@ -188,9 +188,9 @@ class TextClassifier:
         """Choose on labelled texts what is decided after training, and return their scores.
 
         That is a head's threshold; and what the n-grams weigh, by the score, and the sum of both
-        opinions, by its cross-entropy: added up they are surer of themselves than they should be.
+        members, by its cross-entropy: added up they are surer of themselves than they should be.
         """
-        logits, margins = self._opinions(encoded, None)
+        logits, margins = self._member_scores(encoded, None)
         if margins is not None:
             wanted = self.head.targets(gold)
 
@@ -199,34 +199,34 @@ class TextClassifier:
                 return self.head.metrics(gold, found)[self.head.metric]
 
             def loss(scale: float) -> float:
-                added = logits + self.voter_weight * margins
+                added = logits + self.ngrams_weight * margins
                 return float(self.head.losses(scale * added, wanted).mean())
 
-            self.voter_weight = max(_WEIGHTS[self.head.name], key=score)
-            self.voter_scale = min(_SCALES, key=loss)
+            self.ngrams_weight = max(_WEIGHTS[self.head.name], key=score)
+            self.calibration_scale = min(_SCALES, key=loss)
         found = self.head.scores(self._logits(logits, margins))
         self.head.tune(gold, found)
         return found
 
-    def _opinions(
+    def _member_scores(
         self, encoded: Sequence[EncodedText], batch_tokens: int | None
     ) -> tuple[Tensor, Tensor | None]:
         """Return the network's logits and the margins of the n-grams. Shape: (texts, labels)."""
         logits = predicted_outputs(
-            self.engines,
+            self.runtimes,
             encoded,
             width=len(self.labels),
             config=self.config,
             batch_tokens=batch_tokens,
         )
-        margins = torch.from_numpy(self.voter.margins(encoded)) if self.voter else None
+        margins = torch.from_numpy(self.ngrams.margins(encoded)) if self.ngrams else None
         return logits, margins
 
     def _logits(self, logits: Tensor, margins: Tensor | None) -> Tensor:
-        """Add both opinions up, if there are two."""
+        """Add both members up, if there are two."""
         if margins is None:
             return logits
-        return self.voter_scale * (logits + self.voter_weight * margins)
+        return self.calibration_scale * (logits + self.ngrams_weight * margins)
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
         """Write the model folder; see ``checkpoints.store.save_model``."""
@@ -238,12 +238,12 @@ class TextClassifier:
             "pooling": self.pooling,
             **asdict(self.window),
             **({"symmetric": True} if self.symmetric else {}),
-            **self.facts,
+            **self.metadata,
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
-        if self.voter:
-            task["ngrams"] = {"weight": self.voter_weight, "scale": self.voter_scale}
-            files[NGRAMS] = self.voter.to_bytes(exact=dtype == torch.float32)
+        if self.ngrams:
+            task["ngrams"] = {"weight": self.ngrams_weight, "scale": self.calibration_scale}
+            files[NGRAMS] = self.ngrams.to_bytes(exact=dtype == torch.float32)
         save_model(
             folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
         )
@@ -276,14 +276,14 @@ class TextClassifier:
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         head = head_from(task)
         ngrams = task.pop("ngrams", None)
-        facts = {k: v for k, v in task.items() if k not in ("head", "labels", *head.settings())}
+        metadata = {k: v for k, v in task.items() if k not in ("head", "labels", *head.settings())}
         tokenizer = matching_tokenizer(folder, config)
-        classifier = cls(config, tokenizer, head, window=window, facts=facts, **how)
+        classifier = cls(config, tokenizer, head, window=window, metadata=metadata, **how)
         load_weights(classifier.module, folder)
         classifier.module.eval()
-        classifier.engines = exported_engines(folder, classifier.module) or classifier.engines
+        classifier.runtimes = exported_runtimes(folder, classifier.module) or classifier.runtimes
         if ngrams:
-            classifier.voter = NgramVoter.load(folder / NGRAMS, len(head.labels))
-            classifier.voter_weight = float(ngrams["weight"])
-            classifier.voter_scale = float(ngrams["scale"])
+            classifier.ngrams = NgramClassifier.load(folder / NGRAMS, len(head.labels))
+            classifier.ngrams_weight = float(ngrams["weight"])
+            classifier.calibration_scale = float(ngrams["scale"])
         return classifier

@@ -13,8 +13,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
+from zh_albert.distillation.hidden_states import matching_states
+from zh_albert.distillation.soft_targets import TeacherConfig, fingerprint, refuse_untaught
 from zh_albert.errors import ConfigError
-from zh_albert.tasks.batching import ShuffledSource
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import (
@@ -23,11 +25,10 @@ from zh_albert.tasks.classification.examples import (
     read_pair_examples,
     read_text_examples,
 )
-from zh_albert.tasks.classification.head_start import some_of, start_head, start_pays
 from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
-from zh_albert.tasks.classification.ngram_learning import fit_voter
-from zh_albert.tasks.classification.teacher import Lessons, Teacher
-from zh_albert.tasks.encoder_start import load_encoder
+from zh_albert.tasks.classification.linear_probe import probe_head, probe_pays, some_of
+from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
+from zh_albert.tasks.classification.soft_targets import Lessons, Teacher
 from zh_albert.tasks.job import (
     JobConfig,
     Losses,
@@ -37,13 +38,12 @@ from zh_albert.tasks.job import (
     finetune_model,
     starting_point,
 )
-from zh_albert.tasks.state_teacher import matching_states
-from zh_albert.tasks.teaching import TeacherConfig, fingerprint, refuse_untaught
 from zh_albert.tasks.texts import Content, fresh
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
-from zh_albert.training.engine import Batch, Outcome
+from zh_albert.training.batching import ShuffledSource
 from zh_albert.training.events import Observer
-from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.loop import Batch, LossOutput
+from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import state_folder
 from zh_albert.training.stages import silent
 
@@ -117,7 +117,7 @@ def classification_data(
     start: Losses | None = None,
     unlabelled: Sequence[Content] = (),
     lessons: Lessons | None = None,
-    say: Observer = silent,
+    progress: Observer = silent,
 ) -> TrainingData:
     """Return batches of texts for ``classification_loss``.
 
@@ -130,13 +130,15 @@ def classification_data(
         start: Where that pays, first fit its head to some of them, by these losses.
         unlabelled: Further texts or pairs, for which there are lessons only.
         lessons: What a teacher says of all of them; None: there is none.
-        say: Told how far it is.
+        progress: Told how far it is.
     """
     texts = classifier.encode([example.text for example in examples])
     targets = classifier.head.targets([example.label for example in examples])
     weights = torch.tensor([example.weight for example in examples])
     if ngrams:
-        classifier.voter = fit_voter(texts, targets.numpy(), weights.numpy(), say=say)
+        classifier.ngrams = fit_ngram_classifier(
+            texts, targets.numpy(), weights.numpy(), progress=progress
+        )
     chance_loss = classifier.head.chance_loss(targets, weights)
     if lessons:
         chance_loss = lessons.chance_loss(chance_loss)
@@ -146,8 +148,8 @@ def classification_data(
         weights = torch.cat([weights, torch.ones(len(unlabelled))])
 
     def wanted(item: list[int]) -> dict[str, Tensor]:
-        taught = lessons.inputs(item) if lessons else {}
-        return {"targets": targets[item], "weights": weights[item], **taught}
+        soft = lessons.inputs(item) if lessons else {}
+        return {"targets": targets[item], "weights": weights[item], **soft}
 
     def load(item: list[int], rng: random.Random) -> Batch:
         # Of a pair in both orders a batch has one.
@@ -159,9 +161,11 @@ def classification_data(
     if start:
         drawn = some_of(weights.nonzero()[:, 0].tolist(), seed=seed)
         chosen, told = [texts[index] for index in drawn], wanted(drawn)
-        if start_pays(chosen, len(classifier.labels)):
+        if probe_pays(chosen, len(classifier.labels)):
             own = weights[drawn]
-            start_head(classifier, chosen, lambda logits: start(logits, told), own, say=say)
+            probe_head(
+                classifier, chosen, lambda logits: start(logits, told), own, progress=progress
+            )
     sizes = [text.readings[0].size.within(batch_tokens) for text in texts]
     source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
     return TrainingData(source, chance_loss)
@@ -173,14 +177,14 @@ def text_losses(
     """Return each text's loss, by its labels and by what the teacher says. Shape: (texts,)."""
     losses = head.losses(logits, inputs["targets"])
     if teacher:
-        losses = losses.lerp(teacher.losses(logits, inputs["taught"]), inputs["taught_share"])
+        losses = losses.lerp(teacher.losses(logits, inputs["soft_targets"]), inputs["soft_share"])
     return losses
 
 
-def classification_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def classification_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     """Weighted loss of the merged logits, summed over the texts."""
     logits = merged_outputs(module, inputs, len(inputs["targets"]))
-    return Outcome((losses(logits, inputs) * inputs["weights"]).sum())
+    return LossOutput((losses(logits, inputs) * inputs["weights"]).sum())
 
 
 def finetune(
@@ -193,7 +197,7 @@ def finetune(
     out: Path | None = None,
     resume: bool = False,
     observers: Sequence[Observer] = (),
-) -> tuple[TextClassifier, Position]:
+) -> tuple[TextClassifier, RunState]:
     """Train a classifier.
 
     Args:
@@ -240,12 +244,12 @@ def finetune(
         known_as = fingerprint(teacher.folder, [*labelled, *further])
     losses = partial(text_losses, head, teacher)
 
-    def data(say: Observer) -> TrainingData:
+    def data(progress: Observer) -> TrainingData:
         lessons = None
         if teacher:
             folder = state_folder(out) if out else None
             lessons = Lessons.ask(
-                teacher, labelled, further, known_as=known_as, folder=folder, say=say
+                teacher, labelled, further, known_as=known_as, folder=folder, progress=progress
             )
         return classification_data(
             classifier,
@@ -256,7 +260,7 @@ def finetune(
             start=losses if init is not None else None,
             unlabelled=further,
             lessons=lessons,
-            say=say,
+            progress=progress,
         )
 
     objective = partial(classification_loss, losses)
@@ -268,7 +272,7 @@ def finetune(
         metric=head.metric,
         card=partial(classifier_card, classifier),
         reopen=TextClassifier.load,
-        facts={"teacher": teacher.folder.name, "unlabelled": len(further)} if teacher else {},
+        metadata={"teacher": teacher.folder.name, "unlabelled": len(further)} if teacher else {},
         settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(

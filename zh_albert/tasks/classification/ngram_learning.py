@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix, diags
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
-from zh_albert.tasks.classification.ngrams import Counts, NgramVoter, counted, weighed
+from zh_albert.tasks.classification.ngrams import Counts, NgramClassifier, counted, weighed
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
 from zh_albert.training.stages import StageMeter, silent
@@ -55,7 +55,7 @@ RECIPES = (
 
 
 class Learned(NamedTuple):
-    """What a recipe made of texts; see ``NgramVoter``."""
+    """What a recipe made of texts; see ``NgramClassifier``."""
 
     names: NDArray[np.uint32]
     rarity: NDArray[np.float32]
@@ -63,13 +63,13 @@ class Learned(NamedTuple):
     offsets: NDArray[np.float32]
 
 
-def fit_voter(
+def fit_ngram_classifier(
     texts: Sequence[EncodedText],
     targets: _Targets,
     weights: NDArray[np.float32],
     *,
-    say: Observer = silent,
-) -> NgramVoter:
+    progress: Observer = silent,
+) -> NgramClassifier:
     """Learn from labelled texts: classes by a linear SVM, values by ridge regression.
 
     Of the recipes for classes of single texts the best is taken, by cross-validation.
@@ -79,7 +79,7 @@ def fit_voter(
         targets: The number of each text's class, from 0, where every class occurs; or values,
             as floating-point numbers. Shape: (texts,).
         weights: How much each text counts, beside the others. Shape: (texts,).
-        say: Told how far the recipes are.
+        progress: Told how far the recipes are.
     """
     counting = weights > 0
     texts = [text for text, counts in zip(texts, counting, strict=True) if counts]
@@ -88,9 +88,9 @@ def fit_voter(
     if np.issubdtype(targets.dtype, np.floating):
         counts = counted(texts, PLAIN.orders)
         learned = _learn(counts, targets, weights, PLAIN.seen_in, _values)
-        return NgramVoter(*learned, orders=PLAIN.orders)
+        return NgramClassifier(*learned, orders=PLAIN.orders)
     pairs = bool(texts[0].windows[0].second)
-    recipe = PLAIN if pairs else best_recipe(texts, targets, weights, say=say)
+    recipe = PLAIN if pairs else best_recipe(texts, targets, weights, progress=progress)
     known, targets = np.unique(targets, return_inverse=True)
     learned = _learn_classes(recipe, counted(texts, recipe.orders), targets, weights)
     classes = int(highest) + 1
@@ -99,7 +99,7 @@ def fit_voter(
         columns, offsets = np.zeros(shape, np.float32), np.full(classes, -1, np.float32)
         columns[:, known], offsets[known] = learned.weights, learned.offsets
         learned = learned._replace(weights=columns, offsets=offsets)
-    return NgramVoter(*learned, orders=recipe.orders)
+    return NgramClassifier(*learned, orders=recipe.orders)
 
 
 def best_recipe(
@@ -107,7 +107,7 @@ def best_recipe(
     targets: _Targets,
     weights: NDArray[np.float32],
     *,
-    say: Observer = silent,
+    progress: Observer = silent,
 ) -> Recipe:
     """Return the recipe with the most right answers in cross-validation.
 
@@ -132,7 +132,7 @@ def best_recipe(
             stage.advance()
         return found
 
-    stage = StageMeter("n-grams are tried", len(RECIPES) * _FOLDS, say)
+    stage = StageMeter("n-grams are tried", len(RECIPES) * _FOLDS, progress)
     of_plain, best, furthest = right(RECIPES[0]), RECIPES[0], 0.0
     for recipe in RECIPES[1:]:
         ahead = weight * (right(recipe).astype(np.float32) - of_plain)

@@ -27,7 +27,7 @@ _STEPS = 10  # in which the share of n-grams in common is told
 
 
 @dataclass(frozen=True)
-class NgramVoter:
+class NgramClassifier:
     """Scores of classes, or a value, from the n-grams of a text or a pair; see ``features_of``.
 
     Attributes:
@@ -80,7 +80,7 @@ class NgramVoter:
         return packed(self.names, stored)
 
     @classmethod
-    def load(cls, path: Path, classes: int) -> NgramVoter:
+    def load(cls, path: Path, classes: int) -> NgramClassifier:
         """Read what ``to_bytes`` returned.
 
         Args:

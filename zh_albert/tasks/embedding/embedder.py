@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.engines.choice import plain_engines
-from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import MeanEncoder
+from zh_albert.runtimes.exported import exported_runtimes
+from zh_albert.runtimes.selection import plain_runtimes
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.window_outputs import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
@@ -31,10 +31,10 @@ class TextEmbedder:
 
     Attributes:
         module: The network. A long text's vector is the mean over its windows, by their tokens.
-        engines: What runs the network when it predicts.
+        runtimes: What runs the network when it predicts.
         tokenizer: Text → token ids.
         window: See ``WindowConfig``.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
     def __init__(
@@ -43,13 +43,13 @@ class TextEmbedder:
         tokenizer: Tokenizer,
         *,
         window: WindowConfig,
-        facts: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         window.refuse_longer_than(config)
         self.config, self.tokenizer, self.window = config, tokenizer, window
-        self.facts = dict(facts or {})
+        self.metadata = dict(metadata or {})
         self.module = MeanEncoder(config).eval()
-        self.engines = plain_engines(self.module)
+        self.runtimes = plain_runtimes(self.module)
 
     def encode(self, texts: Sequence[str]) -> list[EncodedText]:
         """Tokenize and cut into windows.
@@ -96,7 +96,7 @@ class TextEmbedder:
     ) -> NDArray[np.float32]:
         """Return the vectors of encoded texts; see ``vectors``."""
         merged = predicted_outputs(
-            self.engines,
+            self.runtimes,
             encoded,
             width=self.config.hidden_size,
             config=self.config,
@@ -104,7 +104,7 @@ class TextEmbedder:
         )
         return np.asarray(torch.nn.functional.normalize(merged, dim=-1) if normalize else merged)
 
-    def likeness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def similarities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the cosine of each pair's vectors. Shape: (pairs,)."""
         both = [text for side in (0, 1) for text in (pair[side] for pair in pairs)]
         first, second = np.split(self.vectors(both, normalize=True), 2)
@@ -113,7 +113,7 @@ class TextEmbedder:
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
         """Write the model folder; see ``checkpoints.store.save_model``."""
-        task = {"name": "embedding", **asdict(self.window), **self.facts}
+        task = {"name": "embedding", **asdict(self.window), **self.metadata}
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
         save_model(
             folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
@@ -135,7 +135,7 @@ class TextEmbedder:
             )
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         tokenizer = matching_tokenizer(folder, config)
-        embedder = cls(config, tokenizer, window=window, facts=task)
+        embedder = cls(config, tokenizer, window=window, metadata=task)
         load_weights(embedder.module, folder)
-        embedder.engines = exported_engines(folder, embedder.module) or embedder.engines
+        embedder.runtimes = exported_runtimes(folder, embedder.module) or embedder.runtimes
         return embedder

@@ -58,22 +58,22 @@ def read_embedding_examples(path: Path) -> list[EmbeddingExample]:
     return examples
 
 
-def taught(
-    examples: Iterable[EmbeddingExample], alike_from: float
+def contrastive_texts(
+    examples: Iterable[EmbeddingExample], positive_threshold: float
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """Return what can be learned from: texts, and pairs that mean the same.
 
     Args:
         examples: Texts in pairs that are not alike are left out: they say what is different, not
             what is the same.
-        alike_from: A pair with a number for a label means the same from here on.
+        positive_threshold: A pair with a number for a label means the same from here on.
     """
     texts = [example.text for example in examples if isinstance(example.text, str)]
     pairs = [
         example.text
         for example in examples
         if isinstance(example.text, tuple)
-        and (example.label is None or _alikeness(example.label, alike_from) == 1)
+        and (example.label is None or _alikeness(example.label, positive_threshold) == 1)
     ]
     return texts, pairs
 
@@ -105,10 +105,10 @@ def judged(
     return pairs, gold
 
 
-def _alikeness(label: float | str, alike_from: float | None = None) -> float:
+def _alikeness(label: float | str, positive_threshold: float | None = None) -> float:
     if isinstance(label, str):
         return float(label in SAME_MEANING)
-    return label if alike_from is None else float(label >= alike_from)
+    return label if positive_threshold is None else float(label >= positive_threshold)
 
 
 def _checked_label(label: Any, path: Path, line: int) -> float | str | None:

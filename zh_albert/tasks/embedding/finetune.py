@@ -13,19 +13,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
+from zh_albert.configio import renamed
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.tasks.batching import ShuffledSource, Size
 from zh_albert.tasks.correlations import correlations
 from zh_albert.tasks.embedding.card import embedder_card
 from zh_albert.tasks.embedding.contrast import contrastive_loss
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import (
     EmbeddingExample,
+    contrastive_texts,
     judged,
     read_embedding_examples,
-    taught,
 )
-from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -35,10 +35,11 @@ from zh_albert.tasks.job import (
     starting_point,
 )
 from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
+from zh_albert.training.batching import ShuffledSource, Size
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.engine import Batch, Outcome
 from zh_albert.training.events import Observer, Warned
-from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.loop import Batch, LossOutput
+from zh_albert.training.resume import RunState, seed_torch
 
 _PAIRS = 4  # at least in a batch, where texts are long: the others are what each is kept away from
 
@@ -48,7 +49,8 @@ class ContrastConfig:
     """What is taught to be alike, and how sharply."""
 
     temperature: float = 0.05  # of the cosines
-    alike_from: float = 4.0  # pairs with numbers for labels mean the same from here on
+    # Pairs with numbers for labels mean the same from here on.
+    positive_threshold: float = renamed("alike_from", default=4.0)
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:
@@ -118,11 +120,11 @@ def contrastive_data(
     return TrainingData(source, None)
 
 
-def embedding_loss(temperature: float, module: nn.Module, inputs: dict[str, Tensor]) -> Outcome:
+def embedding_loss(temperature: float, module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     """See ``contrastive_loss``."""
     ids = inputs["ids"]
     first, second = merged_outputs(module, inputs, ids.numel()).chunk(2)
-    return Outcome(contrastive_loss(first, second, ids, temperature=temperature))
+    return LossOutput(contrastive_loss(first, second, ids, temperature=temperature))
 
 
 def finetune(
@@ -134,7 +136,7 @@ def finetune(
     out: Path | None = None,
     resume: bool = False,
     observers: Sequence[Observer] = (),
-) -> tuple[TextEmbedder, Position]:
+) -> tuple[TextEmbedder, RunState]:
     """Train sentence vectors; the arguments are those of ``classification.finetune``.
 
     Pairs that mean the same are brought together; a single text with itself, read twice under
@@ -149,11 +151,11 @@ def finetune(
             are to be learned without dropout.
         DataError: If there is nothing to learn from, or dev holds anything but pairs with labels.
     """
-    texts, pairs = taught(examples, config.contrast.alike_from)
+    texts, pairs = contrastive_texts(examples, config.contrast.positive_threshold)
     if not texts and not pairs:
         raise DataError(
             "expected texts, or pairs that mean the same, found only pairs that do not (label "
-            f"below {config.contrast.alike_from:g}, or neither similar nor entailment)"
+            f"below {config.contrast.positive_threshold:g}, or neither similar nor entailment)"
         )
     judged(dev, "the dev examples")
     embedder = new_embedder(config, init=init)
@@ -164,10 +166,10 @@ def finetune(
             "model.dropout=0.1, or learn from pairs"
         )
 
-    def data(say: Observer) -> TrainingData:
+    def data(progress: Observer) -> TrainingData:
         if left_out := len(examples) - len(texts) - len(pairs):
             told = "do not mean the same by their labels, and are left out"
-            say(Warned(update=0, text=f"{left_out} of {len(examples)} training pairs {told}"))
+            progress(Warned(update=0, text=f"{left_out} of {len(examples)} training pairs {told}"))
         both = [*pairs, *((text, text) for text in texts)]
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
         return contrastive_data(embedder, both, batch_tokens=batch_tokens, seed=seed)
@@ -201,7 +203,7 @@ def evaluate(
     """Return correlations of cosines and labels, ``examples`` and ``seconds`` (of prediction)."""
     pairs, gold = judged(examples, source)
     start = time.perf_counter()
-    cosines = embedder.likeness(pairs)
+    cosines = embedder.similarities(pairs)
     seconds = time.perf_counter() - start
     scores = correlations(gold, cosines)
     return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}

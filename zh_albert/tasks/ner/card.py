@@ -32,7 +32,7 @@ def tagger_card(tagger: TextTagger, settings: str) -> str:
         use='print(load("PATH_OF_THIS_FOLDER")(["浙江大学在杭州"]))',
         limits=_LIMITS,
     )
-    return model_card(text, tagger.config, tagger.module, tagger.facts, settings)
+    return model_card(text, tagger.config, tagger.module, tagger.metadata, settings)
 
 
 def _beside(tagger: TextTagger) -> str:
@@ -49,7 +49,7 @@ def _per_type(tagger: TextTagger) -> str:
     names = ("precision", "recall", "f1")
     rows = [
         f"| {name} | {' | '.join(f'{scores[n]:.4f}' for n in names)} | {scores['support']} |"
-        for name, scores in tagger.facts.get("per_type", {}).items()
+        for name, scores in tagger.metadata.get("per_type", {}).items()
     ]
     head = f"\n\n| type | {' | '.join(names)} | entities |\n| --- | --- | --- | --- | --- |\n"
     return head + "\n".join(rows) if rows else ""

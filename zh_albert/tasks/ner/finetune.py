@@ -12,10 +12,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
+from zh_albert.distillation.hidden_states import matching_states
+from zh_albert.distillation.soft_targets import TeacherConfig, fingerprint, refuse_untaught
 from zh_albert.errors import ConfigError
 from zh_albert.model.taggers import Head, TokenTagger
-from zh_albert.tasks.batching import ShuffledSource
-from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -32,20 +33,20 @@ from zh_albert.tasks.ner.examples import (
     types_in,
 )
 from zh_albert.tasks.ner.heads import EntityHead, Passage
+from zh_albert.tasks.ner.linear_probe import probe_emissions
 from zh_albert.tasks.ner.metrics import entity_metrics
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.passages import training_passages
+from zh_albert.tasks.ner.soft_targets import SoftTags, asked, find_tagger
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tag_start import start_emissions
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.ner.teacher import TagLessons, asked, find_tagger
-from zh_albert.tasks.state_teacher import matching_states
-from zh_albert.tasks.teaching import TeacherConfig, fingerprint, refuse_untaught
 from zh_albert.tasks.texts import fresh, refuse_unseen
-from zh_albert.tasks.windows import INPUT_NAMES, pad_windows
-from zh_albert.training.engine import Batch, Outcome
+from zh_albert.tasks.windows import pad_windows
+from zh_albert.tokenization.encoding import INPUT_NAMES
+from zh_albert.training.batching import ShuffledSource
 from zh_albert.training.events import Observer, Warned
-from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.loop import Batch, LossOutput
+from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import state_folder
 
 
@@ -93,7 +94,7 @@ def entity_source(
     *,
     batch_tokens: int,
     seed: int,
-    lessons: TagLessons | None = None,
+    lessons: SoftTags | None = None,
 ) -> ShuffledSource:
     """Return batches of passages for ``entity_loss``, with what a teacher says if there is one."""
 
@@ -112,12 +113,12 @@ def entity_source(
 
 def entity_loss(
     head: EntityHead, teacher: TeacherConfig | None, module: nn.Module, inputs: dict[str, Tensor]
-) -> Outcome:
+) -> LossOutput:
     """Return the head's loss of the network's scores."""
     scores = module(*(inputs[name] for name in INPUT_NAMES))
     if teacher and isinstance(head, TagHead):
-        return Outcome(head.taught_loss(scores, inputs, teacher.temperature))
-    return Outcome(head.loss(scores, inputs))
+        return LossOutput(head.loss_with_soft_targets(scores, inputs, teacher.temperature))
+    return LossOutput(head.loss(scores, inputs))
 
 
 def finetune(
@@ -130,7 +131,7 @@ def finetune(
     out: Path | None = None,
     resume: bool = False,
     observers: Sequence[Observer] = (),
-) -> tuple[TextTagger, Position]:
+) -> tuple[TextTagger, RunState]:
     """Train a tagger.
 
     Entities that cannot be taught as they stand are counted in a warning event; see
@@ -169,30 +170,30 @@ def finetune(
         texts = [example.text for example in [*examples, *further]]
         known_as = fingerprint(teacher, asked(texts, tagger, batch_tokens))
 
-    def data(say: Observer) -> TrainingData:
+    def data(progress: Observer) -> TrainingData:
         passages, losses = training_passages(tagger, examples, batch_tokens=batch_tokens)
         if told := str(losses):
-            say(Warned(update=0, text=told))
+            progress(Warned(update=0, text=told))
         chance_loss = tagger.head.chance_loss(passages)
         if config.model.head == "crf" and config.model.ngrams is not False:
-            tagger.ngrams = NgramTagger.fit(passages, len(types), seed=seed, say=say)
+            tagger.ngrams = NgramTagger.fit(passages, len(types), seed=seed, progress=progress)
         network = tagger.module
         if init is not None and isinstance(network, TokenTagger):
             labelled = entity_source(tagger, passages, batch_tokens=batch_tokens, seed=seed)
-            start_emissions(network, labelled)
+            probe_emissions(network, labelled)
         lessons = None
         if config.teacher and teacher:
             others, _ = training_passages(tagger, further, batch_tokens=batch_tokens)
             shares = [config.teacher.weight] * len(passages) + [1.0] * len(others)
             passages += others
-            lessons = TagLessons.ask(
+            lessons = SoftTags.ask(
                 teacher,
                 tagger,
                 passages,
                 shares=shares,
                 known_as=known_as,
                 folder=state_folder(out) if out else None,
-                say=say,
+                progress=progress,
             )
             chance_loss = None  # that of the labels says nothing of a mixture
         source = entity_source(
@@ -209,7 +210,7 @@ def finetune(
         metric="f1",
         card=partial(tagger_card, tagger),
         reopen=TextTagger.load,
-        facts={"teacher": teacher.name, "unlabelled": len(further)} if teacher else {},
+        metadata={"teacher": teacher.name, "unlabelled": len(further)} if teacher else {},
         settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(

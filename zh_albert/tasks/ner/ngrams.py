@@ -21,11 +21,11 @@ from torch.nn.utils.rnn import pad_sequence
 from zh_albert.errors import CheckpointError
 from zh_albert.model.bioes import legal_moves, num_tags
 from zh_albert.model.crf import Transitions, log_likelihood
-from zh_albert.tasks.batching import Size, shuffled_batches
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.tags import tags_of
 from zh_albert.tasks.ngrams import hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
+from zh_albert.training.batching import Size, shuffled_batches
 from zh_albert.training.events import Observer
 from zh_albert.training.stages import StageMeter, silent
 
@@ -65,7 +65,7 @@ class NgramTagger(nn.Module):
         num_types: int,
         *,
         seed: int,
-        say: Observer = silent,
+        progress: Observer = silent,
     ) -> NgramTagger:
         """Learn from texts with entities that do not overlap; ``say`` is told how far it is."""
         hashes = [_hashes(passage.text) for passage in passages]
@@ -76,16 +76,16 @@ class NgramTagger(nn.Module):
             torch.manual_seed(seed)
             tagger = cls(names[often], num_types)
             nn.init.normal_(tagger.vectors.weight[1:].detach(), std=0.05)
-            tagger._learn([tagger._rows(h) for h in hashes], passages, seed, say)
+            tagger._learn([tagger._rows(h) for h in hashes], passages, seed, progress)
         return tagger.eval().requires_grad_(False)
 
     def _learn(
-        self, rows: list[Tensor], passages: Sequence[Passage], seed: int, say: Observer
+        self, rows: list[Tensor], passages: Sequence[Passage], seed: int, progress: Observer
     ) -> None:
         optimizer = torch.optim.Adagrad(self.parameters(), lr=_RATE)
         tags = [torch.tensor(tags_of(passage.spans, passage.tokens)) for passage in passages]
         plan = _planned([passage.text.size for passage in passages], seed)
-        stage = StageMeter("updates of n-grams", len(plan), say)
+        stage = StageMeter("updates of n-grams", len(plan), progress)
         for item in plan:
             chosen = torch.cat([rows[index] for index in item])
             kept = torch.rand(chosen.shape) >= _FORGOTTEN

@@ -41,8 +41,8 @@ def training_passages(
                 if span.first in tokens and span.last in tokens
             ]
             losses.too_long -= len(inside)
-            taught = tagger.head.teachable(Passage(text, inside), losses)
-            passages.append(Passage(text, taught))
+            kept = tagger.head.teachable(Passage(text, inside), losses)
+            passages.append(Passage(text, kept))
     return passages, losses
 
 

@@ -10,9 +10,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.bioes import OUTSIDE
 from zh_albert.model.crf import Moves, backward_scores, forward_scores, viterbi
-from zh_albert.tasks.batching import Size, sorted_batches
 from zh_albert.tasks.ner.alignment import ScoredSpan
 from zh_albert.tasks.ner.tags import spans_of
+from zh_albert.training.batching import Size, sorted_batches
 
 _TOKENS = 8192  # searched at a time
 

@@ -11,6 +11,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from zh_albert.distillation.losses import divergence
 from zh_albert.model.bioes import legal_moves
 from zh_albert.model.crf import Moves, fixed_moves, log_likelihood
 from zh_albert.model.taggers import TokenTagger
@@ -19,7 +20,6 @@ from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.merging import deciding, merged, positions
 from zh_albert.tasks.ner.tag_decoding import best_spans
 from zh_albert.tasks.ner.tags import tags_of
-from zh_albert.tasks.teaching import divergence
 
 
 class TagHead:
@@ -47,7 +47,9 @@ class TagHead:
         """Return the negative log-probability of the tags, in nats, summed over the tokens."""
         return self._losses(*merged(scores, inputs), inputs["tags"]).sum()
 
-    def taught_loss(self, scores: Tensor, inputs: dict[str, Tensor], temperature: float) -> Tensor:
+    def loss_with_soft_targets(
+        self, scores: Tensor, inputs: dict[str, Tensor], temperature: float
+    ) -> Tensor:
         """Return ``loss`` with a teacher's share in it.
 
         Its emissions are compared at each token as if each tag were chosen for itself; how tags
@@ -56,13 +58,13 @@ class TagHead:
         Args:
             scores: See ``loss``.
             inputs: The batch; ``taught``: the teacher's emissions, Shape: (texts, tokens, tags);
-                ``taught_share``: what they count in each text's loss, Shape: (texts,).
+                ``soft_share``: what they count in each text's loss, Shape: (texts,).
             temperature: See ``divergence``.
         """
         emissions, mask = merged(scores, inputs)
         losses = self._losses(emissions, mask, inputs["tags"])
-        taught = (divergence(emissions, inputs["taught"], temperature) * mask).sum(1)
-        return losses.lerp(taught, inputs["taught_share"]).sum()
+        soft_targets = (divergence(emissions, inputs["soft_targets"], temperature) * mask).sum(1)
+        return losses.lerp(soft_targets, inputs["soft_share"]).sum()
 
     def _losses(self, emissions: Tensor, mask: Tensor, tags: Tensor) -> Tensor:
         """Return the negative log-probability of each text's tags. Shape: (texts,)."""

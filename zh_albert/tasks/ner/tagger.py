@@ -13,19 +13,19 @@ from torch import Tensor, nn
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.engines.choice import plain_engines
-from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import Moves
 from zh_albert.model.taggers import Head, TokenTagger, build_tagger
+from zh_albert.runtimes.exported import exported_runtimes
+from zh_albert.runtimes.selection import plain_runtimes
 from zh_albert.tasks.ner.alignment import ScoredSpan, flat, to_characters
-from zh_albert.tasks.ner.border_head import BorderHead
 from zh_albert.tasks.ner.examples import EntitySpan
+from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
 from zh_albert.tasks.ner.heads import EntityHead
 from zh_albert.tasks.ner.metrics import entity_metrics
 from zh_albert.tasks.ner.ngrams import NgramTagger
-from zh_albert.tasks.ner.pair_head import PairHead
+from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_decoding import best_spans
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import tag_names
@@ -41,7 +41,7 @@ from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 _POOL = 2048  # texts read together: bounds the scores that wait to be decoded
-_SHARE = 0.3  # of the n-grams in the scores, where no dev examples say
+_SHARE = 0.3  # of the n-grams in the scores, where no dev examples progress
 _SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 _HARDLY = 0.005  # of F1: less than two seeds differ by
 
@@ -66,10 +66,10 @@ class TextTagger:
         tokenizer: Text → token ids.
         labels: Types of entities, in the order of their numbers.
         window: See ``WindowConfig``.
-        engines: What runs the network when it predicts.
+        runtimes: What runs the network when it predicts.
         ngrams: A second opinion on each token's tags, joined with that of a ``crf`` head.
         ngrams_share: Its part in the joined scores.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
     def __init__(
@@ -80,15 +80,15 @@ class TextTagger:
         *,
         window: WindowConfig,
         head: Head = "crf",
-        facts: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         window.refuse_longer_than(config)
         self.config, self.tokenizer = config, tokenizer
         self.labels, self.window, self.head_name = list(labels), window, head
-        self.facts = dict(facts or {})
+        self.metadata = dict(metadata or {})
         self.module = build_tagger(config, len(self.labels), head).eval()
         self.head = _head_of(self.module, head, len(self.labels))
-        self.engines = plain_engines(self.module)
+        self.runtimes = plain_runtimes(self.module)
         self.ngrams: NgramTagger | None = None
         self.ngrams_share = _SHARE
 
@@ -194,7 +194,7 @@ class TextTagger:
         """Return what the head keeps of each window of each text; see ``EntityHead.piece``."""
         decided = [decided_by(text.parts) for text in encoded]
         pieces: list[list[Any]] = [[None] * len(text.windows) for text in encoded]
-        outputs = window_outputs(encoded, self.engines, self.config, batch_tokens=batch_tokens)
+        outputs = window_outputs(encoded, self.runtimes, self.config, batch_tokens=batch_tokens)
         with torch.inference_mode():
             for places, scores in outputs:
                 for row, (t, w) in zip(torch.from_numpy(scores), places, strict=True):
@@ -210,7 +210,7 @@ class TextTagger:
             "head": self.head_name,
             **({"tags": tag_names(self.labels)} if tagged else {}),
             **asdict(self.window),
-            **self.facts,
+            **self.metadata,
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
         if self.ngrams:
@@ -226,7 +226,7 @@ class TextTagger:
 
         Raises:
             CheckpointError: If it is none, or a model for something else.
-            MissingExtraError: If the engine it was exported for is not installed.
+            MissingExtraError: If the runtime it was exported for is not installed.
         """
         config, task = load_config(folder)
         if task.get("name") != "ner" or not {"labels", "head", "max_length", "stride"} <= set(task):
@@ -241,10 +241,10 @@ class TextTagger:
         ngrams = task.pop("ngrams", None)
         window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
         tokenizer = matching_tokenizer(folder, config)
-        tagger = cls(config, tokenizer, labels, window=window, head=head, facts=task)
+        tagger = cls(config, tokenizer, labels, window=window, head=head, metadata=task)
         load_weights(tagger.module, folder)
         tagger.module.eval()
-        tagger.engines = exported_engines(folder, tagger.module) or tagger.engines
+        tagger.runtimes = exported_runtimes(folder, tagger.module) or tagger.runtimes
         if ngrams:
             tagger.ngrams = NgramTagger.load(folder / NGRAMS, len(labels))
             tagger.ngrams_share = float(ngrams["share"])
@@ -254,7 +254,7 @@ class TextTagger:
 def _head_of(module: nn.Module, head: Head, num_types: int) -> EntityHead:
     if isinstance(module, TokenTagger):
         return TagHead(module, num_types)
-    return BorderHead(num_types) if head == "span" else PairHead(num_types)
+    return SpanHead(num_types) if head == "span" else GlobalPointerHead(num_types)
 
 
 def _whole(pieces: Sequence[Sequence[Tensor]]) -> list[Tensor]:

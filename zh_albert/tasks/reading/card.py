@@ -14,7 +14,7 @@ one. An answer begins and ends where a token does, and is one passage of the tex
 def reader_card(reader: TextReader, settings: str) -> str:
     """Return the ``README.md`` of a reader; ``settings``: the resolved TOML of its run."""
     window = reader.window
-    declines = (
+    predicts_no_answer = (
         "It always gives an answer"
         if reader.threshold is None
         else f"It gives none where the log-odds of the best are below {reader.threshold:.2f}"
@@ -23,7 +23,7 @@ def reader_card(reader: TextReader, settings: str) -> str:
     text = CardText(
         title="Chinese reading comprehension",
         pipeline="question-answering",
-        answers=f"Answers a question by a passage of a text. {declines}.{script}",
+        answers=f"Answers a question by a passage of a text. {predicts_no_answer}.{script}",
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}, the "
         f"question in each; no answer has more than {window.stride} tokens.",
         scores=_per_kind(reader),
@@ -31,13 +31,13 @@ def reader_card(reader: TextReader, settings: str) -> str:
         'print(read(question="浙江大学在哪里?", context="浙江大学在杭州。"))',
         limits=_LIMITS,
     )
-    return model_card(text, reader.config, reader.module, reader.facts, settings)
+    return model_card(text, reader.config, reader.module, reader.metadata, settings)
 
 
 def _per_kind(reader: TextReader) -> str:
     rows = [
         f"| {name} | {scores['exact_match']:.2f} | {scores['f1']:.2f} | {scores['support']} |"
-        for name, scores in reader.facts.get("per_kind", {}).items()
+        for name, scores in reader.metadata.get("per_kind", {}).items()
     ]
     head = "\n\n| questions | exact_match | f1 | number |\n| --- | --- | --- | --- |\n"
     return head + "\n".join(rows) if rows else ""

@@ -12,9 +12,18 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
+from zh_albert.configio import renamed
+from zh_albert.distillation.hidden_states import matching_states
+from zh_albert.distillation.losses import divergence
+from zh_albert.distillation.soft_targets import (
+    TeacherConfig,
+    find_teacher,
+    fingerprint,
+    refuse_other_tokens,
+)
 from zh_albert.errors import ConfigError
 from zh_albert.model.crf import FORBIDDEN
-from zh_albert.tasks.encoder_start import load_encoder
 from zh_albert.tasks.job import (
     JobConfig,
     NetworkConfig,
@@ -25,29 +34,22 @@ from zh_albert.tasks.job import (
 )
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample, read_reading_examples
-from zh_albert.tasks.reading.lessons import (
+from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.reading.soft_targets import ask_reader, soft_targets_of
+from zh_albert.tasks.reading.spans import Reading
+from zh_albert.tasks.reading.threshold import best_threshold
+from zh_albert.tasks.reading.training_windows import (
     chance_loss,
     lesson_source,
     make_lessons,
     with_fewer_empty,
 )
-from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
-from zh_albert.tasks.reading.reader import TextReader
-from zh_albert.tasks.reading.spans import Reading
-from zh_albert.tasks.reading.teacher import ask_reader, taught
-from zh_albert.tasks.reading.threshold import best_threshold
-from zh_albert.tasks.state_teacher import matching_states
-from zh_albert.tasks.teaching import (
-    TeacherConfig,
-    divergence,
-    find_teacher,
-    fingerprint,
-    refuse_other_tokens,
-)
-from zh_albert.tasks.windows import INPUT_NAMES, WindowConfig
-from zh_albert.training.engine import Outcome
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.training.events import Observer, Warned
-from zh_albert.training.resume import Position, seed_torch
+from zh_albert.training.loop import LossOutput
+from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import state_folder
 
 
@@ -58,7 +60,7 @@ class ModelConfig(NetworkConfig):
     simplify: bool = False  # read traditional characters as simplified ones (extra "corpora")
     # Whether it may give no answer. None: where training has unanswerable questions; false: these
     # are learned from, too, but it always answers.
-    declines: bool | None = None
+    predicts_no_answer: bool | None = renamed("declines", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +79,15 @@ class FinetuneConfig(JobConfig):
             raise ConfigError(f"empty_share must be above 0 and at most 1, got {self.empty_share}")
 
 
-def new_reader(config: FinetuneConfig, *, init: Path | None, declines: bool) -> TextReader:
+def new_reader(
+    config: FinetuneConfig, *, init: Path | None, predicts_no_answer: bool
+) -> TextReader:
     """Make an untrained reader.
 
     Args:
         config: ``train.seed`` decides the random weights.
         init: See ``starting_point``.
-        declines: Whether it may give no answer: where that is likelier than any, until a
+        predicts_no_answer: Whether it may give no answer: where that is likelier than any, until a
             threshold is tuned.
     """
     sizes, tokenizer = starting_point(config.model, init)
@@ -93,7 +97,7 @@ def new_reader(config: FinetuneConfig, *, init: Path | None, declines: bool) -> 
         tokenizer,
         window=config.window,
         simplify=config.model.simplify,
-        threshold=0.0 if declines else None,
+        threshold=0.0 if predicts_no_answer else None,
     )
     if init is not None:
         load_encoder(reader.module, init)
@@ -102,7 +106,7 @@ def new_reader(config: FinetuneConfig, *, init: Path | None, declines: bool) -> 
 
 def reading_loss(
     teacher: TeacherConfig | None, module: nn.Module, inputs: dict[str, Tensor]
-) -> Outcome:
+) -> LossOutput:
     """Negative log-probability of any of the answers, in nats, summed over the windows.
 
     Start and end are drawn from ``[CLS]`` and the text's tokens, each for itself. With a teacher
@@ -117,10 +121,11 @@ def reading_loss(
     losses = -right
     if teacher:
         ours, theirs = (
-            x.masked_fill(elsewhere, FORBIDDEN).transpose(1, 2) for x in (logits, inputs["taught"])
+            x.masked_fill(elsewhere, FORBIDDEN).transpose(1, 2)
+            for x in (logits, inputs["soft_targets"])
         )
         losses = losses.lerp(divergence(ours, theirs, teacher.temperature).sum(1), teacher.weight)
-    return Outcome(losses.sum())
+    return LossOutput(losses.sum())
 
 
 def finetune(
@@ -132,7 +137,7 @@ def finetune(
     out: Path | None = None,
     resume: bool = False,
     observers: Sequence[Observer] = (),
-) -> tuple[TextReader, Position]:
+) -> tuple[TextReader, RunState]:
     """Train a reader.
 
     A question whose answer cannot be taught is left out and counted in a warning event; see
@@ -157,10 +162,10 @@ def finetune(
         CheckpointError: If the teacher is none for this task, or has another vocabulary.
         DataError: If a question holds nothing to read.
     """
-    declines = config.model.declines
-    if declines is None:
-        declines = not all(example.references for example in examples)
-    reader = new_reader(config, init=init, declines=declines)
+    predicts_no_answer = config.model.predicts_no_answer
+    if predicts_no_answer is None:
+        predicts_no_answer = not all(example.references for example in examples)
+    reader = new_reader(config, init=init, predicts_no_answer=predicts_no_answer)
     teacher, known_as = None, ""
     if config.teacher:
         teacher, _ = find_teacher(config.teacher, "reading")
@@ -174,21 +179,23 @@ def finetune(
         ]
         known_as = fingerprint(teacher, [decisive, *map(astuple, examples)])
 
-    def data(say: Observer) -> TrainingData:
+    def data(progress: Observer) -> TrainingData:
         batch_tokens, seed = config.train.batch_tokens, config.train.seed
         lessons, losses = make_lessons(reader, examples)
         lessons = with_fewer_empty(lessons, config.empty_share, seed)
         if told := str(losses):
-            say(Warned(update=0, text=told))
+            progress(Warned(update=0, text=told))
         says = None
         if teacher:
             folder = state_folder(out) if out else None
             special = reader.tokenizer.special
             answers = ask_reader(
-                teacher, lessons, special, known_as=known_as, folder=folder, say=say
+                teacher, lessons, special, known_as=known_as, folder=folder, progress=progress
             )
-            says = partial(taught, answers, lessons)
-        source = lesson_source(reader, lessons, batch_tokens=batch_tokens, seed=seed, taught=says)
+            says = partial(soft_targets_of, answers, lessons)
+        source = lesson_source(
+            reader, lessons, batch_tokens=batch_tokens, seed=seed, soft_targets=says
+        )
         watched = lessons and not teacher  # guessing is worse than any teacher's answer
         return TrainingData(source, chance_loss(lessons) if watched else None)
 
@@ -197,11 +204,11 @@ def finetune(
         model=reader,
         data=data,
         objective=matching_states(objective, config.teacher, reader),
-        evaluate=partial(evaluate, reader, dev, tune=declines) if dev else None,
+        evaluate=partial(evaluate, reader, dev, tune=predicts_no_answer) if dev else None,
         metric="f1",
         card=partial(reader_card, reader),
         reopen=TextReader.load,
-        facts={"teacher": teacher.name} if teacher else {},
+        metadata={"teacher": teacher.name} if teacher else {},
         settings=f"# teacher and texts {known_as}\n" if teacher else "",
     )
     return finetune_model(

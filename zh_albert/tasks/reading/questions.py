@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zh_albert.engines.choice import Engines
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.runtimes.selection import Runtimes
 from zh_albert.tasks.running import network_outputs
 from zh_albert.tasks.windows import WindowConfig, decided_by
 from zh_albert.tokenization.encoding import (
@@ -90,7 +90,7 @@ def encode_question(question: Encoding, context: Encoding, window: WindowConfig)
 
 def question_outputs(
     questions: Sequence[EncodedQuestion],
-    engines: Engines,
+    runtimes: Runtimes,
     config: AlbertConfig,
     special: SpecialIds,
     *,
@@ -108,6 +108,6 @@ def question_outputs(
         return questions[q].window(w, special)
 
     lengths = [questions[q].length(w) for q, w in places]
-    outputs = network_outputs(lengths, window, engines, config, batch_tokens=batch_tokens)
+    outputs = network_outputs(lengths, window, runtimes, config, batch_tokens=batch_tokens)
     for chosen, rows in outputs:
         yield [places[number] for number in chosen], rows

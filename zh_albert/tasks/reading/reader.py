@@ -1,4 +1,4 @@
-"""A reader as one thing: tokenizer, encoder with its head, windows, when it declines."""
+"""A reader as one thing: tokenizer, encoder with its head, windows, when it gives no answer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import torch
 
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.engines.choice import plain_engines
-from zh_albert.engines.exported import exported_engines
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.readers import SpanReader
+from zh_albert.runtimes.exported import exported_runtimes
+from zh_albert.runtimes.selection import plain_runtimes
 from zh_albert.tasks.reading.examples import AnswerSpan
 from zh_albert.tasks.reading.questions import (
     EncodedQuestion,
@@ -43,8 +43,8 @@ class TextReader:
         simplify: Read traditional characters as simplified ones (needs OpenCC).
         threshold: Log-odds that an answer must have; None: it always answers. See
             ``spans.Reading``.
-        engines: What runs the network when it predicts.
-        facts: What the model card and ``zh-albert models`` tell: data, scores.
+        runtimes: What runs the network when it predicts.
+        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class TextReader:
         window: WindowConfig,
         simplify: bool = False,
         threshold: float | None = None,
-        facts: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         window.refuse_longer_than(config)
         refuse_narrow(window)
@@ -63,9 +63,9 @@ class TextReader:
             simplifier()  # if it is missing, this is the time to say so
         self.config, self.tokenizer, self.window = config, tokenizer, window
         self.simplify, self.threshold = simplify, threshold
-        self.facts = dict(facts or {})
+        self.metadata = dict(metadata or {})
         self.module = SpanReader(config).eval()
-        self.engines = plain_engines(self.module)
+        self.runtimes = plain_runtimes(self.module)
 
     def encode(
         self, pairs: Sequence[tuple[str, str]], *, counted_from: int = 0
@@ -132,7 +132,7 @@ class TextReader:
         readings = [Reading() for _ in questions]
         outputs = question_outputs(
             questions,
-            self.engines,
+            self.runtimes,
             self.config,
             self.tokenizer.special,
             batch_tokens=batch_tokens,
@@ -151,7 +151,7 @@ class TextReader:
             "simplify": self.simplify,
             "threshold": self.threshold,
             **asdict(self.window),
-            **self.facts,
+            **self.metadata,
         }
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
         save_model(
@@ -181,9 +181,9 @@ class TextReader:
             window=window,
             simplify=task.pop("simplify", False),
             threshold=task.pop("threshold", None),
-            facts=task,
+            metadata=task,
         )
         load_weights(reader.module, folder)
         reader.module.eval()
-        reader.engines = exported_engines(folder, reader.module) or reader.engines
+        reader.runtimes = exported_runtimes(folder, reader.module) or reader.runtimes
         return reader

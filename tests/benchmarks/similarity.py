@@ -1,0 +1,78 @@
+"""How a model of similarities orders pairs of kinds that it has not learned.
+
+Run: python tests/benchmarks/similarity.py [MODEL …] --json
+Of each dev file 1,000 pairs, always the same: for classes AUC, how often a pair that asks
+the same is above one that does not (0.5 is chance), also of those pairs of all such files that have
+few characters in common; for values Spearman's correlation. Beside the
+models the cosine of TF-IDF over characters and their pairs, fitted to the same texts. Needs the
+task datasets (ZH_ALBERT_DATA).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from scipy.stats import spearmanr
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import roc_auc_score
+
+from zh_albert import load
+from zh_albert.textio import read_objects
+
+SETS = ("stsb_zh", "lcqmc", "bq_corpus", "afqmc", "fewclue_bustm", "pawsx_zh")
+
+
+def cosines(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    vectors = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
+    vectors.fit([text for pair in pairs for text in pair])
+    left, right = (vectors.transform([pair[side] for pair in pairs]) for side in (0, 1))
+    return left.multiply(right).sum(1).A1.tolist()
+
+
+def in_common(one: str, other: str) -> float:
+    """Return the share of both texts' characters that both have."""
+    return len({*one} & {*other}) / len({*one, *other})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", default=["similarity"], help="names or folders")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args()
+    data = Path(os.environ.get("ZH_ALBERT_DATA", "../shared/data")) / "tasks"
+    models = {name: load(name) for name in options.models}
+    found: dict[str, dict[str, float]] = {name: {} for name in ("TF-IDF", *models)}
+    apart: dict[str, list[float]] = {name: [] for name in found}
+    apart_gold: list[bool] = []
+    for name in SETS:
+        rows = [row for _, row in read_objects(next((data / name).glob("dev.jsonl*")))]
+        random.Random(0).shuffle(rows)
+        pairs = [(row["text_a"], row["text_b"]) for row in rows[:1000]]
+        answers = {"TF-IDF": cosines(pairs)}
+        answers |= {key: [one.value for one in model(pairs)] for key, model in models.items()}
+        labels = [row["label"] for row in rows[:1000]]
+        of_classes = isinstance(labels[0], str)
+        far = [row for row, pair in enumerate(pairs) if of_classes and in_common(*pair) < 0.3]
+        apart_gold += [labels[row] == "similar" for row in far]
+        for key, values in answers.items():
+            apart[key] += [values[row] for row in far]
+            if of_classes:
+                score = roc_auc_score([label == "similar" for label in labels], values)
+            else:
+                score = spearmanr(labels, values).statistic
+            found[key][name] = round(float(score), 4)
+    for key, scores in found.items():
+        scores[f"few_in_common_{len(apart_gold)}"] = round(roc_auc_score(apart_gold, apart[key]), 4)
+        if not options.json:
+            print(key, *(f"{name} {score:.4f}" for name, score in scores.items()), sep="  ")
+    if options.json:
+        print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""A teacher's answers: asked once, kept, and what the student's loss makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from zh_albert.distillation import soft_targets as teaching
+from zh_albert.distillation.soft_targets import TeacherConfig, ask_once, fingerprint
+from zh_albert.errors import CheckpointError, ConfigError, TrainingError
+from zh_albert.tasks.classification.heads import LabelHead, LabelSet, OneClass, Value
+from zh_albert.tasks.classification.soft_targets import Teacher
+from zh_albert.training.events import Event, Stage
+
+LENGTHS = list(range(1, 41))
+
+
+class Asked:
+    """Answers each text by its number; remembers which; can be stopped."""
+
+    def __init__(self, stop_after: int = 10**6) -> None:
+        self.texts: list[int] = []
+        self.stop_after = stop_after
+
+    def __call__(self, texts: Sequence[int]) -> NDArray[np.float32]:
+        if len(self.texts) >= self.stop_after:
+            raise KeyboardInterrupt
+        self.texts += texts
+        return np.array([[text + 1, -text - 1] for text in texts], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teaching, "_ASKED", 100)
+
+
+def answers_of(asked: Asked, folder: Path | None, known_as: str = "a") -> NDArray[np.float16]:
+    kept = ask_once(asked, LENGTHS, 2, folder=folder, known_as=known_as, progress=lambda _: None)
+    return kept.logits
+
+
+EXPECTED = np.array([[length, -length] for length in range(1, 41)], np.float16)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_answers_come_in_the_order_of_the_texts(tmp_path: Path, kept: bool) -> None:
+    np.testing.assert_array_equal(answers_of(Asked(), tmp_path if kept else None), EXPECTED)
+    assert len(list(tmp_path.iterdir())) == kept
+
+
+def test_an_interrupted_run_asks_only_what_is_left(tmp_path: Path) -> None:
+    first, second, third = Asked(stop_after=20), Asked(), Asked()
+    with pytest.raises(KeyboardInterrupt):
+        answers_of(first, tmp_path)
+    found = answers_of(second, tmp_path)
+    np.testing.assert_array_equal(found, EXPECTED)
+    assert 20 <= len(first.texts) < 40
+    assert sorted(first.texts + second.texts) == list(range(40))
+    answers_of(third, tmp_path)
+    assert not third.texts
+
+
+def test_a_text_may_have_several_answers(tmp_path: Path) -> None:
+    counts = [1, 3, 2]
+
+    def ask(texts: list[int]) -> NDArray[np.float32]:
+        return np.array([[text, part] for text in texts for part in range(counts[text])])
+
+    for _ in range(2):
+        kept = ask_once(
+            ask, [9, 1, 5], 2, counts=counts, folder=tmp_path, known_as="a", progress=lambda _: None
+        )
+        assert kept.of([2, 0]).tolist() == [[2, 0], [2, 1], [0, 0]]
+        assert kept.of([1]).tolist() == [[1, 0], [1, 1], [1, 2]]
+
+
+def test_answers_of_another_teacher_are_not_taken(tmp_path: Path) -> None:
+    answers_of(Asked(), tmp_path)
+    other = Asked()
+    answers_of(other, tmp_path, known_as="b")
+    assert len(other.texts) == 40
+    assert [path.name for path in tmp_path.iterdir()] == ["teacher-b.npy"]
+
+
+@pytest.mark.parametrize("damage", ["short", "shape", "empty"])
+def test_a_damaged_file_is_named(tmp_path: Path, damage: str) -> None:
+    answers_of(Asked(), tmp_path)
+    path = tmp_path / "teacher-a.npy"
+    if damage == "shape":
+        np.save(path, np.zeros((3, 2), np.float16))
+    else:
+        path.write_bytes(path.read_bytes()[: 150 if damage == "short" else 0])
+    with pytest.raises(CheckpointError, match=r"teacher-a\.npy.*delete it"):
+        answers_of(Asked(), tmp_path)
+
+
+def test_progress_tells_how_many_are_answered(tmp_path: Path) -> None:
+    events: list[Event] = []
+    with pytest.raises(KeyboardInterrupt):
+        answers_of(Asked(stop_after=20), tmp_path)
+    ask_once(Asked(), LENGTHS, 2, folder=tmp_path, known_as="a", progress=events.append)
+    last = events[-1]
+    assert isinstance(last, Stage)
+    assert (last.done, last.total, last.seconds_left) == (40, 40, 0)
+    assert last.per_second > 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e5])
+def test_a_teacher_without_numbers_is_refused(value: float) -> None:
+    with pytest.raises(TrainingError, match="half precision"):
+        ask_once(
+            lambda texts: np.full((len(texts), 2), value, np.float32),
+            LENGTHS,
+            2,
+            folder=None,
+            known_as="",
+            progress=lambda _: None,
+        )
+
+
+def test_the_fingerprint_knows_every_file_and_text(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "README.md").write_text("card")
+    before = fingerprint(tmp_path, ["好", "吃"])
+    (tmp_path / "README.md").write_text("another card")
+    assert fingerprint(tmp_path, ["好", "吃"]) == before
+    assert fingerprint(tmp_path, ["吃", "好"]) != before
+    assert fingerprint(tmp_path, ["好", ("吃", "")]) != before
+    (tmp_path / "model.safetensors").write_bytes(b"Weights")
+    assert fingerprint(tmp_path, ["好", "吃"]) != before
+
+
+@pytest.mark.parametrize(
+    "settings", [{"weight": 0.0}, {"weight": 1.5}, {"temperature": 0.0}, {"temperature": np.inf}]
+)
+def test_settings_that_mean_nothing_are_refused(settings: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(settings))):
+        TeacherConfig(model="x", **settings)
+
+
+def teacher_of(head: LabelHead, student: LabelHead, temperature: float = 2.0) -> Teacher:
+    return Teacher(Path(), head, student, TeacherConfig(model="x", temperature=temperature))
+
+
+HEADS: list[LabelHead] = [OneClass(["a", "b", "c"]), LabelSet(["a", "b", "c"]), Value(2, 3, ["v"])]
+
+
+@pytest.mark.parametrize("head", HEADS, ids=lambda head: head.name)
+def test_the_loss_is_zero_where_both_agree_and_only_there(head: LabelHead) -> None:
+    teacher = teacher_of(head, head)
+    torch.manual_seed(0)
+    logits = torch.randn(5, len(head.labels))
+    torch.testing.assert_close(teacher.losses(logits, logits), torch.zeros(5))
+    other = teacher.losses(logits + torch.randn(5, len(head.labels)), logits)
+    assert other.shape == (5,)
+    assert (other > 1e-3).all()
+
+
+@pytest.mark.parametrize("head", HEADS, ids=lambda head: head.name)
+def test_no_constant_answer_has_less_than_the_chance_loss(head: LabelHead) -> None:
+    teacher = teacher_of(head, head)
+    torch.manual_seed(0)
+    soft_targets = 2 * torch.randn(200, len(head.labels)) + torch.arange(len(head.labels))
+    guess = torch.zeros(len(head.labels), requires_grad=True)
+    optimizer = torch.optim.LBFGS([guess], max_iter=100)
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        mean = teacher.losses(guess.expand_as(soft_targets), soft_targets).mean()
+        mean.backward()  # type: ignore[no-untyped-call]
+        return mean
+
+    optimizer.step(loss)
+    assert teacher.chance_loss(soft_targets) == pytest.approx(loss().item(), rel=1e-4)
+
+
+def test_the_loss_is_the_written_out_divergence_times_the_squared_temperature() -> None:
+    head = OneClass(["a", "b"])
+    teacher = teacher_of(head, head, temperature=4.0)
+    ours, theirs = torch.tensor([[0.5, -1.0]]), torch.tensor([[2.0, 1.0]])
+    p, q = (theirs / 4).softmax(-1), (ours / 4).softmax(-1)
+    expected = 16 * (p * (p / q).log()).sum()
+    torch.testing.assert_close(teacher.losses(ours, theirs)[0], expected)
+
+
+def test_gradients_keep_their_size_when_the_temperature_rises() -> None:
+    head = OneClass(["a", "b", "c"])
+    sizes = []
+    for temperature in (50.0, 500.0):
+        logits = torch.tensor([[1.0, 0.0, -1.0]], requires_grad=True)
+        loss = teacher_of(head, head, temperature).losses(logits, torch.tensor([[0.0, 2.0, 0.0]]))
+        loss.sum().backward()  # type: ignore[no-untyped-call]
+        assert logits.grad is not None
+        sizes.append(float(logits.grad.norm()))
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
+
+
+def test_answers_are_read_in_the_students_order_and_units() -> None:
+    other_order = teacher_of(OneClass(["c", "a", "b"]), OneClass(["a", "b", "c"]))
+    assert other_order.read(torch.tensor([[1.0, 2.0, 3.0]])).tolist() == [[2, 3, 1]]
+    other_units = teacher_of(Value(10, 4, ["value"]), Value(8, 2, ["value"]))
+    assert other_units.read(torch.tensor([[0.5]])).tolist() == [[(12 - 8) / 2]]

@@ -1,0 +1,81 @@
+"""The encoder that a task begins with: a folder's, whole or with fewer of its layers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from zh_albert.checkpoints.store import load_config, load_weights
+from zh_albert.errors import ConfigError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.layer_map import layer_map
+from zh_albert.model.sharing import layer_groups, sharing_plan
+
+
+def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
+    """Return sizes with fewer layers, which share as those that they begin as.
+
+    Where neighbours cannot share so, each layer has its own parameters.
+
+    Raises:
+        ConfigError: If there are not so many.
+    """
+    if not 1 <= layers <= config.num_hidden_layers:
+        raise ConfigError(
+            f"model.layers must be from 1 to {config.num_hidden_layers}, what the encoder has; "
+            f"got {layers}"
+        )
+    plan = sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)
+    chosen = [plan[theirs - 1] for _, theirs in layer_map(layers, config.num_hidden_layers)]
+    shared = [b.attention if config.sharing in ("all", "attention") else b.ffn for b in chosen]
+    used = sorted(set(shared))
+    groups = tuple(used.index(block) for block in shared)
+    fits = groups == layer_groups(layers, len(used))
+    number = len(used) if fits and config.sharing != "none" else layers
+    return replace(config, num_hidden_layers=layers, num_hidden_groups=number)
+
+
+def open_encoder(folder: Path) -> AlbertEncoder:
+    """Return a folder's encoder, for evaluation; heads are passed over.
+
+    Raises:
+        CheckpointError: See ``load_weights``.
+    """
+    encoder = AlbertEncoder(load_config(folder)[0])
+    # A masked LM saved by ``transformers`` has no pooler.
+    load_weights(encoder, folder, optional=("pooler.",), left_over="heads")
+    return encoder.eval()
+
+
+def load_encoder(module: Any, init: Path) -> None:
+    """Fill a network's encoder from a folder; heads of the folder are passed over.
+
+    One with fewer layers gets the embeddings and every so many'th layer.
+
+    Args:
+        module: Has an ``encoder``.
+        init: A model folder.
+
+    Raises:
+        CheckpointError: See ``load_weights``.
+    """
+    if module.encoder.config.num_hidden_layers == load_config(init)[0].num_hidden_layers:
+        heads = {f"{name}." for name, _ in module.named_children() if name != "encoder"}
+        pooler = ("encoder.pooler.",)
+        load_weights(module, init, new=tuple(heads), optional=pooler, left_over="heads")
+        return
+    ours, whole = module.encoder, open_encoder(init)
+    pairs: list[tuple[nn.Module, nn.Module]] = [
+        (ours.embeddings, whole.embeddings),
+        (ours.pooler, whole.pooler),
+    ]
+    for layer, theirs in layer_map(len(ours.plan), len(whole.plan)):
+        mine, blocks = ours.plan[layer - 1], whole.plan[theirs - 1]
+        pairs.append((ours.attention[mine.attention], whole.attention[blocks.attention]))
+        pairs.append((ours.ffn[mine.ffn], whole.ffn[blocks.ffn]))
+    for new, old in pairs:
+        new.load_state_dict(old.state_dict())

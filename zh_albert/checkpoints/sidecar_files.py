@@ -1,0 +1,129 @@
+"""The files beside other projects' checkpoints: sizes, vocabulary, model card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from zh_albert.checkpoints.files import NGRAMS
+from zh_albert.configio import build
+from zh_albert.errors import CheckpointError, ConfigError, nearest
+from zh_albert.model.config import AlbertConfig
+
+# What a model folder calls a file, and what others call it.
+_PATTERNS = {
+    "vocab.txt": "vocab*.txt",
+    "spiece.model": "*.model",
+    "tokenizer_config.json": "tokenizer_config.json",
+    "README.md": "README.md",
+    NGRAMS: NGRAMS,  # of a classifier or a tagger that has them
+}
+
+
+def read_sidecar_files(folder: Path) -> dict[str, bytes]:
+    """Return vocabulary, tokenizer settings, model card and n-grams, as far as they are there.
+
+    Returns:
+        Their content, by the names they have in a model folder.
+
+    Raises:
+        CheckpointError: If there are several files that could be the same thing, or the vocabulary
+            is in a ``tokenizer.json`` that cannot be made a ``vocab.txt``.
+    """
+    files = {}
+    for name, pattern in _PATTERNS.items():
+        path = folder / name
+        if not path.is_file():
+            found = sorted(path for path in folder.glob(pattern) if path.is_file())
+            if not found:
+                continue
+            path = _only(found, folder)
+        files[name] = path.read_bytes()
+    tokenizer = folder / "tokenizer.json"
+    if not files.keys() & {"vocab.txt", "spiece.model"} and tokenizer.is_file():
+        files["vocab.txt"] = _wordpiece_rows(tokenizer)
+    return files
+
+
+def _wordpiece_rows(path: Path) -> bytes:
+    """Return the ``vocab.txt`` of a ``tokenizer.json``, all that ``transformers`` 5 saves.
+
+    Raises:
+        CheckpointError: If it is damaged, or holds a vocabulary of another kind.
+    """
+    try:
+        model = json.loads(path.read_bytes())["model"]
+        rows = sorted(model["vocab"].items(), key=lambda item: item[1])
+        if model["type"] != "WordPiece" or [row for _, row in rows] != list(range(len(rows))):
+            raise ValueError("another kind")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: expected the whole vocabulary of a WordPiece tokenizer, found something else "
+            f"({error}); put the vocab.txt or spiece.model of the model beside it"
+        ) from None
+    return "".join(f"{token}\n" for token, _ in rows).encode()
+
+
+def read_sizes(checkpoint: Path, needed: Iterable[str]) -> tuple[dict[str, Any], Path]:
+    """Read the JSON file beside a checkpoint that tells what no tensor tells.
+
+    Args:
+        checkpoint: The checkpoint; the file stands in its folder and has ``config`` in its name.
+        needed: Fields that must be there.
+
+    Returns:
+        The fields, and the file, to be named in errors.
+
+    Raises:
+        CheckpointError: If there is none, or several, or it is damaged or lacks a field.
+    """
+    folder = checkpoint.parent
+    found = sorted(p for p in folder.glob("*config*.json") if p.name != "tokenizer_config.json")
+    if not found:
+        raise CheckpointError(
+            f"{checkpoint}: no configuration beside it; put the one that was published with it "
+            f"there, as config.json: no tensor tells {', '.join(needed)}"
+        )
+    path = _only(found, folder)
+    try:
+        content = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise CheckpointError(f"{path}: not JSON: {error}; get it again") from None
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    missing = [name for name in needed if content.get(name) is None]
+    if missing:
+        raise CheckpointError(f"{path}: lacks {', '.join(missing)}")
+    return content, path
+
+
+def translate(value: object, words: Mapping[str, str], field: str, source: Path) -> str:
+    """Return our word for a field's value.
+
+    Raises:
+        CheckpointError: If the value is none of ``words``.
+    """
+    if str(value) not in words:
+        raise CheckpointError(f"{source}: unknown {field} {value!r}; {nearest(str(value), words)}")
+    return words[str(value)]
+
+
+def build_config(values: Mapping[str, Any], source: Path) -> AlbertConfig:
+    """Return the config with these fields.
+
+    Raises:
+        CheckpointError: If one has a wrong type, or they cannot work together.
+    """
+    try:
+        return build(AlbertConfig, values, source=str(source))
+    except ConfigError as error:
+        raise CheckpointError(str(error)) from None
+
+
+def _only(found: list[Path], folder: Path) -> Path:
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise CheckpointError(f"{folder}: expected one of {names}, found all; keep the right one")
+    return found[0]

@@ -1,0 +1,38 @@
+"""Parameter sharing that another layout cannot express, written out as copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from torch import Tensor
+
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.sharing import sharing_plan
+
+
+def unshare_parts(
+    tensors: Mapping[str, Tensor], config: AlbertConfig
+) -> tuple[dict[str, Tensor], AlbertConfig]:
+    """Give every layer a copy of its own where layers share only a part of each other.
+
+    Where they share everything, or nothing, nothing is changed.
+
+    Args:
+        tensors: By our names.
+        config: Of the same model.
+    """
+    if config.sharing in ("all", "none"):
+        return dict(tensors), config
+    plan = sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)
+    result = {}
+    for name, tensor in tensors.items():
+        kind, _, rest = name.removeprefix("encoder.").partition(".")
+        if kind not in ("attention", "ffn"):
+            result[name] = tensor
+            continue
+        number, _, parameter = rest.partition(".")
+        for layer, blocks in enumerate(plan):
+            if getattr(blocks, kind) == int(number):
+                result[f"encoder.{kind}.{layer}.{parameter}"] = tensor.clone()
+    return result, replace(config, sharing="none", num_hidden_groups=1)

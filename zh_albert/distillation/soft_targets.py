@@ -1,0 +1,220 @@
+"""What a trained model says of every training text: asked once, before training, and kept.
+
+A small model learns more from the probabilities of a larger one than from bare labels, and it can
+learn from texts that have none (Hinton et al. 2015, arXiv:1503.02531).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.store import load_config
+from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.errors import CheckpointError, ConfigError, TrainingError
+from zh_albert.textio import atomic_write
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.training.batching import Size, sorted_batches
+from zh_albert.training.events import Observer
+from zh_albert.training.stages import StageMeter
+
+_ASKED = 8192  # characters or tokens at a time: some seconds' work, lost if it is interrupted
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeacherConfig:
+    """A trained model of the same task, to learn from beside the labels."""
+
+    model: str  # bundled name, folder or hub id
+    weight: float = 0.7  # of its answers in the loss; the labels have the rest
+    temperature: float = 2.0  # above 1 more is learned of the answers it holds for unlikely
+    # What its states weigh beside all that; 0: its answers alone are learned. It has to have the
+    # student's width and vocabulary, and is run along, so training takes half as long again.
+    states: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight <= 1:
+            raise ConfigError(f"teacher.weight must be above 0 and at most 1, got {self.weight}")
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise ConfigError(f"teacher.temperature must be above 0, got {self.temperature}")
+        if not (self.states >= 0 and math.isfinite(self.states)):
+            raise ConfigError(f"teacher.states must be at least 0, got {self.states}")
+
+
+def refuse_untaught(unlabelled: Sequence[Any], teacher: TeacherConfig | None) -> None:
+    """Check that there is a teacher for texts without labels.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    if unlabelled and not teacher:
+        raise ConfigError(
+            "texts without labels need a teacher to say what they are: --set teacher.model=…"
+        )
+
+
+def find_teacher(config: TeacherConfig, task: str) -> tuple[Path, dict[str, Any]]:
+    """Return the teacher's model folder, and what it says of its task.
+
+    Args:
+        config: Names it.
+        task: What it must be for.
+
+    Raises:
+        CheckpointError: If there is no such model, or it is for another task.
+    """
+    folder = locate(config.model)
+    _, metadata = load_config(folder)
+    if (found := metadata.get("name")) != task:
+        raise CheckpointError(
+            f"{folder}: expected a teacher for the task {task}, found a model for "
+            f"{found or 'no task (an encoder)'}; fine-tune it first: zh-albert finetune "
+            f"--task {task} --init {config.model} …"
+        )
+    return folder, metadata
+
+
+def refuse_other_tokens(teacher: Path, tokenizer: Tokenizer) -> None:
+    """Check that a teacher cuts texts into the tokens of its student, for it is asked of each.
+
+    Raises:
+        CheckpointError: If it does not.
+    """
+    theirs = matching_tokenizer(teacher, load_config(teacher)[0])
+    if theirs.save_files() != tokenizer.save_files():
+        raise CheckpointError(
+            f"{teacher}: expected a teacher with the student's vocabulary, for it is asked of "
+            "every token; found another one"
+        )
+
+
+def fingerprint(teacher: Path, contents: Sequence[Any]) -> str:
+    """Return what changes with a file of the teacher's folder, or with a text or their order.
+
+    The model card does not count.
+
+    Args:
+        teacher: A model folder.
+        contents: What the teacher is asked, as JSON has it.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(teacher.iterdir()):
+        if path.is_file() and path.name != "README.md":
+            with path.open("rb") as file:
+                digest.update(
+                    f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
+                )
+    digest.update(json.dumps(contents).encode())
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a teacher said of some texts.
+
+    Attributes:
+        logits: Of all of them, one text's after the other's. Shape: (answers, logits).
+        ends: 0, then where each text's end. Shape: (texts + 1,).
+    """
+
+    logits: NDArray[np.float16]
+    ends: NDArray[np.int64]
+
+    def of(self, texts: Sequence[int]) -> Tensor:
+        """Return those of some texts, one text's after the other's. Shape: (answers, logits)."""
+        return torch.from_numpy(self.logits[self._rows(texts)].astype(np.float32))
+
+    def missing(self, texts: Sequence[int]) -> bool:
+        """Say whether some of these have no answer, or one that is no number."""
+        return not np.isfinite(self.logits[self._rows(texts)]).all()
+
+    def keep(self, texts: Sequence[int], logits: ArrayLike) -> None:
+        """Set those of some texts, and write them to the disk if there is a file."""
+        with np.errstate(over="ignore"):
+            self.logits[self._rows(texts)] = logits
+        if isinstance(self.logits, np.memmap):
+            self.logits.flush()
+
+    def _rows(self, texts: Sequence[int]) -> NDArray[np.int64]:
+        return np.concatenate([np.arange(self.ends[text], self.ends[text + 1]) for text in texts])
+
+
+def ask_once(
+    ask: Callable[[list[int]], ArrayLike],
+    lengths: Sequence[int],
+    width: int,
+    *,
+    counts: Sequence[int] | None = None,
+    folder: Path | None,
+    known_as: str,
+    progress: Observer,
+) -> Answers:
+    """Return a teacher's answers, asking only for those that were not kept.
+
+    Args:
+        ask: Numbers of texts → the teacher's logits, one text's after the other's. Shape:
+            (answers, logits).
+        lengths: Of each text, in characters or tokens.
+        width: Logits of an answer.
+        counts: How many answers each text has; None: one.
+        folder: Where they are kept, in an array file that is mapped, not read: what is no number
+            has not been answered yet, so an interrupted run asks on where it stopped. None: they
+            are not kept.
+        known_as: In the file's name; see ``fingerprint``. Answers known otherwise are deleted.
+        progress: Told how many are answered, and how long the others will take.
+
+    Raises:
+        CheckpointError: If the file is damaged.
+        TrainingError: If an answer is no number, or too large for half precision.
+    """
+    ends = np.cumsum([0, *(counts or [1] * len(lengths))])
+    unanswered = np.broadcast_to(np.float16(np.nan), (ends[-1], width))  # takes no memory
+    logits = _kept(folder / f"teacher-{known_as}.npy", unanswered) if folder else unanswered.copy()
+    answers = Answers(logits, ends)
+    chunks = sorted_batches([Size(rows=1, length=length) for length in lengths], _ASKED)
+    left = [chunk for chunk in chunks if answers.missing(chunk)]
+    random.Random(0).shuffle(left)  # long and short ones: how long the rest takes can be told
+    done = len(lengths) - sum(map(len, left))
+    stage = StageMeter("the teacher answers", len(lengths), progress, done=done)
+    for chunk in left:
+        answers.keep(chunk, ask(chunk))
+        if answers.missing(chunk):
+            raise TrainingError(
+                "the teacher's answers are not all numbers of half precision: it has diverged; "
+                "take another one"
+            )
+        stage.advance(len(chunk))
+    return answers
+
+
+def _kept(path: Path, unanswered: NDArray[np.float16]) -> NDArray[np.float16]:
+    """Map the file; where there is none it is made, and those of other teachers or texts go."""
+    if not path.exists():
+        for old in path.parent.glob("teacher-*.npy"):
+            old.unlink(missing_ok=True)
+        with atomic_write(path) as file:
+            np.save(file, unanswered)
+    remedy = "delete it, and the teacher answers anew"
+    try:
+        np.load(path, mmap_mode="r")  # refuses a file that is too short; to be written to, it grows
+        answers: NDArray[np.float16] = np.load(path, mmap_mode="r+")
+    except (OSError, ValueError, EOFError) as error:
+        raise CheckpointError(f"{path}: damaged ({error}); {remedy}") from None
+    if answers.shape != unanswered.shape or answers.dtype != unanswered.dtype:
+        raise CheckpointError(
+            f"{path}: expected {unanswered.dtype} of the shape {unanswered.shape}, found "
+            f"{answers.dtype} of {answers.shape}; {remedy}"
+        )
+    return answers

@@ -1,0 +1,168 @@
+"""A wide layer's weights, made narrower with as little change to what it computes as possible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
+
+
+class AttentionWeights(NamedTuple):
+    """Of one attention block; matrices as ``nn.Linear`` has them, outputs first."""
+
+    query: Tensor
+    query_bias: Tensor
+    key: Tensor
+    key_bias: Tensor
+    value: Tensor
+    value_bias: Tensor
+    output: Tensor
+    output_bias: Tensor
+    gain: Tensor  # of the norm, as long as hidden states; narrowing leaves both as they are
+    offset: Tensor
+
+    def linears(self) -> tuple[tuple[Tensor, Tensor], ...]:
+        """Matrices and biases of query, key, value and output."""
+        return (self[0:2], self[2:4], self[4:6], self[6:8])
+
+
+class FeedForwardWeights(NamedTuple):
+    """Of one feed-forward block."""
+
+    up: Tensor
+    up_bias: Tensor
+    down: Tensor
+    down_bias: Tensor
+    gain: Tensor
+    offset: Tensor
+
+    def linears(self) -> tuple[tuple[Tensor, Tensor], ...]:
+        """Matrices and biases of both steps."""
+        return (self[0:2], self[2:4])
+
+
+Weights = TypeVar("Weights", AttentionWeights, FeedForwardWeights)
+
+
+def read_attention(block: nn.Module) -> AttentionWeights:
+    """Return a block's weights."""
+    assert isinstance(block, AttentionBlock)
+    parts = (block.query, block.key, block.value, block.dense, block.norm)
+    return AttentionWeights(*(t.detach() for part in parts for t in (part.weight, part.bias)))
+
+
+def read_feed_forward(block: nn.Module) -> FeedForwardWeights:
+    """Return a block's weights."""
+    assert isinstance(block, FeedForwardBlock)
+    parts = (block.up, block.down, block.norm)
+    return FeedForwardWeights(*(t.detach() for part in parts for t in (part.weight, part.bias)))
+
+
+def mean_weights(weights: Sequence[Weights]) -> Weights:
+    """Average blocks; heads and neurons are taken to correspond, as they do in a trained stack."""
+    return type(weights[0])(*(torch.stack(parts).mean(0) for parts in zip(*weights, strict=True)))
+
+
+def reduced_attention(
+    wide: AttentionWeights, basis: Tensor, *, heads: int, head_width: int
+) -> AttentionWeights:
+    """Return the attention of states seen through a basis, at a smaller rank of each head.
+
+    Of a head only two products matter: query with key, and output with value. Each is cut to its
+    largest singular values. The key's bias adds the same to all keys and falls out; the value's
+    passes through attention unchanged and joins the output's.
+
+    Args:
+        wide: Of hidden size H.
+        basis: Orthonormal columns. Shape: (H, h).
+        heads: Their number stays.
+        head_width: h / heads.
+    """
+    hidden = basis.shape[0]
+    old_width = hidden // heads
+    narrow = basis.shape[1]
+    stretch = (head_width / old_width) ** 0.25  # half of it each for query and key
+    queries, biases, keys, values, outputs = [], [], [], [], []
+    for head in range(heads):
+        part = slice(head * old_width, (head + 1) * old_width)
+        query, key = wide.query[part] @ basis, wide.key[part] @ basis  # (old width, h)
+        left, right = _cut_product(query, key, head_width)
+        queries.append(left * stretch)
+        keys.append(right * stretch)
+        wanted = key.T @ wide.query_bias[part]  # what each key direction scores by the bias alone
+        fitted = torch.linalg.lstsq(keys[-1].T, wanted[:, None]).solution[:, 0]
+        biases.append(fitted * math.sqrt(head_width / old_width))
+        out, value = _cut_product(
+            (basis.T @ wide.output[:, part]).T, wide.value[part] @ basis, head_width
+        )
+        outputs.append(out.T)
+        values.append(value)
+    zeros = torch.zeros(narrow)
+    return AttentionWeights(
+        query=torch.cat(queries),
+        query_bias=torch.cat(biases),
+        key=torch.cat(keys),
+        key_bias=zeros,
+        value=torch.cat(values),
+        value_bias=zeros,
+        output=torch.cat(outputs, dim=1),
+        output_bias=basis.T @ (wide.output_bias + wide.output @ wide.value_bias),
+        gain=wide.gain,
+        offset=wide.offset,
+    )
+
+
+def _cut_product(left: Tensor, right: Tensor, rank: int) -> tuple[Tensor, Tensor]:
+    """Return two matrices of ``rank`` rows with nearly the product ``leftᵀ · right``.
+
+    Args:
+        left: Shape: (width, m).
+        right: Shape: (width, n).
+        rank: Rows of the results. Shape of these: (rank, m) and (rank, n).
+    """
+    left_basis, left_rest = torch.linalg.qr(left.T)
+    right_basis, right_rest = torch.linalg.qr(right.T)
+    first, strength, second = torch.linalg.svd(left_rest @ right_rest.T)
+    root = strength[:rank].sqrt()[:, None]
+    return root * (left_basis @ first[:, :rank]).T, root * (right_basis @ second[:rank].T).T
+
+
+def reduced_feed_forward(
+    wide: FeedForwardWeights,
+    basis: Tensor,
+    inputs: Tensor,
+    activation: Callable[[Tensor], Tensor],
+    *,
+    neurons: int,
+) -> FeedForwardWeights:
+    """Return the feed-forward block of states seen through a basis, with the neurons that matter.
+
+    A neuron matters by how much its output varies over real text; what a dropped one adds on
+    average joins the bias.
+
+    Args:
+        wide: Of hidden size H.
+        basis: Orthonormal columns. Shape: (H, h).
+        inputs: States like those the block reads. Shape: (tokens, H).
+        activation: The block's.
+        neurons: How many stay.
+    """
+    active = activation(inputs @ wide.up.T + wide.up_bias)
+    worth = active.std(0) * wide.down.norm(dim=0)
+    kept = worth.topk(neurons).indices.sort().values
+    dropped = torch.ones(len(worth), dtype=torch.bool)
+    dropped[kept] = False
+    constant = wide.down[:, dropped] @ active[:, dropped].mean(0)
+    return FeedForwardWeights(
+        up=wide.up[kept] @ basis,
+        up_bias=wide.up_bias[kept],
+        down=basis.T @ wide.down[:, kept],
+        down_bias=basis.T @ (wide.down_bias + constant),
+        gain=wide.gain,
+        offset=wide.offset,
+    )

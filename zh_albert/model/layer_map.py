@@ -1,0 +1,15 @@
+"""Layer maps: which layers of a student stand for which of its teacher's."""
+
+from __future__ import annotations
+
+
+def layer_map(student_layers: int, teacher_top: int) -> tuple[tuple[int, int], ...]:
+    """Pair the layers of a student with those of its teacher, evenly; counted from 1.
+
+    >>> layer_map(4, 12)
+    ((1, 3), (2, 6), (3, 9), (4, 12))
+    """
+    return tuple(
+        (layer, max(1, round(layer * teacher_top / student_layers)))
+        for layer in range(1, student_layers + 1)
+    )

@@ -1,0 +1,35 @@
+"""Work done on threads ahead of the one who needs it, in order, without piling up."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def map_prefetched(
+    function: Callable[[Item], Result], items: Iterable[Item], *, threads: int = 1
+) -> Iterator[Result]:
+    """Yield ``function(item)`` of each item, in order; the next ones are worked on meanwhile.
+
+    At most ``threads`` results wait or are being made beside the one that is out, so memory does
+    not depend on the number of items. The items are drawn on the caller's thread.
+
+    >>> list(map_prefetched(str.upper, iter("abc"), threads=2))
+    ['A', 'B', 'C']
+    """
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="zh-albert")
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

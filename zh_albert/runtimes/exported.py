@@ -1,0 +1,223 @@
+"""Networks written to disk for a runtime: what is beside them, and opening them again.
+
+An exported folder is a model folder with two or three files more: the network in the runtime's own
+format, and ``export.json``, which says what it is and of which weights. In the format "zh_albert"
+there is no file of the network: the folder's weights are in 8 bits, and the graph is made of them
+when it is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
+
+from torch import nn
+
+from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
+from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
+from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
+from zh_albert.runtimes.onnx_graph import MATRIX_BITS
+from zh_albert.runtimes.onnx_network import onnx_model
+from zh_albert.runtimes.runtime import Precision
+from zh_albert.runtimes.selection import RuntimeName, Runtimes, choose_runtimes, is_installed
+
+Format = Literal["onnx", "openvino", "zh_albert"]
+_ONNX, _OPENVINO = "model.onnx", "openvino.xml"
+# So many tokens of a pool are worth a scale shared with other texts.
+_MANY_TOKENS = 20_000
+_PRECISIONS: dict[Format, tuple[Precision, ...]] = {
+    "onnx": ("fp32", "int8"),
+    "openvino": ("fp32", "bf16"),
+    "zh_albert": ("int8",),
+}
+
+
+def network_files(network: nn.Module, form: Format, precision: Precision) -> dict[str, bytes]:
+    """Return a network in a runtime's format; file name to content.
+
+    OpenVINO's numbers are stored in 16 bits where it computes in bf16. "zh_albert" has no file.
+
+    Raises:
+        ConfigError: If the format has no such precision.
+        CheckpointError: If there is no graph for such a network.
+        MissingExtraError: If a library is not installed.
+    """
+    if precision not in _PRECISIONS[form]:
+        raise ConfigError(
+            f"{form}: expected a precision of {' or '.join(_PRECISIONS[form])}, found {precision}"
+        )
+    if form == "zh_albert":
+        return {}
+    content = onnx_model(network, int8=precision == "int8")
+    if form == "onnx":
+        return {_ONNX: content}
+    try:
+        import openvino  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtraError.of("openvino", "openvino") from None
+    model = openvino.Core().read_model(content)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _OPENVINO
+        openvino.save_model(model, path, compress_to_fp16=precision == "bf16")
+        return {file.name: file.read_bytes() for file in (path, path.with_suffix(".bin"))}
+
+
+def weights_digest(folder: Path) -> str:
+    """Return the SHA-256 of a model folder's weights, by which an export is known to be theirs."""
+    path = folder / WEIGHTS
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def exported_precision(folder: Path) -> Precision | None:
+    """Return what a model folder's export is computed in here.
+
+    Returns:
+        None if nothing was exported, or a folder in 8 bits finds no ONNX Runtime to make its graph
+        for: then its weights are computed as any other's.
+
+    Raises:
+        CheckpointError: If ``export.json`` is damaged.
+    """
+    metadata = _read_metadata(folder)
+    if metadata is None:
+        return None
+    precision: Precision = metadata["precision"]
+    return precision if metadata["format"] != "zh_albert" or is_installed("onnxruntime") else None
+
+
+def exported_runtimes(folder: Path, network: nn.Module) -> Runtimes | None:
+    """Return what was exported into a model folder, for any work.
+
+    It is opened when it is first used. In int8 a few texts are run one by one, so that each is
+    answered as it is alone; many share batches, and what enters a matrix its scale.
+
+    Args:
+        folder: The model's.
+        network: With the folder's weights.
+
+    Returns:
+        None where ``exported_precision`` is.
+
+    Raises:
+        CheckpointError: If it is damaged, or of other weights than the folder's.
+    """
+    metadata = _read_metadata(folder)
+    if metadata is None:
+        return None
+    if metadata["weights_sha256"] != weights_digest(folder):
+        raise CheckpointError(
+            f"{folder}: {EXPORT_METADATA} is of other weights than {WEIGHTS}; run zh-albert export "
+            f"again, or delete {EXPORT_METADATA}"
+        )
+    precision = exported_precision(folder)
+    if precision is None:
+        return None
+    if metadata["format"] == "openvino":
+        return Runtimes(partial(OpenVinoRuntime, folder / _OPENVINO, precision))
+    if metadata["format"] == "zh_albert":
+        return _int8_runtimes(lambda: onnx_model(network, int8=True))
+    if precision == "int8":
+        return _int8_runtimes(lambda: folder / _ONNX)
+    return Runtimes(partial(OnnxRuntime, folder / _ONNX, precision))
+
+
+def _int8_runtimes(model: Callable[[], bytes | Path]) -> Runtimes:
+    @cache
+    def opened() -> OnnxRuntime:
+        return OnnxRuntime(model(), "int8")
+
+    return Runtimes(lambda: opened().one_by_one(), opened, many_tokens=_MANY_TOKENS)
+
+
+class RuntimeSettings(TypedDict, total=False):
+    """How a model is to be run; see ``with_runtimes``."""
+
+    runtime: RuntimeName
+    precision: Precision | None
+    batch_invariant: bool
+
+
+class HasRuntimes(Protocol):
+    """A model whose network runtimes can run."""
+
+    module: Any
+    runtimes: Runtimes
+
+
+Model = TypeVar("Model", bound=HasRuntimes)
+
+
+def with_runtimes(
+    model: Model,
+    folder: Path,
+    *,
+    runtime: RuntimeName = "auto",
+    precision: Precision | None = None,
+    batch_invariant: bool = False,
+) -> Model:
+    """Give a model that was opened from a folder the runtimes that answer fastest.
+
+    An export is taken, unless another runtime or precision is asked for; else see
+    ``choose_runtimes``.
+
+    Args:
+        model: Without a runtime of its own.
+        folder: Where it is from.
+        runtime: See ``choose_runtimes``.
+        precision: See there.
+        batch_invariant: Answer each text as it is answered alone, however many are at hand.
+
+    Returns:
+        The model itself.
+
+    Raises:
+        CheckpointError: If the export is damaged, or of other weights.
+        ConfigError: If the runtime is unknown or cannot compute so.
+        MissingExtraError: If the runtime is not installed.
+    """
+    model.runtimes = _runtimes(model.module, folder, runtime, precision)
+    if batch_invariant:
+        model.runtimes = model.runtimes.for_few()
+    return model
+
+
+def _runtimes(
+    network: nn.Module, folder: Path, runtime: RuntimeName, precision: Precision | None
+) -> Runtimes:
+    found = exported_precision(folder)
+    wanted = runtime == "auto" and precision in (None, found)
+    if wanted and (exported := exported_runtimes(folder, network)):
+        exported.of(0)  # what is missing is said now
+        return exported
+    metadata = _read_metadata(folder)
+    if precision == "int8" and metadata and metadata["precision"] == "int8" and found is None:
+        raise MissingExtraError.of("onnxruntime", "onnx")
+    return choose_runtimes(network, runtime=runtime, precision=precision)
+
+
+def _read_metadata(folder: Path) -> dict[str, Any] | None:
+    path = folder / EXPORT_METADATA
+    try:
+        metadata = json.loads(path.read_bytes())
+        known = metadata["format"] in get_args(Format) and metadata["precision"] in get_args(
+            Precision
+        )
+        if not known or not isinstance(metadata["weights_sha256"], str):
+            raise ValueError
+        # Integers of 8 bits, of versions before, overflow on many CPUs.
+        if metadata["precision"] == "int8" and metadata["matrix_bits"] != MATRIX_BITS:
+            raise ValueError
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        raise CheckpointError(
+            f"{path}: expected format, precision, weights_sha256 and, for int8, matrix_bits = "
+            f"{MATRIX_BITS}; run zh-albert export again"
+        ) from None
+    result: dict[str, Any] = metadata
+    return result

@@ -1,0 +1,128 @@
+"""ONNX Runtime and OpenVINO as runtimes. Each is an extra, and imported when it is opened."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from zh_albert.errors import CheckpointError, MissingExtraError
+from zh_albert.runtimes.onnx_network import INPUTS
+from zh_albert.runtimes.runtime import Precision
+from zh_albert.tokenization.encoding import PaddedBatch
+
+
+class OnnxRuntime:
+    """ONNX Runtime on the CPU, in the precision of the file.
+
+    One thread a batch: several short batches side by side are faster than one on all cores.
+
+    Args:
+        model: An ``.onnx`` file, or its content; see ``onnx_network``.
+        precision: The file's, for the name.
+
+    Raises:
+        MissingExtraError: If onnxruntime is not installed.
+        CheckpointError: If it cannot read the file.
+    """
+
+    multiple_of = 1
+
+    def __init__(self, model: bytes | Path, precision: Precision = "fp32") -> None:
+        try:
+            import onnxruntime  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise MissingExtraError.of("onnxruntime", "onnx") from None
+        self.name = f"onnxruntime {precision}"
+        self.batch_tokens = 512  # the widest layer's numbers then stay in the cache
+        self.workers = torch.get_num_threads()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 3  # errors; it also warns of what it does well
+        options.enable_mem_pattern = False  # a plan for each shape, and shapes hardly come again
+        try:
+            self._session = onnxruntime.InferenceSession(
+                model if isinstance(model, bytes) else str(model),
+                options,
+                providers=["CPUExecutionProvider"],
+            )
+        except Exception as error:  # one of a dozen classes of its own
+            raise _unreadable(model, "onnxruntime", error) from None
+
+    def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
+        """Run one batch."""
+        outputs: NDArray[np.float32] = self._session.run(None, feeds(batch))[0]
+        return outputs
+
+    def one_by_one(self) -> OnnxRuntime:
+        """Return the same runtime for batches of one row: rows of an int8 batch share a scale.
+
+        Nothing is opened twice.
+        """
+        runtime = copy.copy(self)
+        runtime.batch_tokens = 1
+        return runtime
+
+
+class OpenVinoRuntime:
+    """OpenVINO on the CPU.
+
+    Args:
+        model: An ``.xml`` file with its ``.bin`` beside it, or the content of an ``.onnx`` file.
+        precision: What it computes in; int8 only if the file has integers.
+
+    Raises:
+        MissingExtraError: If openvino is not installed.
+        CheckpointError: If it cannot read the file.
+    """
+
+    batch_tokens = 2048
+    multiple_of = 8  # it plans anew for each shape
+
+    def __init__(self, model: bytes | Path, precision: Precision) -> None:
+        try:
+            import openvino  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise MissingExtraError.of("openvino", "openvino") from None
+        self.name = f"openvino {precision}"
+        self.workers = torch.get_num_threads()
+        settings = {
+            "INFERENCE_PRECISION_HINT": "f32" if precision == "fp32" else "bf16",
+            "INFERENCE_NUM_THREADS": self.workers,
+            "NUM_STREAMS": self.workers,
+        }
+        core = openvino.Core()
+        try:
+            read = core.read_model(model if isinstance(model, bytes) else str(model))
+            self._model = core.compile_model(read, "CPU", settings)
+        except Exception as error:  # RuntimeError, and what its frontends raise
+            raise _unreadable(model, "openvino", error) from None
+        self._local = threading.local()
+
+    def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
+        """Run one batch."""
+        request: Any = getattr(self._local, "request", None)
+        if request is None:
+            request = self._local.request = self._model.create_infer_request()
+        request.infer(feeds(batch), share_inputs=True)
+        outputs: NDArray[np.float32] = request.get_output_tensor(0).data.astype(np.float32)
+        return outputs
+
+
+def feeds(batch: PaddedBatch) -> dict[str, NDArray[np.int64]]:
+    """Return a batch by the names of an exported network's inputs."""
+    return dict(zip(INPUTS, (part.astype(np.int64, copy=False) for part in batch), strict=True))
+
+
+def _unreadable(model: bytes | Path, library: str, error: Exception) -> CheckpointError:
+    where = model if isinstance(model, Path) else "the exported network"
+    reason = " ".join(str(error).split())[:200]
+    return CheckpointError(
+        f"{where}: {library} cannot open it ({reason}); export it again, or install a newer "
+        f"{library}"
+    )

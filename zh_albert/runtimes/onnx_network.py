@@ -1,0 +1,297 @@
+"""Networks as ONNX files that store every weight once.
+
+Written out node by node: the usual exporters trace the layers, and what layers share comes out
+once a layer.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from zh_albert.errors import CheckpointError, MissingExtraError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.embeddings import FactorizedEmbeddings
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.heads import LayerStates, MeanEncoder, SequenceClassifier
+from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
+from zh_albert.model.readers import SpanReader
+from zh_albert.model.taggers import GlobalPointerTagger, SpanTagger, TokenTagger, rotated
+from zh_albert.runtimes.onnx_graph import BOOL, FLOAT, Graph, numbers_of
+
+INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
+OUTPUT = "logits"
+_OPSET = 23  # the first with Attention
+_FAR = 4.0  # standard deviations that numbers out of a norm reach
+_LOUD = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5
+
+
+def onnx_model(network: nn.Module, *, int8: bool = False) -> bytes:
+    """Return an ``.onnx`` file that computes what ``network`` does.
+
+    Inputs are those of ``INPUTS``, int64. Shape of each: (batch, length). The output is ``OUTPUT``.
+
+    Args:
+        network: One of the networks that ``head`` knows.
+        int8: Store the layers' matrices and the vocabulary's table as integers of 7 and 8 bits,
+            each column (row) with a scale of its own. The layers multiply integers; what goes into
+            a matrix gets its scale from the batch at hand.
+
+    Raises:
+        CheckpointError: If there is no graph for such a network.
+        MissingExtraError: If onnx is not installed.
+    """
+    try:
+        import onnx  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtraError.of("onnx", "onnx") from None
+    graph = Graph(network, int8=int8)
+    graph.node("Identity", head(network, graph), output=OUTPUT)
+    inputs = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["batch", "length"])
+        for name in INPUTS
+    ]
+    output = onnx.helper.make_tensor_value_info(OUTPUT, onnx.TensorProto.FLOAT, None)
+    body = onnx.helper.make_graph(
+        [onnx.helper.make_node(kind, ins, outs, **more) for kind, ins, outs, more in graph.nodes],
+        "albert",
+        inputs,
+        [output],
+        [onnx.numpy_helper.from_array(array, name) for name, array in graph.tensors.items()],
+    )
+    model = onnx.helper.make_model(
+        body,
+        producer_name="zh-albert",
+        opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
+        ir_version=11,
+    )
+    result: bytes = model.SerializeToString()
+    return result
+
+
+@singledispatch
+def head(network: nn.Module, graph: Graph) -> str:  # noqa: ARG001
+    """Add the whole network to the graph; return its output. One function for each network."""
+    raise CheckpointError(
+        f"{type(network).__name__} has no export; what zh-albert finetune writes has one"
+    )
+
+
+@head.register
+def _(network: SequenceClassifier, graph: Graph) -> str:
+    hidden = encoded(network.encoder, graph, only_first=network.pooling == "first")
+    if network.pooling == "mean":
+        hidden = _masked_mean(hidden, graph)
+    else:
+        hidden = graph.node("Squeeze", hidden, graph.constant([1]))
+    pooled = graph.node("Tanh", graph.linear(hidden, network.encoder.pooler, int8=False))
+    return graph.linear(pooled, network.classifier, int8=False)
+
+
+@head.register
+def _(network: MeanEncoder, graph: Graph) -> str:
+    return _masked_mean(encoded(network.encoder, graph), graph)
+
+
+@head.register
+def _(network: LayerStates, graph: Graph) -> str:
+    states = _states(network.encoder, graph)
+    return graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
+
+
+@head.register
+def _(network: TokenTagger, graph: Graph) -> str:
+    return graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
+
+
+@head.register
+def _(network: SpanReader, graph: Graph) -> str:
+    return graph.linear(encoded(network.encoder, graph), network.answer, int8=False)
+
+
+@head.register
+def _(network: SpanTagger, graph: Graph) -> str:
+    logits = graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
+    return graph.node("Reshape", logits, graph.constant([0, 0, -1, 2]))
+
+
+@head.register
+def _(network: GlobalPointerTagger, graph: Graph) -> str:
+    borders = graph.linear(encoded(network.encoder, graph), network.borders, int8=False)
+    width = network.borders.out_features // 2
+    first, last = (
+        _rotated(half, width, network.encoder.config, graph) for half in graph.split(borders, 2)
+    )
+    last = graph.node("Transpose", last, perm=[0, 2, 1])
+    scale = graph.constant(width**-0.5, dtype=np.float32)
+    pairs = graph.node("Mul", graph.node("MatMul", first, last), scale)
+    types = graph.linear(borders, network.types, factor=0.5, int8=False)
+    starts, ends = graph.split(graph.node("Transpose", types, perm=[0, 2, 1]), 2, axis=1)
+    pairs = graph.node("Unsqueeze", pairs, graph.constant([1]))
+    starts = graph.node("Unsqueeze", starts, graph.constant([3]))
+    ends = graph.node("Unsqueeze", ends, graph.constant([2]))
+    return graph.node("Add", graph.node("Add", pairs, starts), ends)
+
+
+def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> str:
+    """Add the encoder; return its last hidden state. Shape: (batch, length, hidden).
+
+    Args:
+        encoder: Any variant.
+        graph: Added to.
+        only_first: Only the first token's is wanted, so the last layer makes no other. Shape:
+            (batch, 1, hidden).
+    """
+    return _states(encoder, graph, only_first=only_first)[-1]
+
+
+def _states(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[str]:
+    """Add the encoder; return the state after each of its layers. See ``encoded``."""
+    one = graph.constant([1])
+    there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
+    length = graph.node("Shape", INPUTS[0], start=1, end=2)
+    may_attend = graph.node("Expand", there, graph.node("Concat", one, one, length, one, axis=0))
+    states = [_embedded(encoder.embeddings, graph)]
+    for number, layer in enumerate(encoder.plan, start=1):
+        queries = states[-1]
+        if only_first and number == len(encoder.plan):
+            queries = graph.node("Slice", queries, graph.constant([0]), one, one)
+            may_attend = there
+        attention, ffn = encoder.attention[layer.attention], encoder.ffn[layer.ffn]
+        assert isinstance(attention, AttentionBlock)
+        assert isinstance(ffn, FeedForwardBlock)
+        attended = _attended(states[-1], queries, may_attend, attention, graph)
+        states.append(_fed_forward(attended, ffn, _ranges_before(layer.ffn, encoder), graph))
+    return states[1:]
+
+
+def _embedded(embeddings: FactorizedEmbeddings, graph: Graph) -> str:
+    length = graph.node("Shape", INPUTS[0], start=1, end=2)
+    zero = graph.constant([0])
+    words = graph.table(embeddings.word, INPUTS[0])
+    if embeddings.projects_first:
+        words = graph.linear(words, embeddings.projection, int8=False)
+    types = graph.node("Gather", graph.weight(embeddings.token_type), INPUTS[1])
+    positions = graph.node("Slice", graph.weight(embeddings.position), zero, length, zero)
+    added = graph.node("Add", graph.node("Add", words, types), positions)
+    normed = graph.norm(added, embeddings.norm)
+    if embeddings.projects_first:
+        return normed
+    return graph.linear(normed, embeddings.projection, int8=False)
+
+
+def _attended(
+    states: str, queries: str, may_attend: str, block: AttentionBlock, graph: Graph
+) -> str:
+    """Add an attention block. Shape: (batch, queries, hidden)."""
+    source, asked = states, queries
+    if block.pre_norm:
+        source = graph.norm(states, block.norm)
+        asked = source if queries == states else graph.norm(queries, block.norm)
+    query, key = graph.linear(asked, block.query), graph.linear(source, block.key)
+    value = graph.linear(source, block.value)
+    n = block.heads
+    parts = (query, key, value, may_attend)
+    mixed = graph.node("Attention", *parts, q_num_heads=n, kv_num_heads=n)
+    output = graph.node("Add", queries, graph.linear(mixed, block.dense))
+    return output if block.pre_norm else graph.norm(output, block.norm)
+
+
+def _ranges_before(group: int, encoder: AlbertEncoder) -> NDArray[np.float32]:
+    """Return how large each number gets that a feed-forward block reads. Shape: (hidden,).
+
+    They come out of a norm, so its gain and offset tell; several, if layers that share the block
+    do not share their attention.
+    """
+    blocks = [encoder.attention[layer.attention] for layer in encoder.plan if layer.ffn == group]
+    if encoder.config.norm_position == "pre":
+        blocks = [encoder.ffn[group]]
+    reached = []
+    for block in blocks:
+        assert isinstance(block, AttentionBlock | FeedForwardBlock)
+        gain, offset = numbers_of(block.norm.weight), numbers_of(block.norm.bias)
+        reached.append(np.abs(offset) + _FAR * np.abs(gain))
+    result: NDArray[np.float32] = np.max(reached, axis=0)
+    return result
+
+
+def _fed_forward(
+    states: str, block: FeedForwardBlock, ranges: NDArray[np.float32], graph: Graph
+) -> str:
+    source = graph.norm(states, block.norm) if block.pre_norm else states
+    output = states
+    for up, down, int8 in _parts(block, graph):
+        wide = graph.linear(source, up, int8=int8, ranges=ranges)
+        if isinstance(block.activation, nn.ReLU):
+            active = graph.node("Relu", wide)
+        else:
+            # With integers the erf form stands in for the tanh form: it is nearer than the
+            # rounding, and faster.
+            exact = graph.int8 or isinstance(block.activation, nn.GELU)
+            active = graph.node("Gelu", wide, approximate="none" if exact else "tanh")
+        output = graph.node("Add", output, graph.linear(active, down, int8=int8))
+    return output if block.pre_norm else graph.norm(output, block.norm)
+
+
+def _parts(block: FeedForwardBlock, graph: Graph) -> list[tuple[nn.Linear, nn.Linear, bool]]:
+    """Return the block's two matrices; with integers, few of its units stay in floating point.
+
+    Trained encoders have a unit or two that a few outputs hang on: their weights are far out in
+    their rows, and what they say is many times as large as what the others do. With them in the
+    same product the scales of all others would be theirs.
+
+    Source: Dettmers et al. 2022 (arXiv:2208.07339), there by activations.
+    """
+    rows = numbers_of(block.down.weight)
+    loud = (np.abs(rows) > _LOUD * rows.std(axis=1, keepdims=True)).any(axis=0)
+    if not (graph.int8 and loud.any()):
+        return [(block.up, block.down, graph.int8)]
+    few, others = (torch.from_numpy(chosen) for chosen in (loud, ~loud))
+    parts = []
+    for name, chosen, bias, int8 in (("quiet", others, True, True), ("loud", few, False, False)):
+        size, units = block.down.out_features, int(chosen.sum())
+        up = nn.Linear(size, units, device="meta")
+        up.weight, up.bias = (
+            nn.Parameter(whole[chosen]) for whole in (block.up.weight, block.up.bias)
+        )
+        down = nn.Linear(units, size, bias=bias, device="meta")
+        down.weight = nn.Parameter(block.down.weight[:, chosen])
+        if bias:
+            down.bias = block.down.bias
+        graph.names |= {
+            part: f"{graph.names[whole]}.{name}"
+            for part, whole in ((up, block.up), (down, block.down))
+        }
+        parts.append((up, down, int8))
+    return parts
+
+
+def _masked_mean(hidden: str, graph: Graph) -> str:
+    """Average over the tokens of each row. Shape: (batch, hidden)."""
+    counts = graph.node("Cast", INPUTS[2], to=FLOAT)
+    weights = graph.node("Unsqueeze", counts, graph.constant([2]))
+    summed = graph.node(
+        "ReduceSum", graph.node("Mul", hidden, weights), graph.constant([1]), keepdims=0
+    )
+    total = graph.node("ReduceSum", counts, graph.constant([1]), keepdims=1)
+    return graph.node("Div", summed, graph.node("Max", total, graph.constant(1, dtype=np.float32)))
+
+
+def _rotated(vectors: str, width: int, config: AlbertConfig, graph: Graph) -> str:
+    """Turn pairs of numbers as ``taggers.rotated`` does, by what that makes of (1, 0)."""
+    units = torch.tensor([1.0, 0.0]).repeat(config.max_position_embeddings, width // 2)
+    table = graph.store(f"rotation.{width}", numbers_of(rotated(units[None])[0]))
+    length = graph.node("Shape", INPUTS[0], start=1, end=2)
+    zero = graph.constant([0])
+    turns = graph.node("Slice", table, zero, length, zero)
+    cos, sin = graph.split(graph.node("Reshape", turns, graph.constant([0, -1, 2])), 2)
+    pairs = graph.node("Reshape", vectors, graph.constant([0, 0, -1, 2]))
+    even, odd = graph.split(pairs, 2)
+    along = graph.node("Sub", graph.node("Mul", even, cos), graph.node("Mul", odd, sin))
+    across = graph.node("Add", graph.node("Mul", odd, cos), graph.node("Mul", even, sin))
+    turned = graph.node("Concat", along, across, axis=-1)
+    return graph.node("Reshape", turned, graph.constant([0, 0, width]))
