@@ -11,8 +11,8 @@ from apps.panels import Answer, classification_panel
 from apps.texts.languages import Language
 from apps.token_panels import CutText, tokens_panel
 from zh_albert.errors import DataError, ZhAlbertError
-from zh_albert.inference.classification import Classifier
 from zh_albert.pretraining.masking import choose_whole_words
+from zh_albert.tasks.classification.predictor import Classifier
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import Cut, word_ranges
 

@@ -20,10 +20,10 @@ from apps.jobs import Job
 from apps.tables import HEAD_ROWS, Row, Table, as_cell, read_rows
 from apps.texts.languages import Language
 from zh_albert.errors import DataError
-from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
-from zh_albert.inference.reading import Reader
 from zh_albert.inference.rows import blank_row, row_of
-from zh_albert.inference.tagging import Tagger
+from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
+from zh_albert.tasks.ner.predictor import Tagger
+from zh_albert.tasks.reading.predictor import Reader
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import atomic_write, encode_json, is_csv
 

@@ -13,9 +13,9 @@ from apps.markup import element, escape, notice, page, plain
 from apps.panels import MAX_BARS, bar, class_name, duration
 from apps.tables import RefusedError, Row, Table, as_cell
 from apps.texts.languages import Language
-from zh_albert.inference.classification import Regressor
-from zh_albert.inference.reading import Reader
-from zh_albert.inference.tagging import Tagger
+from zh_albert.tasks.classification.predictor import Regressor
+from zh_albert.tasks.ner.predictor import Tagger
+from zh_albert.tasks.reading.predictor import Reader
 
 _CELL = 26  # characters shown of a cell
 

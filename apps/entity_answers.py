@@ -10,7 +10,7 @@ from apps.entity_panels import entity_panel
 from apps.markup import notice
 from apps.texts.languages import Language
 from zh_albert.errors import ZhAlbertError
-from zh_albert.inference.tagging import Tagger
+from zh_albert.tasks.ner.predictor import Tagger
 
 
 def find_entities(

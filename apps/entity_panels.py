@@ -10,7 +10,7 @@ from dataclasses import asdict
 from apps.markup import element, escape, page, shown
 from apps.panels import duration
 from apps.texts.languages import Language
-from zh_albert.inference.tagging import Entity
+from zh_albert.tasks.ner.predictor import Entity
 
 COLOURS = 10  # tints in the style sheet; more types than that share them
 MAX_ROWS = 200  # of the list and the JSON; the marks in the text are all there

@@ -13,11 +13,11 @@ from apps.views import Views
 from zh_albert.checkpoints.resolve import bundled_names, locate
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
-from zh_albert.inference.classification import Classifier, Regressor
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.inference.loading import load
-from zh_albert.inference.reading import Reader
-from zh_albert.inference.tagging import Tagger
+from zh_albert.tasks.classification.predictor import Classifier, Regressor
+from zh_albert.tasks.ner.predictor import Tagger
+from zh_albert.tasks.reading.predictor import Reader
 
 _SENTENCE = "今天天气很好。"
 _SHOWN = ("classification", "pair", "ner", "reading", "encoder")  # tasks with a tab

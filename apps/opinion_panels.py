@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from apps.markup import element, escape, plain
 from apps.texts.languages import Language
-from zh_albert.inference.classification import Classification, EnsembleMembers
+from zh_albert.tasks.classification.predictor import Classification, EnsembleMembers
 
 _MAX_ROWS = 4
 

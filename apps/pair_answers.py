@@ -11,7 +11,7 @@ from apps.pair_panels import Grade, pair_panel
 from apps.panels import Answer
 from apps.texts.languages import Language
 from zh_albert.errors import DataError, ZhAlbertError
-from zh_albert.inference.classification import Classifier, Estimate, Regressor
+from zh_albert.tasks.classification.predictor import Classifier, Estimate, Regressor
 
 
 def compare(

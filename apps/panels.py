@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from apps.markup import element, escape, page, plain
 from apps.opinion_panels import agreement, opinions_table
 from apps.texts.languages import Language
-from zh_albert.inference.classification import Classification, EnsembleMembers
+from zh_albert.tasks.classification.predictor import Classification, EnsembleMembers
 
 MAX_BARS = 20  # of one model; the other classes share a bar
 _SNIPPET = 40  # characters of the text repeated above its results

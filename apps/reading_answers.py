@@ -9,7 +9,7 @@ from apps.markup import notice
 from apps.reading_panels import reading_panel
 from apps.texts.languages import Language
 from zh_albert.errors import DataError, ZhAlbertError
-from zh_albert.inference.reading import Reader
+from zh_albert.tasks.reading.predictor import Reader
 
 _SHOWN = 5  # answers of the table
 

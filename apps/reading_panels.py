@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from apps.markup import element, escape, page, plain, shown
 from apps.panels import duration, percent_text
 from apps.texts.languages import Language
-from zh_albert.inference.reading import Answer
+from zh_albert.tasks.reading.predictor import Answer
 
 _SHORT = 16  # characters of an answer that is written large
 

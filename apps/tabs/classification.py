@@ -16,7 +16,7 @@ from apps.tabs.sharing import Shared
 from apps.tabs.wiring import QUIETLY, examples, model_choice, scroll_to
 from apps.texts.examples import HEADLINES, REVIEWS
 from apps.texts.languages import Language
-from zh_albert.inference.classification import Classifier
+from zh_albert.tasks.classification.predictor import Classifier
 
 
 def classification_tab(say: Language, models: Mapping[str, Classifier]) -> Shared:

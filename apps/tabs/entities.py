@@ -16,7 +16,7 @@ from apps.tabs.sharing import Shared
 from apps.tabs.wiring import QUIETLY, examples, model_choice, scroll_to
 from apps.texts.examples import ENTITIES
 from apps.texts.languages import Language
-from zh_albert.inference.tagging import Tagger
+from zh_albert.tasks.ner.predictor import Tagger
 
 
 def entities_tab(say: Language, taggers: Mapping[str, Tagger]) -> Shared:

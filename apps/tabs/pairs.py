@@ -18,7 +18,7 @@ from apps.tabs.wiring import QUIETLY, examples, model_choice, scroll_to
 from apps.texts.examples import Example
 from apps.texts.languages import Language
 from apps.texts.pairs import INFERENCE, SIMILARITY, PairExample
-from zh_albert.inference.classification import Classifier, Regressor
+from zh_albert.tasks.classification.predictor import Classifier, Regressor
 
 
 def pairs_tab(say: Language, models: Mapping[str, Classifier | Regressor]) -> Shared:

@@ -15,7 +15,7 @@ from apps.tabs.sharing import Shared
 from apps.tabs.wiring import QUIETLY, examples, scroll_to
 from apps.texts.languages import Language
 from apps.texts.reading import PASSAGES
-from zh_albert.inference.reading import Reader
+from zh_albert.tasks.reading.predictor import Reader
 
 
 def reading_tab(say: Language, reader: Reader) -> Shared:

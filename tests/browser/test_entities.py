@@ -14,7 +14,7 @@ from apps.texts.languages import CHINESE
 from tests.browser.conftest import photograph
 from tests.browser.test_demo import HOSTILE
 from zh_albert import load
-from zh_albert.inference.tagging import Entity
+from zh_albert.tasks.ner.predictor import Entity
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

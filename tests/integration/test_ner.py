@@ -21,7 +21,6 @@ from tests.integration.conftest import Ran
 from zh_albert import AlbertTagger, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, DataError, ZhAlbertError
-from zh_albert.inference.tagging import Entity, Tagger
 from zh_albert.model.taggers import HEADS, Head
 from zh_albert.tasks.ner.examples import (
     EntityExample,
@@ -39,6 +38,7 @@ from zh_albert.tasks.ner.finetune import (
 )
 from zh_albert.tasks.ner.merging import merged
 from zh_albert.tasks.ner.passages import training_passages
+from zh_albert.tasks.ner.predictor import Entity, Tagger
 from zh_albert.tasks.ner.soft_targets import SoftTags
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.windows import WindowConfig
@@ -200,7 +200,7 @@ def test_half_a_surrogate_pair_is_written_as_json(cli: Cli, model: Path, tmp_pat
 
 
 def test_models_for_one_task_are_not_opened_for_another(model: Path, trained: Path) -> None:
-    from zh_albert.inference.classification import open_classifier
+    from zh_albert.tasks.classification.predictor import open_classifier
 
     with pytest.raises(CheckpointError, match="expected a model for ner, found one for classif"):
         Tagger.load(trained)

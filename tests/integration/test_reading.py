@@ -24,9 +24,9 @@ from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, DataError
-from zh_albert.inference.reading import Answer, Reader
 from zh_albert.tasks.reading.examples import read_reading_examples
 from zh_albert.tasks.reading.finetune import FinetuneConfig, evaluate, finetune, reading_loss
+from zh_albert.tasks.reading.predictor import Answer, Reader
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.soft_targets import ask_reader, taught
@@ -305,7 +305,7 @@ def test_a_file_gets_the_best_answers_in_order(cli: Cli, model: Path, trained: P
 
 
 def test_models_for_one_task_are_not_opened_for_another(model: Path, trained: Path) -> None:
-    from zh_albert.inference.classification import open_classifier
+    from zh_albert.tasks.classification.predictor import open_classifier
 
     with pytest.raises(CheckpointError, match="expected a model for reading, found one for class"):
         Reader.load(trained)

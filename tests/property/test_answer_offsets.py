@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.property.test_tokenizer_offsets import ANYTHING, TEXTS, odd_tokenizer
-from zh_albert.inference.reading import Reader
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import init_weights
 from zh_albert.tasks.reading.examples import AnswerSpan
+from zh_albert.tasks.reading.predictor import Reader
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.threshold import best_threshold

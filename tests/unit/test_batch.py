@@ -18,9 +18,9 @@ from tests.panel_reader import HOSTILE, OURS
 from tests.panel_reader import Reader as PanelReader
 from zh_albert.errors import DataError
 from zh_albert.inference import rows
-from zh_albert.inference.classification import Classification, Classifier, Estimate, Regressor
-from zh_albert.inference.reading import Answer, Reader
-from zh_albert.inference.tagging import Entity, Tagger
+from zh_albert.tasks.classification.predictor import Classification, Classifier, Estimate, Regressor
+from zh_albert.tasks.ner.predictor import Entity, Tagger
+from zh_albert.tasks.reading.predictor import Answer, Reader
 from zh_albert.tasks.texts import has_content
 
 TAGS = OURS | {"h4", "table", "thead", "tbody", "tr", "th", "td"}

@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 
 from zh_albert.errors import DataError
-from zh_albert.inference.classification import Estimate
 from zh_albert.inference.loading import Predictor
 from zh_albert.serving import batching
 from zh_albert.serving.batching import BadTextError, BatchingQueue, QueueFullError
 from zh_albert.tasks.choice.examples import Question
+from zh_albert.tasks.classification.predictor import Estimate
 
 
 class Length:

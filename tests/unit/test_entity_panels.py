@@ -16,7 +16,7 @@ from apps.entity_answers import announce_entities, find_entities, find_entities_
 from apps.entity_panels import MAX_ROWS, entity_panel, nesting
 from apps.texts.languages import CHINESE
 from tests.panel_reader import HOSTILE, OURS, Reader
-from zh_albert.inference.tagging import Entity, Tagger
+from zh_albert.tasks.ner.predictor import Entity, Tagger
 
 TYPES = ["name", "company", "药品"]
 TAGS = OURS | {"details", "mark", "pre", "summary", "table", "tbody", "td", "th", "thead", "tr"}

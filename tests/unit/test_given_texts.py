@@ -11,7 +11,7 @@ import pytest
 from zh_albert import load
 from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, locate
 from zh_albert.errors import CheckpointError, ConfigError, DataError
-from zh_albert.inference.pools import as_list, pools
+from zh_albert.tasks.chunks import as_list, pools
 from zh_albert.tasks.ner.examples import as_spans
 
 TEXTS = ["房间很干净", "李华去了[MASK][MASK]"]

@@ -20,7 +20,6 @@ from sklearn.svm import LinearSVC
 from tests.micro import save_micro_encoder
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError, ConfigError
-from zh_albert.inference.classification import Classifier
 from zh_albert.inference.loading import load
 from zh_albert.tasks.classification import ngram_learning
 from zh_albert.tasks.classification.classifier import TextClassifier
@@ -40,6 +39,7 @@ from zh_albert.tasks.classification.ngram_learning import (
     fit_ngram_classifier,
 )
 from zh_albert.tasks.classification.ngrams import NgramClassifier, counted, features_of, weighed
+from zh_albert.tasks.classification.predictor import Classifier
 from zh_albert.tasks.ngrams import hashed_ngrams, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import (
     EncodedText,

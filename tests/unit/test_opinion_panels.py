@@ -8,7 +8,7 @@ from apps.opinion_panels import agreement, opinions_table
 from apps.panels import Answer, classification_panel
 from apps.texts.languages import CHINESE, ENGLISH
 from tests.panel_reader import HOSTILE, OURS, Reader
-from zh_albert.inference.classification import Classification, EnsembleMembers
+from zh_albert.tasks.classification.predictor import Classification, EnsembleMembers
 
 TAGS = OURS | {"h4", "table", "tbody", "td", "th", "thead", "tr"}
 

@@ -13,7 +13,7 @@ from apps.panels import Answer
 from apps.texts.languages import CHINESE
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.errors import DataError
-from zh_albert.inference.classification import Classification, Classifier
+from zh_albert.tasks.classification.predictor import Classification, Classifier
 from zh_albert.tasks.texts import Content
 
 INFERRED = Classification("entailment", 0.8, {"entailment": 0.8, "neutral": 0.2})

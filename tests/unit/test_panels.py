@@ -24,7 +24,7 @@ from apps.texts.languages import CHINESE
 from apps.token_panels import CutText, tokens_panel
 from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.errors import DataError, MissingExtraError, ZhAlbertError
-from zh_albert.inference.classification import Classification, Classifier, EnsembleMembers
+from zh_albert.tasks.classification.predictor import Classification, Classifier, EnsembleMembers
 from zh_albert.tasks.texts import Content
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.words import segmenter

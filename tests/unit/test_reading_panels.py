@@ -18,7 +18,7 @@ from apps.texts.reading import PASSAGES
 from tests.panel_reader import HOSTILE, OURS
 from tests.panel_reader import Reader as PanelReader
 from zh_albert.errors import DataError
-from zh_albert.inference.reading import Answer, Reader
+from zh_albert.tasks.reading.predictor import Answer, Reader
 
 TAGS = OURS | {"mark", "table", "tbody", "td", "th", "thead", "tr"}
 FLOW = "za-flow za-passage"

@@ -12,11 +12,11 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import official_labels, official_tests, write_submission
 from zh_albert.clue.task import ClueTask, Form
 from zh_albert.errors import DataError
-from zh_albert.inference.choosing import Chooser
-from zh_albert.inference.classification import Classifier
 from zh_albert.inference.loading import load
-from zh_albert.inference.reading import Reader
-from zh_albert.inference.tagging import Tagger
+from zh_albert.tasks.choice.predictor import Chooser
+from zh_albert.tasks.classification.predictor import Classifier
+from zh_albert.tasks.ner.predictor import Tagger
+from zh_albert.tasks.reading.predictor import Reader
 
 
 class Submission(NamedTuple):

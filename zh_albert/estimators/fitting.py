@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from zh_albert.checkpoints.resolve import locate
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.inference.pools import as_count
+from zh_albert.tasks.chunks import as_count
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.characters import replace_surrogates

@@ -17,12 +17,12 @@ from zh_albert.estimators.fitting import (
     own_folder,
     refuse_no_targets,
 )
-from zh_albert.inference.tagging import Entity, as_entities
 from zh_albert.model.taggers import Head
 from zh_albert.tasks.ner.card import tagger_card
 from zh_albert.tasks.ner.examples import EntityExample, as_spans
 from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.ner.metrics import entity_metrics
+from zh_albert.tasks.ner.predictor import Entity, as_entities
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.texts import has_content, refuse_non_strings
 from zh_albert.training.events import Event

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.inference.choosing import Chooser
 from zh_albert.inference.loading import Predictor
-from zh_albert.inference.reading import Reader
 from zh_albert.inference.rows import blank_row, row_of
+from zh_albert.tasks.choice.predictor import Chooser
 from zh_albert.tasks.classification.examples import text_of
+from zh_albert.tasks.reading.predictor import Reader
 from zh_albert.textio import csv_rows, is_csv, parse_object
 
 Form = Literal["text", "jsonl", "csv"]

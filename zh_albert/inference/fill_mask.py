@@ -20,8 +20,8 @@ from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, DataError
-from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.chunks import as_count, as_list, pools
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch, build_input, pad
 from zh_albert.tokenization.token_sets import TokenSets

@@ -10,20 +10,20 @@ from typing import Any, Literal, Unpack, overload
 from zh_albert.checkpoints.resolve import locate
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ConfigError
-from zh_albert.inference.choosing import Chooser
-from zh_albert.inference.classification import (
+from zh_albert.inference.fill_mask import FillMask
+from zh_albert.runtimes.exported import RuntimeSettings
+from zh_albert.runtimes.runtime import Precision
+from zh_albert.runtimes.selection import RuntimeName, refuse_unknown_names
+from zh_albert.tasks.choice.predictor import Chooser
+from zh_albert.tasks.classification.predictor import (
     Classifier,
     MultiLabelClassifier,
     Regressor,
     open_classifier,
 )
-from zh_albert.inference.embedding import Embedder
-from zh_albert.inference.fill_mask import FillMask
-from zh_albert.inference.reading import Reader
-from zh_albert.inference.tagging import Tagger
-from zh_albert.runtimes.exported import RuntimeSettings
-from zh_albert.runtimes.runtime import Precision
-from zh_albert.runtimes.selection import RuntimeName, refuse_unknown_names
+from zh_albert.tasks.embedding.predictor import Embedder
+from zh_albert.tasks.ner.predictor import Tagger
+from zh_albert.tasks.reading.predictor import Reader
 
 Predictor = (
     Classifier | MultiLabelClassifier | Regressor | Chooser | Embedder | Tagger | Reader | FillMask

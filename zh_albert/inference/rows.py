@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from zh_albert.inference.choosing import Chooser
-from zh_albert.inference.classification import Classifier, MultiLabelClassifier, Regressor
-from zh_albert.inference.embedding import Embedder
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.inference.loading import Predictor
-from zh_albert.inference.reading import Reader
-from zh_albert.inference.tagging import Tagger
+from zh_albert.tasks.choice.predictor import Chooser
+from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
+from zh_albert.tasks.embedding.predictor import Embedder
+from zh_albert.tasks.ner.predictor import Tagger
+from zh_albert.tasks.reading.predictor import Reader
 
 _UNANSWERED: dict[type, dict[str, Any]] = {
     Classifier: {"label": None, "score": None, "scores": {}},

@@ -8,8 +8,11 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, FailFast, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from zh_albert.inference.choosing import Choice, Chooser
-from zh_albert.inference.classification import (
+from zh_albert.inference.fill_mask import BEAMS, MASK, RUN, FillMask, Spot
+from zh_albert.inference.loading import Predictor
+from zh_albert.tasks.choice.examples import Question
+from zh_albert.tasks.choice.predictor import Choice, Chooser
+from zh_albert.tasks.classification.predictor import (
     Classification,
     Classifier,
     Estimate,
@@ -17,12 +20,9 @@ from zh_albert.inference.classification import (
     MultiLabelClassifier,
     Regressor,
 )
-from zh_albert.inference.embedding import Embedder
-from zh_albert.inference.fill_mask import BEAMS, MASK, RUN, FillMask, Spot
-from zh_albert.inference.loading import Predictor
-from zh_albert.inference.reading import Answer, Reader
-from zh_albert.inference.tagging import Entity, Tagger
-from zh_albert.tasks.choice.examples import Question
+from zh_albert.tasks.embedding.predictor import Embedder
+from zh_albert.tasks.ner.predictor import Entity, Tagger
+from zh_albert.tasks.reading.predictor import Answer, Reader
 from zh_albert.tasks.texts import Content
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
-from zh_albert.inference.pools import as_list, pools
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
+from zh_albert.tasks.chunks import as_list, pools
 from zh_albert.tasks.embedding.embedder import NO_CONTENT, TextEmbedder
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
-from zh_albert.inference.pools import as_list
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.chooser import NO_CONTENT, TextChooser
 from zh_albert.tasks.choice.examples import Question, question_of
+from zh_albert.tasks.chunks import as_list
 
 _POOL = 512  # questions sorted together by length: bounds memory and the wait for the first result
 

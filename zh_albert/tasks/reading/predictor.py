@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Unpack, overload
 
 from zh_albert.errors import DataError
-from zh_albert.inference.pools import as_count, as_list, pools
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
+from zh_albert.tasks.chunks import as_count, as_list, pools
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
 from zh_albert.tasks.texts import refuse_non_pairs

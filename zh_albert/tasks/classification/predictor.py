@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Generic, TypeVar, Unpack
 
 from zh_albert.errors import DataError
-from zh_albert.inference.pools import as_list, pools
 from zh_albert.prefetch import map_prefetched
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
+from zh_albert.tasks.chunks import as_list, pools
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import pair_of, text_of
 from zh_albert.tasks.classification.heads import LabelSet, Value

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from zh_albert.inference.pools import as_list, pools
 from zh_albert.prefetch import map_prefetched
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
+from zh_albert.tasks.chunks import as_list, pools
 from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.tagger import EncodedPassage, TextTagger
 
