@@ -21,7 +21,6 @@ from tests.integration.conftest import Ran
 from zh_albert import AlbertTagger, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, DataError, ZhAlbertError
-from zh_albert.model.taggers import HEADS, Head
 from zh_albert.tasks.ner.examples import (
     EntityExample,
     EntitySpan,
@@ -37,6 +36,7 @@ from zh_albert.tasks.ner.finetune import (
     new_tagger,
 )
 from zh_albert.tasks.ner.merging import merged
+from zh_albert.tasks.ner.networks import HEADS, Head
 from zh_albert.tasks.ner.passages import training_passages
 from zh_albert.tasks.ner.predictor import Entity, Tagger
 from zh_albert.tasks.ner.soft_targets import SoftTags
