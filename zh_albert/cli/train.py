@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import click
 import typer
 
 from zh_albert.tasks.catalog import TASKS, forms
@@ -19,11 +18,13 @@ if TYPE_CHECKING:
     from zh_albert.tasks.task import Task
     from zh_albert.training.resume import RunState
 
+    _Name = str
+else:
+    _Name = Literal[tuple(TASKS)]
+
 Settings = TypeVar("Settings")
 
-TaskName = Annotated[
-    str, typer.Option(help="What to train for.", click_type=click.Choice(list(TASKS)))
-]
+TaskName = Annotated[_Name, typer.Option(help="What to train for.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
