@@ -21,7 +21,7 @@ from zh_albert.tasks.ner.passages import cuts
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import legal_moves, num_tags, spans_of, tags_of
-from zh_albert.tasks.window_batches import pad_windows
+from zh_albert.tasks.windows import pad_windows
 from zh_albert.tasks.window_ownership import decided_by
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
 from zh_albert.tokenization.encoding import Encoding, SpecialIds

@@ -26,9 +26,9 @@ from zh_albert.tasks.classification.soft_targets import (
     soft_losses,
 )
 from zh_albert.tasks.job import FineTuningJob, Questions
-from zh_albert.tasks.window_batches import collate_windows, merged_outputs
+from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import Size
+from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
 
@@ -86,12 +86,12 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         batch_tokens = self.config.train.batch_tokens
         return [text.readings[0].size.within(batch_tokens) for text in self.texts]
 
-    def batch(self, chosen: list[int], rng: random.Random) -> Batch:
+    def load(self, item: SeededBatch) -> Batch:
         """See ``FineTuningJob``; of a pair in both orders a batch has one."""
-        batch_tokens = self.config.train.batch_tokens
-        texts = [rng.choice(self.texts[n].readings).drawn(batch_tokens, rng) for n in chosen]
-        inputs = collate_windows(texts, self.model.config.pad_token_id) | self._inputs(chosen)
-        weight = float(self.weights[chosen].sum())
+        rng, batch_tokens = random.Random(item.seed), self.config.train.batch_tokens
+        texts = [rng.choice(self.texts[n].readings).drawn(batch_tokens, rng) for n in item.texts]
+        inputs = collate_windows(texts, self.model.config.pad_token_id) | self._inputs(item.texts)
+        weight = float(self.weights[item.texts].sum())
         return Batch(inputs, weight=weight, tokens=sum(text.tokens for text in texts))
 
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
