@@ -12,7 +12,7 @@ from torch import Tensor
 from zh_albert.model.config import AlbertConfig
 from zh_albert.prefetch import map_prefetched
 from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.windows import EncodedText, averaged
+from zh_albert.tasks.windows import EncodedText
 from zh_albert.tokenization.encoding import ModelInput, pad
 from zh_albert.training.batching import Size, sorted_batches
 
@@ -115,6 +115,8 @@ def predicted_outputs(
     totals = [text.tokens for text in texts]
     for places, rows in window_outputs(texts, runtimes, config, batch_tokens=batch_tokens):
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
-        weighted = averaged(torch.from_numpy(rows), odds=odds) * torch.tensor(share)[:, None]
+        outputs = torch.from_numpy(rows)
+        counted = outputs.double().exp() if odds else outputs.float()
+        weighted = counted * torch.tensor(share)[:, None]
         merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
     return merged.log().float() if odds else merged

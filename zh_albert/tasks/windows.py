@@ -98,7 +98,7 @@ class EncodedText:
 
     @property
     def size(self) -> Size:
-        """What the text costs in a batch."""
+        """Its cost in a batch."""
         return Size(rows=len(self.windows), length=max(map(len, self.windows)))
 
     @property
@@ -205,11 +205,7 @@ def merged_outputs(
         Shape: (texts, width).
     """
     outputs: Tensor = module(*(inputs[name] for name in INPUT_NAMES))
-    weighted = averaged(outputs, odds=odds) * inputs["share"][:, None]
+    counted = outputs.double().exp() if odds else outputs.float()
+    weighted = counted * inputs["share"][:, None]
     merged = weighted.new_zeros(texts, outputs.shape[-1]).index_add(0, inputs["owner"], weighted)
     return merged.log().float() if odds else merged
-
-
-def averaged(outputs: Tensor, *, odds: bool) -> Tensor:
-    """Return what is averaged over windows: the outputs, or their odds in double precision."""
-    return outputs.double().exp() if odds else outputs.float()

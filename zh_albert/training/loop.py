@@ -119,7 +119,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     resume: bool = False,
     selection: BestCheckpoint | None = None,
     observers: Sequence[Observer] = (),
-    on_update: Callable[[int, int], None] | None = None,
+    on_update: Callable[[int, int], None] = lambda _update, _total: None,
 ) -> RunState:
     """Train ``model`` in place and return where the run ended.
 
@@ -184,8 +184,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     last_save = time.monotonic()
     with stop_requests() as stop_requested:
         for items, epoch_done in _remaining(source, width, position, total):
-            if on_update:
-                on_update(position.update, total)
+            on_update(position.update, total)
             rate = learning_rate(config, position.update, total)
             for group in prepared.param_groups:
                 group["lr"] = rate
