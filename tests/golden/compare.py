@@ -93,7 +93,7 @@ def bundled_runs(*, quick: bool) -> list[dict[str, Any]]:
         others = found[:1] if name == "encoder" or quick else found
         for number, (engine, precision) in enumerate(others):
             settings = {"engine": engine, "precision": precision}
-            run = _run(f"{engine} {precision}", settings, every=8 if quick else 4, start=number)
+            run = _run(f"{engine} {precision}", settings, every=16 if quick else 4, start=number)
             runs.append(run)
         models.append({"name": name, "path": name, "kind": kind, "runs": runs})
     return models

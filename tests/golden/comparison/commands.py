@@ -24,7 +24,8 @@ from tests.golden.comparison.texts import Inputs, as_row
 
 _STARTS_S = 120  # that a server may take to open all models
 _TOGETHER = 32  # texts of a request
-_THREADS = 2  # of ``predict``: batches then run side by side
+_THREADS = {"masks": 1}  # of ``predict``; elsewhere two, so that batches run side by side
+_QUICK = ("sentiment", "ner", "reader", "similarity")
 
 
 def predictions(
@@ -36,25 +37,26 @@ def predictions(
         checkout: Whose command.
         models: By name, each with the kind of what it is asked.
         inputs: See there.
-        quick: JSON Lines only.
+        quick: Some of the models, JSON Lines only.
     """
     for name, kind in models.items():
+        if quick and name not in _QUICK:
+            continue
+        threads = _THREADS.get(kind, 2)
         asked = getattr(inputs, kind)
         rows = [as_row(kind, one) for one in asked]
-        lines = [json.dumps(row) for row in rows]
-        yield _predicted(checkout, name, "jsonl", lines)
-        if quick:
-            continue
-        plain = [row for row in rows if all(_is_plain(text) for text in row.values())]
-        if kind in ("texts", "masks"):
-            yield _predicted(checkout, name, "txt", [row["text"] for row in plain])
-        else:
-            lines = ["\t".join(row.values()) for row in plain]
-            yield _predicted(checkout, name, "txt", lines)
-        if kind == "questions":
+        forms: list[tuple[str, list[str], tuple[str, ...]]] = [
+            ("jsonl", [json.dumps(row) for row in rows], ())
+        ]
+        if not quick:
+            plain = [row for row in rows if all(_is_plain(text) for text in row.values())]
+            forms.append(("txt", ["\t".join(row.values()) for row in plain], ()))
+            forms.append(("csv", _csv_rows(rows[:200]), ()))
+        if kind == "questions" and not quick:
             lines = [json.dumps(row) for row in rows[:60]]
-            yield _predicted(checkout, name, "jsonl", lines, "--top-k", "4")
-        yield _predicted(checkout, name, "csv", _csv_rows(rows[:200]))
+            forms.append(("jsonl", lines, ("--top-k", "4")))
+        for form, lines, options in forms:
+            yield _predicted(checkout, name, form, lines, options, threads=threads)
 
 
 def _is_plain(text: str) -> bool:
@@ -77,12 +79,18 @@ def _csv_rows(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _predicted(
-    checkout: Checkout, model: str, form: str, lines: Sequence[str], *options: str
+    checkout: Checkout,
+    model: str,
+    form: str,
+    lines: Sequence[str],
+    options: Sequence[str],
+    *,
+    threads: int,
 ) -> Comparison:
     file = checkout.folder / f"asked.{form}"
     file.write_bytes("".join(f"{line}\n" for line in lines).encode())
     command = (*COMMAND_LINE, "predict", model, file.name, *options)
-    printed = checkout.run(command, threads=_THREADS).decode().removesuffix("\n").split("\n")
+    printed = checkout.run(command, threads=threads).decode().removesuffix("\n").split("\n")
     shown = lines[1:] if form == "csv" else lines
     if len(printed) != len(shown):
         raise ComparisonError(f"{model}, {form}: {len(shown)} asked, {len(printed)} lines printed")
