@@ -4,7 +4,7 @@ Every task reads long texts in overlapping windows and puts the answers together
 nothing is cut and a text that fits one window is read as without windows. Classification, multiple
 choice and sentence vectors average a long text's outputs over its windows, each weighing by its
 tokens, in training as in prediction. Of choices the odds are averaged: what speaks for one stands
-in one window mostly, and must not be outvoted by the others (docs/experiments, pairs and choices).
+in one window mostly, and must not be outvoted by the others (docs/experiments/multiple-choice.md).
 """
 
 from __future__ import annotations
