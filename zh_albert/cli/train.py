@@ -77,7 +77,7 @@ def finetune(
     face = TASKS[task]
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
-    settings = configio.build(face.config, values, source=str(config or "--set"))
+    settings = configio.build(face.job.config_type, values, source=str(config or "--set"))
     start = start_of(init)
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):

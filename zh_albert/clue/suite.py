@@ -111,7 +111,9 @@ def recipe_of(task: ClueTask, overrides: Mapping[str, Any], seed: int) -> Any:
     if isinstance(train := overrides.get("train"), Mapping) and "seed" in train:
         raise ConfigError("train.seed: seeds are 1, 2, 3 …; --seeds says how many")
     settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
-    return build(TASKS[task.trained_as].config, settings, source=f"the recipe of {task.name}")
+    return build(
+        TASKS[task.trained_as].job.config_type, settings, source=f"the recipe of {task.name}"
+    )
 
 
 def run_task(

@@ -115,6 +115,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
     """
 
     model_type: ClassVar[type[TaskModel[Any, Any]]]
+    config_type: ClassVar[type[JobConfig]]
     metric: str = "accuracy"
     takes_unlabelled: ClassVar[bool] = False
     """Whether texts without labels can be learned from, with a teacher."""
@@ -312,11 +313,11 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             self.probe(progress)
 
     def _ask(self, folder: Path, instances: int, progress: Observer) -> None:
-        opened: list[Model] = []  # not before there is something left to ask
+        opened: list[Any] = []  # not before there is something left to ask
 
         def ask(some: list[int]) -> Any:
             if not opened:
-                opened.append(with_runtimes(type(self.model).load(folder), folder))
+                opened.append(with_runtimes(self.model_type.load(folder), folder))
             return self.teacher_logits(opened[0], some)
 
         lengths, width, counts = self.questions()
