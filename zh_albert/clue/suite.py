@@ -17,6 +17,7 @@ from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
+from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import atomic_write, encode_json
@@ -147,8 +148,15 @@ def run_task(
     for seed in range(1, seeds + 1):
         config = recipe_of(task, overrides, seed)
         run = out / f"seed-{seed}"
-        face.job.finetune(
-            examples, dev, config, init=init, out=run, resume=True, observers=[progress]
+        finetune(
+            face.job,
+            examples,
+            dev,
+            config,
+            init=init,
+            out=run,
+            resume=True,
+            observers=[progress],
         )
         scores.append(_percent(task, _score(face, run, splits.scored, progress)))
     return Result(task, scores)

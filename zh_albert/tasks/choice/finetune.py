@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -16,6 +17,7 @@ from zh_albert.distillation.losses import divergence
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
+from zh_albert.tasks import run
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
 from zh_albert.tasks.choice.chooser import TextChooser
@@ -177,7 +179,7 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
         return evaluate(self.model, self.dev)
 
 
-finetune = ChoiceJob.finetune
+finetune = partial(run.finetune, ChoiceJob)
 
 
 def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[str, Any]:

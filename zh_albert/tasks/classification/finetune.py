@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks import run
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
@@ -223,7 +225,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         return evaluate(self.model, self.dev, tune=True)
 
 
-finetune = ClassificationJob.finetune
+finetune = partial(run.finetune, ClassificationJob)
 
 
 def evaluate(

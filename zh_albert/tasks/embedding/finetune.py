@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from zh_albert.configio import renamed
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks import run
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.correlations import correlations
 from zh_albert.tasks.embedding.card import embedder_card
@@ -143,7 +144,7 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         return evaluate(self.model, self.dev)
 
 
-finetune = EmbeddingJob.finetune
+finetune = partial(run.finetune, EmbeddingJob)
 
 
 def new_embedder(config: FinetuneConfig, *, init: Path | None) -> TextEmbedder:

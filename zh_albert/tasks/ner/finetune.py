@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.tasks import run
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, Questions
@@ -190,7 +192,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         return evaluate(self.model, self.dev, tune=True)
 
 
-finetune = TaggingJob.finetune
+finetune = partial(run.finetune, TaggingJob)
 
 
 def evaluate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
+from zh_albert.tasks import run
 from zh_albert.tasks.batched_inference import network_outputs
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import timed
@@ -185,7 +187,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         return evaluate(self.model, self.dev, tune=self.predicts_no_answer)
 
 
-finetune = ReadingJob.finetune
+finetune = partial(run.finetune, ReadingJob)
 
 
 def evaluate(

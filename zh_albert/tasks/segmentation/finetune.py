@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks import run
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob
@@ -105,7 +107,7 @@ class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
         return evaluate(self.model, self.dev)
 
 
-finetune = SegmentationJob.finetune
+finetune = partial(run.finetune, SegmentationJob)
 
 
 def evaluate(segmenter: TextSegmenter, examples: Sequence[SegmentationExample]) -> dict[str, Any]:
