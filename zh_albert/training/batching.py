@@ -1,7 +1,7 @@
-"""Batches of about equally long texts, cut by a budget of tokens rather than by a count.
+"""Length-bucketed batches, cut by a budget of tokens rather than by a number of texts.
 
-Padding is what slows batches of texts of mixed length: at a fixed batch size of 32 most of the
-work on short Chinese texts would be padding.
+Padding is what slows down batches of texts of mixed length: at a fixed batch size of 32, most of
+the work on short Chinese texts would be padding.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING
 from zh_albert.training.resume import seed_for
 
 if TYPE_CHECKING:
-    from zh_albert.training.loop import Batch  # which loads accelerate; answering needs none
+    from zh_albert.training.loop import Batch  # loads accelerate, which inference does not need
 
-_POOL = 4096  # texts sorted together: long enough for little padding, short enough to stay random
+_POOL = 4096  # texts sorted by length together: large for little padding, small for randomness
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a text costs in a batch: its windows (rows), each padded to the batch's longest."""
+    """Size of one text in a batch: its windows (rows), each padded to the batch's longest row."""
 
     rows: int
     length: int
 
     def within(self, tokens: int) -> Size:
-        """Return the size with as many windows as fit so many tokens, at least one."""
+        """Return the size reduced to as many windows as fit in ``tokens``, at least one."""
         return Size(max(1, min(self.rows, tokens // self.length)), self.length)
 
 
 def budget_batches(order: Sequence[int], sizes: Sequence[Size], max_tokens: int) -> list[list[int]]:
     """Cut ``order`` into batches whose padded size stays within ``max_tokens``.
 
-    A text that is larger than the budget alone makes a batch of its own.
+    A text that exceeds the budget by itself becomes a batch of its own.
 
     >>> sizes = [Size(1, 10), Size(1, 12), Size(3, 20), Size(1, 20)]
     >>> budget_batches([0, 1, 2, 3], sizes, 30)
@@ -53,13 +53,13 @@ def budget_batches(order: Sequence[int], sizes: Sequence[Size], max_tokens: int)
 
 
 def sorted_batches(sizes: Sequence[Size], max_tokens: int) -> list[list[int]]:
-    """Return batches of texts of like length, shortest first; every index occurs once."""
+    """Return batches of texts of similar length, shortest first; every index occurs once."""
     order = sorted(range(len(sizes)), key=lambda index: (sizes[index].length, sizes[index].rows))
     return budget_batches(order, sizes, max_tokens)
 
 
 def shuffled_batches(sizes: Sequence[Size], max_tokens: int, rng: random.Random) -> list[list[int]]:
-    """Return one epoch's batches: random texts, of like length within a batch, in random order."""
+    """Return one epoch's batches in random order, each of random texts of similar length."""
     order = list(range(len(sizes)))
     rng.shuffle(order)
     batches: list[list[int]] = []
@@ -71,14 +71,14 @@ def shuffled_batches(sizes: Sequence[Size], max_tokens: int, rng: random.Random)
 
 
 class ShuffledSource:
-    """Training batches of texts in an order of its own each epoch; a ``BatchSource``.
+    """Batches of texts, shuffled anew for each epoch; a ``BatchSource``.
 
     Args:
-        sizes: What each text costs.
-        load: Makes the batch of the texts with these indices; what it draws by chance, in each
-            epoch anew, it draws from the generator.
-        batch_tokens: Padded tokens of a batch.
-        seed: Decides the order, together with the epoch.
+        sizes: Size of each text.
+        load: Builds the batch of the texts with these indices. Random choices that differ between
+            epochs are drawn from the generator it receives.
+        batch_tokens: Tokens of a batch, padding included.
+        seed: Determines the order, together with the epoch.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class ShuffledSource:
         self._batch_tokens, self._seed = batch_tokens, seed
 
     def plan(self, epoch: int) -> list[tuple[int, list[int]]]:
-        """Return the epoch's batches: what seeds each, and indices of texts."""
+        """Return the epoch's batches: a seed for each, and the indices of its texts."""
         rng = random.Random(seed_for(self._seed, epoch, 0))
         batches = shuffled_batches(self._sizes, self._batch_tokens, rng)
         return [(seed_for(self._seed, epoch, n), batch) for n, batch in enumerate(batches, start=1)]
 
     def load(self, item: tuple[int, list[int]]) -> Batch:
-        """Make one batch."""
+        """Build one batch."""
         seed, numbers = item
         return self._load(numbers, random.Random(seed))
