@@ -171,7 +171,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
     run = read_run(write_run(tmp_path / "job"))
     with pytest.raises(ConfigError, match="did you mean 'masked_accuracy'"):
         draw_curves([run], ["masked_acuracy"])
-    with pytest.raises(ConfigError, match="at most 7 labels.*found 9"):
+    with pytest.raises(ConfigError, match=r"at most 7 labels.*found 9"):
         draw_curves([read_run(tmp_path / "job", str(number)) for number in range(9)])
     with pytest.raises(ConfigError, match=r"\.svg or \.png"):
         write_picture(draw_curves([run]), tmp_path / "curves.pdf")
