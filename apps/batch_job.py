@@ -20,7 +20,6 @@ from apps.jobs import Job
 from apps.tables import HEAD_ROWS, Row, Table, as_cell, read_rows
 from apps.texts.languages import Language
 from zh_albert.errors import DataError
-from zh_albert.inference.rows import blank_row, row_of
 from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
@@ -76,7 +75,7 @@ class BatchJob(Job):
         self.result: Path | None = None
         self._say = say
         self._names = {
-            key: _unused(f"{name}_{key}", table.columns) for key in (*blank_row(model), "error")
+            key: _unused(f"{name}_{key}", table.columns) for key in (*model.unanswered, "error")
         }
         self.new_columns = list(self._names.values())
         self.main_column = self._names.get("text", self.new_columns[0])
@@ -128,9 +127,9 @@ class BatchJob(Job):
         if isinstance(answer, DataError) or not all(map(has_content, texts)):
             self.unanswered += 1
             missing = self._say.batch.no_text if len(texts) == 1 else self._say.batch.text_missing
-            given = {**blank_row(self.model), "error": missing}
+            given = {**dict(self.model.unanswered), "error": missing}
         else:
-            given = {**row_of(self.model, answer), "error": None}
+            given = {**self.model.row(answer), "error": None}
             self.counts.update(self._labels(given))
         return {self._names[key]: value for key, value in given.items()}
 

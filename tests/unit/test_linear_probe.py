@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from tests.micro import CONFIG, save_micro_encoder
-from zh_albert.model.taggers import TokenTagger
+from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
 from zh_albert.tasks.classification import finetune as classification

@@ -86,26 +86,26 @@ def refuse_no_examples(count: int, path: Path | str) -> None:
         raise DataError(f"{path}: no examples: the file is empty")
 
 
-def refuse_non_strings(texts: Sequence[Any]) -> None:
-    """Check what a caller hands in as texts.
+def refuse_non_strings(texts: Sequence[Any], *, counted_from: int = 0) -> None:
+    """Check a caller's texts.
 
     Raises:
-        DataError: Naming the first element that is not a string.
+        DataError: Naming the first element that is not a string; the first is ``counted_from``.
     """
-    for index, text in enumerate(texts):
+    for index, text in enumerate(texts, start=counted_from):
         if not isinstance(text, str):
             raise DataError(
                 f"texts[{index}]: expected a string, found {type(text).__name__}: {text!r:.50}"
             )
 
 
-def refuse_non_pairs(pairs: Sequence[Any]) -> None:
-    """Check what a caller hands in as pairs of texts.
+def refuse_non_pairs(pairs: Sequence[Any], *, counted_from: int = 0) -> None:
+    """Check a caller's pairs of texts.
 
     Raises:
-        DataError: Naming the first element that is not two strings.
+        DataError: Naming the first element that is not two strings; the first is ``counted_from``.
     """
-    for index, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs, start=counted_from):
         two = isinstance(pair, tuple | list) and len(pair) == 2
         if not (two and all(isinstance(text, str) for text in pair)):
             raise DataError(

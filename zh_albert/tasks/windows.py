@@ -1,4 +1,4 @@
-"""Texts of any length as windows that a model can read, and which window decides what.
+"""Texts of any length as windows that a model can read.
 
 Every task reads long texts in overlapping windows and puts the answers together again, so that
 nothing is cut and a text that fits one window is read as without windows.
@@ -6,26 +6,16 @@ nothing is cut and a text that fits one window is read as without windows.
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.running import network_outputs
 from zh_albert.tokenization.encoding import (
     Encoding,
     ModelInput,
     SpecialIds,
     build_input,
-    pad,
     truncate_pair,
     windows,
 )
@@ -107,6 +97,11 @@ class EncodedText:
         """Tokens of all windows."""
         return sum(map(len, self.windows))
 
+    @property
+    def text_tokens(self) -> int:
+        """Tokens of the text itself, each counted once."""
+        return self.parts[-1].stop
+
 
 def encode_windows(encoding: Encoding, special: SpecialIds, window: WindowConfig) -> EncodedText:
     """Cut one text's tokens into windows."""
@@ -158,71 +153,3 @@ def encode_mirrored(
     back = encode_pair(second, first, special, window)
     inputs, parts = there.windows + back.windows, there.parts + back.parts
     return EncodedText(inputs, parts, turned=len(there.windows))
-
-
-def decided_by(parts: Sequence[range]) -> list[range]:
-    """Say which window decides what: the one that has the most of the text around it.
-
-    What stands from token ``i`` to token ``j``, both of them in it, is decided by the window
-    whose range holds ``i + j``; so a single token ``i`` by the one that holds ``2 * i``. The
-    ranges lie side by side. Something longer than the overlap can be in no window as a whole.
-
-    >>> decided_by([range(0, 6), range(4, 10)])  # tokens 0 to 4, then 5 to 9
-    [range(0, 10), range(10, 19)]
-    """
-    doubled_centres = [part.start + part.stop - 1 for part in parts]
-    # Of two windows the nearer centre wins; half-way between them the first one.
-    limits = [(a + b) // 2 + 1 for a, b in itertools.pairwise(doubled_centres)]
-    starts, ends = [2 * parts[0].start, *limits], [*limits, 2 * parts[-1].stop - 1]
-    return [range(start, end) for start, end in zip(starts, ends, strict=True)]
-
-
-def tokens_in(decided: range) -> range:
-    """Return the tokens of a range of ``decided_by``; those of all windows are the whole text.
-
-    >>> [tokens_in(decided) for decided in decided_by([range(0, 6), range(4, 10)])]
-    [range(0, 5), range(5, 10)]
-    """
-    return range(-(-decided.start // 2), -(-decided.stop // 2))
-
-
-def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
-    """Make one batch of windows.
-
-    Returns:
-        The tensors of ``INPUT_NAMES``. Shape of each: (windows, length).
-    """
-    return {name: torch.from_numpy(a) for name, a in pad(inputs, pad_id)._asdict().items()}
-
-
-def window_outputs(
-    texts: Sequence[EncodedText],
-    runtimes: Runtimes,
-    config: AlbertConfig,
-    *,
-    batch_tokens: int | None = None,
-) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
-    """Run a network over windows of like length, whichever texts they are of.
-
-    So the memory a forward pass takes depends on ``batch_tokens``, not on the longest text.
-
-    Args:
-        texts: Any number of windows each.
-        runtimes: See ``network_outputs``.
-        config: The encoder's.
-        batch_tokens: See ``network_outputs``.
-
-    Yields:
-        The text and the window of each row, and the outputs of these rows.
-    """
-    places = [(t, w) for t, text in enumerate(texts) for w in range(len(text.windows))]
-    inputs = [texts[t].windows[w] for t, w in places]
-    outputs = network_outputs(
-        [len(window) for window in inputs],
-        inputs.__getitem__,
-        runtimes,
-        config,
-        batch_tokens=batch_tokens,
-    )
-    for chosen, rows in outputs:
-        yield [places[number] for number in chosen], rows
