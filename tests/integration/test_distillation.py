@@ -162,7 +162,7 @@ def test_a_teacher_of_the_same_size_that_reads_other_tokens_is_refused(
     with pytest.raises(CheckpointError, match="2 rows of its vocabulary are other tokens"):
         run.distil(config)
     (folder / "vocab.txt").write_text("\n".join(rows[:5000]) + "\n", "utf-8")
-    with pytest.raises(CheckpointError, match="it is cut or belongs to another model"):
+    with pytest.raises(CheckpointError, match="it is truncated or belongs to another model"):
         run.distil(config, resume=True)
 
 
