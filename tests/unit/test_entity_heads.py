@@ -21,9 +21,8 @@ from zh_albert.tasks.ner.networks import HEADS, Head, build_tagger, rotated
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import legal_moves, num_tags, spans_of, tags_of
-from zh_albert.tasks.window_batches import pad_windows
 from zh_albert.tasks.window_ownership import decided_by
-from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
+from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows, pad_windows
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 
 SPECIAL = SpecialIds(pad=0, unk=1, cls=2, sep=3, mask=4)

@@ -21,8 +21,8 @@ from zh_albert.tasks.classification import finetune as classification
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.heads import LabelHead, LabelSet, OneClass, Value
-from zh_albert.tasks.classification.labels import Label
 from zh_albert.tasks.classification.linear_probe import probe_head
+from zh_albert.tasks.fields import Label
 from zh_albert.tasks.ner import finetune as ner
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
 from zh_albert.tasks.windows import WindowConfig

@@ -28,10 +28,10 @@ from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.runtimes.selection import Runtimes, choose_runtimes
+from zh_albert.tasks.batched_inference import network_outputs
 from zh_albert.tasks.choice.network import ChoiceScorer
 from zh_albert.tasks.ner.networks import HEADS, build_tagger
 from zh_albert.tasks.reading.network import SpanReader
-from zh_albert.tasks.window_batches import network_outputs
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch
 
 CONFIG = AlbertConfig(

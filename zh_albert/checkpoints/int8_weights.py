@@ -2,7 +2,7 @@
 
 A row of a matrix produces one output and a row of a table is one entry, so each has a range of its
 own. Most numbers of a row are far from its largest, so deflated they take 6.8 bits each; with
-integers up to 127 they take 7.1 bits and dev scores are the same (docs/experiments.md#integers).
+integers up to 127 they take 7.1 bits and dev scores are the same (docs/experiments/int8.md).
 Only the layers, the pooler and the word table are stored in int8: they are nearly all of the
 numbers, and for the rest (positions, the embeddings' projection, heads) the rounding error costs
 more than the bytes are worth. In memory a model is always floating point; only the file is int8.

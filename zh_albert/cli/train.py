@@ -74,15 +74,15 @@ def finetune(
     from zh_albert.training.run_folder import refuse_taken
 
     keep_freed_memory()
-    job = TASKS[task]
+    face = TASKS[task]
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
-    settings = configio.build(job.config, values, source=str(config or "--set"))
+    settings = configio.build(face.config, values, source=str(config or "--set"))
     start = resolve_init(init)
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
         echo(f"nothing to resume in {out}: starting anew")
-    examples, dev_examples, excluded = (_read(job, paths) for paths in (train, dev, exclude or []))
+    examples, dev_examples, excluded = (_read(face, paths) for paths in (train, dev, exclude or []))
     kept = without(examples, excluded)
     if len(kept) < len(examples):
         echo(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
@@ -90,10 +90,10 @@ def finetune(
         echo(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
     further = {}
     if unlabelled:
-        if job.read_unlabelled is None:
+        if face.read_unlabelled is None:
             able = [name for name in TASKS if TASKS[name].read_unlabelled]
             raise ConfigError(f"--unlabelled is for {', '.join(able)}, not for {task}")
-        texts = [text for path in unlabelled for text in job.read_unlabelled(path)]
+        texts = [text for path in unlabelled for text in face.read_unlabelled(path)]
         further["unlabelled"] = without(texts, excluded)
         if dropped := len(texts) - len(further["unlabelled"]):
             echo(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
@@ -101,7 +101,7 @@ def finetune(
         echo(f"starting from random weights ({settings.model.preset})")
     try:
         with TrainingDisplay() as display:
-            _, position = job.finetune(
+            _, position = face.job.finetune(
                 kept,
                 dev_examples,
                 settings,
@@ -243,9 +243,9 @@ def baseline(
     from zh_albert.cli.progress import echo
     from zh_albert.tasks.texts import without
 
-    job = TASKS[task]
-    examples = without(_read(job, train), _read(job, exclude or []))
-    scores = job.score_baseline(examples, _read(job, dev))
+    face = TASKS[task]
+    examples = without(_read(face, train), _read(face, exclude or []))
+    scores = face.score_baseline(examples, _read(face, dev))
     if "pearson" in scores and task in ("classification", "pair"):
         echo('note: the labels are numbers, so values are learned; for classes write them as "0"')
     _show({**scores, "task": task}, as_json=as_json)

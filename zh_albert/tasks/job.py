@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, fields, replace
@@ -40,11 +39,10 @@ from zh_albert.tasks.config import JobConfig, starting_point
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.texts import HasText, fresh
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import ShuffledSource, Size
+from zh_albert.training.batching import SeededBatch, Size, seeded_batches
 from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
 from zh_albert.training.loop import (
     Batch,
-    BatchSource,
     BestCheckpoint,
     LossOutput,
     is_first_process,
@@ -177,21 +175,24 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         """Make the training instances, unlabelled ones last; return what each costs in a batch."""
 
     @abstractmethod
-    def batch(self, chosen: list[int], rng: random.Random) -> Batch:
-        """Make the batch of some instances; chance comes from the generator alone."""
+    def load(self, item: SeededBatch) -> Batch:
+        """Make the batch of some instances; chance comes from the batch's seed alone."""
 
     @abstractmethod
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
         """Return the loss of a batch, summed over what ``Batch.weight`` counts."""
 
-    def source(self, sizes: Sequence[Size]) -> BatchSource:
-        """Return the batches of each epoch."""
+    def plan(self, epoch: int) -> list[SeededBatch]:
+        """Return an epoch's batches; with ``load`` the job is the loop's ``BatchSource``."""
         train = self.config.train
-        return ShuffledSource(sizes, self.batch, batch_tokens=train.batch_tokens, seed=train.seed)
+        return seeded_batches(self.sizes, train.batch_tokens, seed=train.seed, epoch=epoch)
 
     def chance_loss(self) -> float | None:
         """Return the mean loss of guessing, see ``ChanceWatch``; None: it is not watched."""
         return None
+
+    def on_update(self, update: int, total: int) -> None:
+        """Change what depends on the time; called on every process before each update."""
 
     @abstractmethod
     def evaluate(self) -> Mapping[str, Any]:
@@ -266,8 +267,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
 
         if warning := self._beyond_training():
             progress(Warned(update=0, text=warning))
-        source = self._prepared(progress)
-        used = replace(config, train=resolved(config.train, source))
+        self._prepare(progress)
+        used = replace(config, train=resolved(config.train, self))
         watches = []
         if (chance := self.chance_loss()) is not None:
             watches.append(ChanceWatch(chance, config.train.peak_lr, progress))
@@ -283,13 +284,14 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         state = train(
             self.trained,
             matching_states(self.loss, config.teacher, model),
-            source,
+            self,
             used.train,
             state_folder=state_folder(out) if out else None,
             settings=settings,
             resume=resume,
             selection=BestCheckpoint(assess if self.dev else None, metric=self.metric, keep=keep),
             observers=[*listeners, *watches],
+            on_update=self.on_update,
         )
         if best:
             model.module.load_state_dict(best)
@@ -297,15 +299,14 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         # Every process has trained the same weights, but only the first has kept the best ones.
         return (self._reopened(out) if out and is_first_process() else model), state
 
-    def _prepared(self, progress: Observer) -> BatchSource:
+    def _prepare(self, progress: Observer) -> None:
         """Make everything the loop needs: instances, soft targets, n-grams, the head's start."""
-        sizes = self.encode(progress)
+        self.sizes = self.encode(progress)
         if self.teacher:
-            self._ask(self.teacher, len(sizes), progress)
+            self._ask(self.teacher, len(self.sizes), progress)
         self.fit_ngrams(progress)
         if self.init is not None:
             self.probe(progress)
-        return self.source(sizes)
 
     def _ask(self, folder: Path, instances: int, progress: Observer) -> None:
         opened: list[Model] = []  # not before there is something left to ask

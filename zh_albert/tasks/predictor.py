@@ -15,8 +15,8 @@ from pydantic_core import PydanticCustomError
 from zh_albert.errors import DataError
 from zh_albert.prefetch import map_prefetched
 from zh_albert.tasks.chunks import as_list, chunks
+from zh_albert.tasks.fields import checked_string, refuse_missing_fields
 from zh_albert.tasks.model import TaskModel
-from zh_albert.tasks.texts import checked_string, refuse_missing_fields
 
 Content = TypeVar("Content")
 Encoded = TypeVar("Encoded")

@@ -13,7 +13,6 @@ from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.training.events import Observer
-from zh_albert.training.resume import RunState
 from zh_albert.training.stages import silent, watched
 
 
@@ -53,30 +52,6 @@ class Task:
     metric: str = "accuracy"
     best_score: float = 1.0
     read_unlabelled: Callable[[Path], list[Any]] | None = None
-
-    def finetune(
-        self,
-        examples: Sequence[Any],
-        dev: Sequence[Any],
-        config: JobConfig,
-        *,
-        unlabelled: Sequence[Any] = (),
-        init: Path | None = None,
-        out: Path | None = None,
-        resume: bool = False,
-        observers: Sequence[Observer] = (),
-    ) -> tuple[Any, RunState]:
-        """Train a model; see ``FineTuningJob.finetune``."""
-        return self.job.finetune(
-            examples,
-            dev,
-            config,
-            unlabelled=unlabelled,
-            init=init,
-            out=out,
-            resume=resume,
-            observers=observers,
-        )
 
     def open(self, folder: Path, **how: Unpack[RuntimeSettings]) -> AnyPredictor:
         """Open a model folder; see ``zh_albert.load`` for what runs it.

@@ -1,21 +1,30 @@
 """Texts of any length as windows that a model can read.
 
 Every task reads long texts in overlapping windows and puts the answers together again, so that
-nothing is cut and a text that fits one window is read as without windows.
+nothing is cut and a text that fits one window is read as without windows. Classification, multiple
+choice and sentence vectors average a long text's outputs over its windows, each weighing by its
+tokens, in training as in prediction. Of choices the odds are averaged: what speaks for one stands
+in one window mostly, and must not be outvoted by the others (docs/experiments/multiple-choice.md).
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tokenization.encoding import (
+    INPUT_NAMES,
     Encoding,
     ModelInput,
     SpecialIds,
     build_input,
+    pad,
     truncate_pair,
     windows,
 )
@@ -89,7 +98,7 @@ class EncodedText:
 
     @property
     def size(self) -> Size:
-        """What the text costs in a batch."""
+        """Its cost in a batch."""
         return Size(rows=len(self.windows), length=max(map(len, self.windows)))
 
     @property
@@ -153,3 +162,50 @@ def encode_mirrored(
     back = encode_pair(second, first, special, window)
     inputs, parts = there.windows + back.windows, there.parts + back.parts
     return EncodedText(inputs, parts, turned=len(there.windows))
+
+
+def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
+    """Make one batch of windows.
+
+    Returns:
+        The tensors of ``INPUT_NAMES``. Shape of each: (windows, length).
+    """
+    return {name: torch.from_numpy(a) for name, a in pad(inputs, pad_id)._asdict().items()}
+
+
+def collate_windows(texts: Sequence[EncodedText], pad_id: int) -> dict[str, Tensor]:
+    """Pad the windows of several texts into one batch.
+
+    Returns:
+        ``token_ids``, ``type_ids``, ``mask``: Shape: (windows, length). ``owner``: the text of
+        each window; ``share``: its share of the text's tokens. Shape: (windows,).
+    """
+    inputs = [window for text in texts for window in text.windows]
+    owner = [index for index, text in enumerate(texts) for _ in text.windows]
+    share = [len(window) / text.tokens for text in texts for window in text.windows]
+    return {
+        **pad_windows(inputs, pad_id),
+        "owner": torch.tensor(owner),
+        "share": torch.tensor(share),
+    }
+
+
+def merged_outputs(
+    module: nn.Module, inputs: Mapping[str, Tensor], texts: int, *, odds: bool = False
+) -> Tensor:
+    """Run the network and merge the windows of each text.
+
+    Args:
+        module: Takes ``INPUT_NAMES`` and returns a row for each window: logits, or a vector.
+        inputs: What ``collate_windows`` made.
+        texts: Texts in the batch.
+        odds: Average the exponentials of the outputs, and return the logarithm of that.
+
+    Returns:
+        Shape: (texts, width).
+    """
+    outputs: Tensor = module(*(inputs[name] for name in INPUT_NAMES))
+    counted = outputs.double().exp() if odds else outputs.float()
+    weighted = counted * inputs["share"][:, None]
+    merged = weighted.new_zeros(texts, outputs.shape[-1]).index_add(0, inputs["owner"], weighted)
+    return merged.log().float() if odds else merged

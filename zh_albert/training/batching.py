@@ -7,14 +7,11 @@ the work on short Chinese texts would be padding.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from zh_albert.training.resume import seed_for
-
-if TYPE_CHECKING:
-    from zh_albert.training.loop import Batch  # loads accelerate, which inference does not need
 
 _POOL = 4096  # texts sorted by length together: large for little padding, small for randomness
 
@@ -70,35 +67,27 @@ def shuffled_batches(sizes: Sequence[Size], max_tokens: int, rng: random.Random)
     return batches
 
 
-class ShuffledSource:
-    """Batches of texts, shuffled anew for each epoch; a ``BatchSource``.
+class SeededBatch(NamedTuple):
+    """One batch of an epoch: the seed of its random choices and the indices of its texts."""
+
+    seed: int
+    texts: list[int]
+
+
+def seeded_batches(
+    sizes: Sequence[Size], batch_tokens: int, *, seed: int, epoch: int
+) -> list[SeededBatch]:
+    """Return an epoch's batches of texts, in an order determined by seed and epoch.
 
     Args:
         sizes: Size of each text.
-        load: Builds the batch of the texts with these indices. Random choices that differ between
-            epochs are drawn from the generator it receives.
         batch_tokens: Tokens of a batch, padding included.
-        seed: Determines the order, together with the epoch.
+        seed: Of the run.
+        epoch: From 0.
     """
-
-    def __init__(
-        self,
-        sizes: Sequence[Size],
-        load: Callable[[list[int], random.Random], Batch],
-        *,
-        batch_tokens: int,
-        seed: int,
-    ) -> None:
-        self._sizes, self._load = sizes, load
-        self._batch_tokens, self._seed = batch_tokens, seed
-
-    def plan(self, epoch: int) -> list[tuple[int, list[int]]]:
-        """Return the epoch's batches: a seed for each, and the indices of its texts."""
-        rng = random.Random(seed_for(self._seed, epoch, 0))
-        batches = shuffled_batches(self._sizes, self._batch_tokens, rng)
-        return [(seed_for(self._seed, epoch, n), batch) for n, batch in enumerate(batches, start=1)]
-
-    def load(self, item: tuple[int, list[int]]) -> Batch:
-        """Build one batch."""
-        seed, numbers = item
-        return self._load(numbers, random.Random(seed))
+    rng = random.Random(seed_for(seed, epoch, 0))
+    batches = shuffled_batches(sizes, batch_tokens, rng)
+    return [
+        SeededBatch(seed_for(seed, epoch, number), batch)
+        for number, batch in enumerate(batches, start=1)
+    ]

@@ -9,7 +9,7 @@ from typing import Literal
 from zh_albert.errors import ConfigError
 
 _EPOCHS = range(4, 11)  # range of epochs="auto"
-_UPDATES = 80  # minimum that epochs="auto" aims at (docs/experiments.md, few texts)
+_UPDATES = 80  # minimum that epochs="auto" aims at (docs/experiments/few-texts.md)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Linear-probe initialization: a last layer is fitted on the frozen encoder's outputs first.
 
 A randomly initialized layer sends random gradients into a pretrained encoder until it has learned
-something itself, and a small data set allows few updates (docs/experiments.md, few texts).
+something itself, and a small data set allows few updates (docs/experiments/few-texts.md).
 
 Source: Kumar et al. 2022 (arXiv:2202.10054), linear probing before fine-tuning.
 """

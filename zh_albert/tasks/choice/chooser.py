@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import Pooling
 from zh_albert.runtimes.onnx_network import sequence_logits
+from zh_albert.tasks.batched_inference import predicted_outputs
 from zh_albert.tasks.choice.examples import Question
 from zh_albert.tasks.choice.network import ChoiceScorer
 from zh_albert.tasks.model import TaskModel
-from zh_albert.tasks.window_batches import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair
 from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import Tokenizer

@@ -16,7 +16,7 @@ class ModelConfig(NetworkConfig):
 
     # In the encoder and before the last layer. A question's choices share their context and differ
     # by little; dropout hides something else of each, and moved their logits by more than that
-    # (docs/experiments, pairs and choices).
+    # (docs/experiments/multiple-choice.md).
     dropout: float | None = 0.0
     pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
 
@@ -32,7 +32,7 @@ class FinetuneConfig(JobConfig):
     )
     # Characters; questions about longer contexts are not learned from (None: all are). Where an
     # answer has to be found in much text a small model learns nothing, and forgets its start
-    # (docs/experiments, pairs and choices); it still answers them.
+    # (docs/experiments/multiple-choice.md); it still answers them.
     longest_context: int | None = None
 
     def __post_init__(self) -> None:

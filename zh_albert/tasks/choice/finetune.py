@@ -23,9 +23,9 @@ from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import ChoiceExample
 from zh_albert.tasks.choice.linear_probe import probe_scores, some_of
 from zh_albert.tasks.job import FineTuningJob, Questions
-from zh_albert.tasks.window_batches import collate_windows, merged_outputs
+from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import Size
+from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
 
@@ -70,9 +70,9 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
             sizes.append(Size(sum(part.rows for part in parts), max(part.length for part in parts)))
         return sizes
 
-    def batch(self, chosen: list[int], rng: random.Random) -> Batch:
+    def load(self, item: SeededBatch) -> Batch:
         """See ``FineTuningJob``; a question with more tokens than a batch has some windows."""
-        texts = []
+        texts, rng, chosen = [], random.Random(item.seed), item.texts
         for choices in (self.questions_read[number] for number in chosen):
             same = rng.random()  # parts of the context for all choices
             room = self.config.train.batch_tokens // len(choices)

@@ -15,7 +15,8 @@ from sklearn.svm import LinearSVC
 
 from zh_albert.tasks.baseline import timed_scores
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
+from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
+from zh_albert.tasks.classification.heads import HeadName, LabelHead
 from zh_albert.tasks.texts import Content
 
 _n_grams = TfidfVectorizer(analyzer="char", ngram_range=(1, 2)).build_analyzer()

@@ -15,13 +15,14 @@ from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import Pooling, SequenceClassifier
 from zh_albert.runtimes.onnx_network import sequence_logits
+from zh_albert.tasks.batched_inference import predicted_outputs
 from zh_albert.tasks.classification.ensemble import tuned, untuned
-from zh_albert.tasks.classification.heads import LabelHead, head_from
-from zh_albert.tasks.classification.labels import Label
+from zh_albert.tasks.classification.head_selection import head_from
+from zh_albert.tasks.classification.heads import LabelHead
 from zh_albert.tasks.classification.ngrams import NgramClassifier
+from zh_albert.tasks.fields import Label
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
-from zh_albert.tasks.window_batches import predicted_outputs
 from zh_albert.tasks.windows import (
     EncodedText,
     WindowConfig,

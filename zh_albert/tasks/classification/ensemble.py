@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from torch import Tensor
 
 from zh_albert.tasks.classification.heads import HeadName, LabelHead
-from zh_albert.tasks.classification.labels import Label
+from zh_albert.tasks.fields import Label
 
 # Logits that a margin of 1 of the n-grams is worth: to choose from on dev examples, and without
 # any. With many classes of few texts the network is far too sure, and margins are narrow.

@@ -16,7 +16,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.heads import head_for, head_from, refuse_unknown
+from zh_albert.tasks.classification.head_selection import head_for, head_from, refuse_unknown
 from zh_albert.tasks.classification.linear_probe import probe_head, probe_pays, some_of
 from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
 from zh_albert.tasks.classification.soft_targets import (
@@ -26,9 +26,9 @@ from zh_albert.tasks.classification.soft_targets import (
     soft_losses,
 )
 from zh_albert.tasks.job import FineTuningJob, Questions
-from zh_albert.tasks.window_batches import collate_windows, merged_outputs
+from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import Size
+from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
 
@@ -86,31 +86,34 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         batch_tokens = self.config.train.batch_tokens
         return [text.readings[0].size.within(batch_tokens) for text in self.texts]
 
-    def batch(self, chosen: list[int], rng: random.Random) -> Batch:
+    def load(self, item: SeededBatch) -> Batch:
         """See ``FineTuningJob``; of a pair in both orders a batch has one."""
-        batch_tokens = self.config.train.batch_tokens
-        texts = [rng.choice(self.texts[n].readings).drawn(batch_tokens, rng) for n in chosen]
-        inputs = collate_windows(texts, self.model.config.pad_token_id) | self._inputs(chosen)
-        weight = float(self.weights[chosen].sum())
+        rng, batch_tokens = random.Random(item.seed), self.config.train.batch_tokens
+        own = self._inputs(item.texts)
+        texts = [rng.choice(self.texts[n].readings).drawn(batch_tokens, rng) for n in item.texts]
+        inputs = collate_windows(texts, self.model.config.pad_token_id) | own
+        weight = float(self.weights[item.texts].sum())
         return Batch(inputs, weight=weight, tokens=sum(text.tokens for text in texts))
 
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
         """Return the weighted loss of the merged logits, summed over the texts."""
         logits = merged_outputs(network, inputs, len(inputs["targets"]))
-        return LossOutput((self._losses(logits, inputs) * inputs["weights"]).sum())
+        losses = self.head.losses(logits, inputs["targets"])
+        if "soft_targets" in inputs:
+            losses = self._with_soft_targets(losses, logits, inputs)
+        return LossOutput((losses * inputs["weights"]).sum())
 
     def _inputs(self, chosen: list[int]) -> dict[str, Tensor]:
         own = {"targets": self.targets[chosen], "weights": self.weights[chosen]}
-        return own | self.soft_inputs(chosen)
+        return own | self.soft_inputs(chosen) if self.soft_targets else own
 
-    def _losses(self, logits: Tensor, inputs: Mapping[str, Tensor]) -> Tensor:
-        """Return each text's loss, by its label and by its soft targets. Shape: (texts,)."""
-        losses = self.head.losses(logits, inputs["targets"])
-        if "soft_targets" in inputs:
-            temperature = self.config.teacher.temperature
-            soft = soft_losses(self.head, logits, inputs["soft_targets"], temperature)
-            losses = losses.lerp(soft, inputs["soft_share"])
-        return losses
+    def _with_soft_targets(
+        self, losses: Tensor, logits: Tensor, inputs: Mapping[str, Tensor]
+    ) -> Tensor:
+        """Mix the losses of labels and of soft targets. Shape: (texts,)."""
+        temperature = self.config.teacher.temperature
+        soft = soft_losses(self.head, logits, inputs["soft_targets"], temperature)
+        return losses.lerp(soft, inputs["soft_share"])
 
     def fit_ngrams(self, progress: Observer) -> None:
         """See ``FineTuningJob``."""
@@ -128,15 +131,16 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         counting = self.weights.nonzero()[:, 0].tolist()
         drawn = some_of(counting, seed=self.config.train.seed)
         texts = [self.texts[number] for number in drawn]
-        if probe_pays(texts, len(self.head.labels)):
-            told = self._inputs(drawn)
-            probe_head(
-                self.model,
-                texts,
-                lambda logits: self._losses(logits, told),
-                self.weights[drawn],
-                progress=progress,
-            )
+        if not probe_pays(texts, len(self.head.labels)):
+            return
+        inputs = self._inputs(drawn)
+
+        def losses(logits: Tensor) -> Tensor:
+            found = self.head.losses(logits, inputs["targets"])
+            soft = "soft_targets" in inputs
+            return self._with_soft_targets(found, logits, inputs) if soft else found
+
+        probe_head(self.model, texts, losses, inputs["weights"], progress=progress)
 
     def chance_loss(self) -> float:
         """See ``FineTuningJob``."""

@@ -8,7 +8,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.config import FinetuneConfig
 from zh_albert.tasks.classification.examples import read_text_examples, read_unlabelled_texts
 from zh_albert.tasks.classification.finetune import ClassificationJob, evaluate
-from zh_albert.tasks.classification.heads import refuse_unknown
+from zh_albert.tasks.classification.head_selection import refuse_unknown
 from zh_albert.tasks.classification.predictor import predictor_of
 from zh_albert.tasks.task import Task
 

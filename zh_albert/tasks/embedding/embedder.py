@@ -13,9 +13,9 @@ from torch import nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import MeanEncoder
 from zh_albert.runtimes.onnx_network import mean_vectors
+from zh_albert.tasks.batched_inference import predicted_outputs
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.texts import refuse_non_strings
-from zh_albert.tasks.window_batches import predicted_outputs
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
 from zh_albert.tokenization.tokenizer import Tokenizer
 

@@ -20,11 +20,11 @@ from zh_albert.tasks.embedding.contrast import contrastive_loss
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample, contrastive_texts, judged
 from zh_albert.tasks.job import FineTuningJob, untrained
-from zh_albert.tasks.window_batches import collate_windows, merged_outputs
+from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import Size
+from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer, Warned
-from zh_albert.training.loop import Batch, BatchSource, LossOutput
+from zh_albert.training.loop import Batch, LossOutput
 
 _PAIRS = 4  # at least in a batch, where texts are long: the others are what each is kept away from
 
@@ -82,23 +82,23 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
             costs.append(Size(sum(p.rows for p in parts), max(p.length for p in parts)))
         return costs
 
-    def source(self, sizes: Sequence[Size]) -> BatchSource:
+    def plan(self, epoch: int) -> list[SeededBatch]:
         """See ``FineTuningJob``."""
-        source = super().source(sizes)
-        if 1 < len(sizes) < 2 * len(source.plan(0)):
+        batches = super().plan(epoch)
+        if 1 < len(self.sizes) < 2 * len(batches):
             raise ConfigError(
                 f"train.batch_tokens={self.config.train.batch_tokens}: most pairs would be alone "
                 "in their batch, where nothing is learned from them; raise it, or lower "
                 "window.max_length"
             )
-        return source
+        return batches
 
-    def batch(self, chosen: list[int], rng: random.Random) -> Batch:
+    def load(self, item: SeededBatch) -> Batch:
         """See ``FineTuningJob``: all the first texts, then all the second ones."""
-        ids = self.ids[chosen]
+        rng, ids = random.Random(item.seed), self.ids[item.texts]
         texts = [self.texts[n].drawn(self.room, rng) for n in ids.T.flatten().tolist()]
         inputs = {**collate_windows(texts, self.model.config.pad_token_id), "ids": ids}
-        return Batch(inputs, weight=len(chosen), tokens=sum(text.tokens for text in texts))
+        return Batch(inputs, weight=len(item.texts), tokens=sum(text.tokens for text in texts))
 
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
         """See ``contrastive_loss``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -29,10 +28,10 @@ from zh_albert.tasks.ner.tags import tag_names
 from zh_albert.tasks.ner.training_texts import training_passages
 from zh_albert.tasks.tagging.linear_probe import probe_emissions
 from zh_albert.tasks.texts import refuse_unseen
-from zh_albert.tasks.window_batches import pad_windows
+from zh_albert.tasks.windows import pad_windows
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import ShuffledSource, Size
+from zh_albert.training.batching import SeededBatch, Size, seeded_batches
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
 
@@ -78,10 +77,10 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         """See ``FineTuningJob``."""
         return len(self.passages) - len(self.labelled)
 
-    def batch(self, chosen: list[int], rng: random.Random) -> Batch:  # noqa: ARG002
+    def load(self, item: SeededBatch) -> Batch:
         """See ``FineTuningJob``."""
-        passages = [self.passages[number] for number in chosen]
-        inputs = self._inputs(passages) | self.soft_inputs(chosen)
+        passages = [self.passages[number] for number in item.texts]
+        inputs = self._inputs(passages) | self.soft_inputs(item.texts)
         weight = self.model.head.weight(passages)
         return Batch(inputs, weight=weight, tokens=sum(p.text.tokens for p in passages))
 
@@ -112,10 +111,9 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
 
     def _labelled_batches(self) -> Iterator[dict[str, Tensor]]:
         """Yield the inputs of the first epoch's batches of labelled passages."""
-        train, sizes = self.config.train, [passage.text.size for passage in self.labelled]
-        source = ShuffledSource(sizes, self.batch, batch_tokens=train.batch_tokens, seed=train.seed)
-        for _, chosen in source.plan(0):
-            yield self._inputs([self.labelled[number] for number in chosen])
+        train, sizes = self.config.train, self.sizes[: len(self.labelled)]
+        for batch in seeded_batches(sizes, train.batch_tokens, seed=train.seed, epoch=0):
+            yield self._inputs([self.labelled[number] for number in batch.texts])
 
     def chance_loss(self) -> float | None:
         """See ``FineTuningJob``; the tags' says nothing about a mixture with soft targets."""

@@ -2,7 +2,7 @@
 
 Names are learned by heart faster from n-grams than by an encoder; what a name is in a sentence
 that no n-gram tells, the encoder knows. Their scores joined are better than either
-(docs/experiments.md).
+(docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
@@ -20,6 +19,7 @@ from zh_albert.distillation.losses import divergence
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
+from zh_albert.tasks.batched_inference import network_outputs
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample
@@ -33,10 +33,9 @@ from zh_albert.tasks.reading.training_windows import (
     window_inputs,
     with_fewer_empty,
 )
-from zh_albert.tasks.window_batches import network_outputs
 from zh_albert.tokenization.encoding import INPUT_NAMES, ModelInput
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import Size
+from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
 
@@ -83,8 +82,9 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         self.lengths = [one.question.length(one.window) for one in self.windows]
         return [Size(rows=1, length=length) for length in self.lengths]
 
-    def batch(self, chosen: list[int], rng: random.Random) -> Batch:  # noqa: ARG002
+    def load(self, item: SeededBatch) -> Batch:
         """See ``FineTuningJob``."""
+        chosen = item.texts
         windows = [self.windows[number] for number in chosen]
         inputs = window_inputs(windows, self.model.tokenizer.special) | self.soft_inputs(chosen)
         tokens = sum(self.lengths[number] for number in chosen)

@@ -14,7 +14,7 @@ from torch import Tensor
 from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.questions import EncodedQuestion
 from zh_albert.tasks.reading.reader import TextReader
-from zh_albert.tasks.window_batches import pad_windows
+from zh_albert.tasks.windows import pad_windows
 from zh_albert.tokenization.encoding import SpecialIds
 
 _NOT_HERE = (0, 0)  # the positions of [CLS]

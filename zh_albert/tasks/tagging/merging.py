@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.window_batches import window_outputs
+from zh_albert.tasks.batched_inference import window_outputs
 from zh_albert.tasks.window_ownership import decided_by, tokens_in
 from zh_albert.tasks.windows import EncodedText
 

@@ -1,72 +1,20 @@
-"""Batches of windows, and the outputs of a network for whole texts.
-
-Classification, multiple choice and sentence vectors average a long text's outputs over its windows,
-each weighing by its tokens, in training as in prediction; of a text that fits one window it is that
-window's output. Of choices the odds are averaged: what speaks for one stands in one window mostly,
-and must not be outvoted by the others (docs/experiments, pairs and choices).
-"""
+"""Networks over any number of inputs: batches of windows of like length, several at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.prefetch import map_prefetched
 from zh_albert.runtimes.selection import Runtimes
 from zh_albert.tasks.windows import EncodedText
-from zh_albert.tokenization.encoding import INPUT_NAMES, ModelInput, pad
+from zh_albert.tokenization.encoding import ModelInput, pad
 from zh_albert.training.batching import Size, sorted_batches
-
-
-def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
-    """Make one batch of windows.
-
-    Returns:
-        The tensors of ``INPUT_NAMES``. Shape of each: (windows, length).
-    """
-    return {name: torch.from_numpy(a) for name, a in pad(inputs, pad_id)._asdict().items()}
-
-
-def collate_windows(texts: Sequence[EncodedText], pad_id: int) -> dict[str, Tensor]:
-    """Pad the windows of several texts into one batch.
-
-    Returns:
-        ``token_ids``, ``type_ids``, ``mask``: Shape: (windows, length). ``owner``: the text of
-        each window; ``share``: its share of the text's tokens. Shape: (windows,).
-    """
-    inputs = [window for text in texts for window in text.windows]
-    owner = [index for index, text in enumerate(texts) for _ in text.windows]
-    share = [len(window) / text.tokens for text in texts for window in text.windows]
-    return {
-        **pad_windows(inputs, pad_id),
-        "owner": torch.tensor(owner),
-        "share": torch.tensor(share),
-    }
-
-
-def merged_outputs(
-    module: nn.Module, inputs: Mapping[str, Tensor], texts: int, *, odds: bool = False
-) -> Tensor:
-    """Run the network and merge the windows of each text.
-
-    Args:
-        module: Takes ``INPUT_NAMES`` and returns a row for each window: logits, or a vector.
-        inputs: What ``collate_windows`` made.
-        texts: Texts in the batch.
-        odds: Average the exponentials of the outputs, and return the logarithm of that.
-
-    Returns:
-        Shape: (texts, width).
-    """
-    outputs: Tensor = module(*(inputs[name] for name in INPUT_NAMES))
-    weighted = _counted(outputs, odds=odds) * inputs["share"][:, None]
-    merged = weighted.new_zeros(texts, outputs.shape[-1]).index_add(0, inputs["owner"], weighted)
-    return merged.log().float() if odds else merged
 
 
 def network_outputs(
@@ -167,11 +115,8 @@ def predicted_outputs(
     totals = [text.tokens for text in texts]
     for places, rows in window_outputs(texts, runtimes, config, batch_tokens=batch_tokens):
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
-        weighted = _counted(torch.from_numpy(rows), odds=odds) * torch.tensor(share)[:, None]
+        outputs = torch.from_numpy(rows)
+        counted = outputs.double().exp() if odds else outputs.float()
+        weighted = counted * torch.tensor(share)[:, None]
         merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
     return merged.log().float() if odds else merged
-
-
-def _counted(outputs: Tensor, *, odds: bool) -> Tensor:
-    """Return what is averaged; odds in a precision that holds those of any logit there is."""
-    return outputs.double().exp() if odds else outputs.float()
