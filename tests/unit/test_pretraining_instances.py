@@ -131,7 +131,7 @@ def test_rows_that_no_text_becomes_are_no_replacements() -> None:
     sets = TokenSets.of(WordPieceTokenizer(Vocabulary(rows)))
 
     assert [rows[token_id] for token_id in sets.plain] == ["好", "a", "##a", "[", "]"]
-    with pytest.raises(ConfigError, match="no row but special"):
+    with pytest.raises(ConfigError, match="only special and unused"):
         TokenSets.of(WordPieceTokenizer(Vocabulary(rows[:6])))
 
 
