@@ -45,8 +45,8 @@ class Model(BaseModel):
     """Where to send texts."""
     example: Any
     """A body to send there."""
-    metadata: dict[str, Any]
-    """What its model card tells: data, scores."""
+    facts: dict[str, Any]
+    """The contents of its model card: data, scores."""
 
 
 class Health(BaseModel):
@@ -109,7 +109,7 @@ def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
                 kind=predictor.kind,
                 predict=_path(name),
                 example=examples[_path(name)],
-                metadata=predictor.metadata,
+                facts=predictor.metadata,
             )
             for name, predictor in models.items()
         ]

@@ -23,6 +23,7 @@ _CATALOG = {
     "embedding": ("embedding.task", '{"text"} or pairs; the dev file pairs with labels'),
     "ner": ("ner.task", '{"text", "entities": [{"start", "end", "type"}]}'),
     "reading": ("reading.task", '{"context", "question", "answers": [{"text", "start"}]}'),
+    "segmentation": ("segmentation.task", '{"text", "words"}'),
 }
 
 

@@ -30,6 +30,7 @@ from zh_albert.distillation.soft_targets import (
     fingerprint,
     refuse_untaught,
 )
+from zh_albert.errors import ConfigError
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.exported import with_runtimes
@@ -132,6 +133,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         self.init, self.out = init, out
         self.check()
         refuse_untaught(unlabelled, config.teacher)
+        if config.teacher and type(self).questions is FineTuningJob.questions:
+            raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
         self.unlabelled = fresh(unlabelled, [*self.examples, *dev])
         self.model: Model = untrained(config, init, self.build)
         self.trained: nn.Module = self.model.module
@@ -215,12 +218,12 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         return [example.text for example in [*self.examples, *self.unlabelled]]
 
     def questions(self) -> Questions:
-        """Return how many answers of what width the teacher gives."""
-        raise NotImplementedError(f"{type(self).__name__} learns from no teacher")
+        """Return how many answers of what width a teacher gives."""
+        raise NotImplementedError
 
     def teacher_logits(self, teacher: Model, instances: list[int]) -> Any:
         """Return a teacher's logits for some instances, one after the other."""
-        raise NotImplementedError(f"{type(self).__name__} learns from no teacher")
+        raise NotImplementedError
 
     def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:  # noqa: ARG002
         """Return a teacher's logits for some instances in the form that the loss takes."""

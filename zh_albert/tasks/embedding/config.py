@@ -34,7 +34,3 @@ class FinetuneConfig(JobConfig):
     train: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs=1, peak_lr=3e-5, batch_tokens=4096)
     )
-
-    def __post_init__(self) -> None:
-        if self.teacher:
-            raise ConfigError("teacher.model: sentence vectors learn from no teacher; leave it out")

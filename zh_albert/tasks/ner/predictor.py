@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from zh_albert.tasks.ner.examples import EntitySpan
-from zh_albert.tasks.ner.tagger import EncodedPassage, TextTagger
+from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.predictor import Predictor, RequestForm
+from zh_albert.tasks.tagging.merging import EncodedPassage
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import torch
 from torch import Tensor, nn
@@ -24,10 +24,14 @@ from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import best_spans, tag_names
-from zh_albert.tasks.tagging.merging import pieces_of, whole
+from zh_albert.tasks.tagging.merging import (
+    EncodedPassage,
+    encode_passages,
+    pieces_of,
+    whole,
+)
 from zh_albert.tasks.texts import refuse_non_strings
-from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
-from zh_albert.tokenization.encoding import Encoding
+from zh_albert.tasks.windows import EncodedText, WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 _SHARE = 0.3  # of the n-grams in the scores, where no dev examples decide
@@ -36,13 +40,6 @@ _NEGLIGIBLE = 0.005  # of F1: less than two seeds differ by
 
 Found = list[list[tuple[EntitySpan, float]]]
 """The entities of each text, sorted, with their probabilities."""
-
-
-class EncodedPassage(NamedTuple):
-    """A text's tokens, and its windows."""
-
-    encoding: Encoding
-    text: EncodedText
 
 
 class TextTagger(TaskModel[str, EncodedPassage]):
@@ -83,11 +80,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     ) -> list[EncodedPassage | None]:
         """See ``TaskModel``; a text without a token has no entities, which is an answer, too."""
         refuse_non_strings(contents, counted_from=counted_from)
-        special = self.tokenizer.special
-        return [
-            EncodedPassage(encoding, encode_windows(encoding, special, self.window))
-            for encoding in self.tokenizer.encode_batch(contents)
-        ]
+        return [*encode_passages(contents, self.tokenizer, self.window)]
 
     def entities_of(
         self, passages: Sequence[EncodedPassage], *, batch_tokens: int | None = None

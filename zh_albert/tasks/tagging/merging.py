@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,10 +13,30 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.selection import Runtimes
 from zh_albert.tasks.batched_inference import window_outputs
 from zh_albert.tasks.window_ownership import decided_by, tokens_in
-from zh_albert.tasks.windows import EncodedText
+from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
+from zh_albert.tokenization.encoding import Encoding
+from zh_albert.tokenization.tokenizer import Tokenizer
 
 Piece = Callable[[Tensor, range, range], Any]
 """A window's scores, the tokens in it, and what it decides → what is kept of it."""
+
+
+class EncodedPassage(NamedTuple):
+    """A text's tokens, and its windows."""
+
+    encoding: Encoding
+    text: EncodedText
+
+
+def encode_passages(
+    texts: Sequence[str], tokenizer: Tokenizer, window: WindowConfig
+) -> list[EncodedPassage]:
+    """Tokenize texts and cut them into windows."""
+    special = tokenizer.special
+    return [
+        EncodedPassage(encoding, encode_windows(encoding, special, window))
+        for encoding in tokenizer.encode_batch(texts)
+    ]
 
 
 def deciding(texts: Sequence[EncodedText], length: int) -> dict[str, Tensor]:
