@@ -43,7 +43,7 @@ def test_a_wrong_value_is_named(override: str, problem: str) -> None:
 
 
 def test_an_override_without_equals_is_refused() -> None:
-    with pytest.raises(ConfigError, match="key=value, got 'epochs'"):
+    with pytest.raises(ConfigError, match="key=value, found 'epochs'"):
         parse_overrides(["epochs"])
 
 

@@ -72,7 +72,7 @@ def fetch(
     folders = []
     with DownloadDisplay() as display:
         for task in chosen:
-            folders.append(str(fetch_task(task, to, mirror=mirror, report=display)))
+            folders.append(str(fetch_task(task, to, mirror=mirror, progress=display)))
             if not as_json:
                 typer.echo(folders[-1])
     if as_json:

@@ -69,6 +69,7 @@ def finetune(
     from zh_albert.cli.memory import keep_freed_memory
     from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.errors import ConfigError
+    from zh_albert.tasks.run import finetune as finetune_task
     from zh_albert.tasks.texts import overlap, without
     from zh_albert.training.loop import is_first_process
     from zh_albert.training.run_folder import refuse_taken
@@ -77,7 +78,7 @@ def finetune(
     face = TASKS[task]
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
-    settings = configio.build(face.config, values, source=str(config or "--set"))
+    settings = configio.build(face.job.config_type, values, source=str(config or "--set"))
     start = resolve_init(init)
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
@@ -101,7 +102,8 @@ def finetune(
         echo(f"starting from random weights ({settings.model.preset})")
     try:
         with TrainingDisplay() as display:
-            _, position = face.job.finetune(
+            _, position = finetune_task(
+                face.job,
                 kept,
                 dev_examples,
                 settings,

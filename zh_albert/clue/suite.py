@@ -17,6 +17,7 @@ from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
+from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import atomic_write, encode_json
@@ -111,7 +112,9 @@ def recipe_of(task: ClueTask, overrides: Mapping[str, Any], seed: int) -> Any:
     if isinstance(train := overrides.get("train"), Mapping) and "seed" in train:
         raise ConfigError("train.seed: seeds are 1, 2, 3 …; --seeds says how many")
     settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
-    return build(TASKS[task.trained_as].config, settings, source=f"the recipe of {task.name}")
+    return build(
+        TASKS[task.trained_as].job.config_type, settings, source=f"the recipe of {task.name}"
+    )
 
 
 def run_task(
@@ -145,8 +148,15 @@ def run_task(
     for seed in range(1, seeds + 1):
         config = recipe_of(task, overrides, seed)
         run = out / f"seed-{seed}"
-        face.job.finetune(
-            examples, dev, config, init=init, out=run, resume=True, observers=[progress]
+        finetune(
+            face.job,
+            examples,
+            dev,
+            config,
+            init=init,
+            out=run,
+            resume=True,
+            observers=[progress],
         )
         scores.append(_percent(task, _score(face, run, splits.scored, progress)))
     return Result(task, scores)

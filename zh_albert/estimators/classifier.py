@@ -25,9 +25,8 @@ from zh_albert.estimators.fitting import (
 )
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.finetune import finetune
+from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.classification.heads import LabelSet
 from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event

@@ -25,10 +25,15 @@ from zh_albert.estimators.fitting import (
 )
 from zh_albert.tasks.config import NetworkConfig
 from zh_albert.tasks.embedding.card import embedder_card
-from zh_albert.tasks.embedding.config import ContrastConfig, FinetuneConfig
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample
-from zh_albert.tasks.embedding.finetune import evaluate, finetune, new_embedder
+from zh_albert.tasks.embedding.finetune import (
+    ContrastConfig,
+    FinetuneConfig,
+    evaluate,
+    finetune,
+    new_embedder,
+)
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event

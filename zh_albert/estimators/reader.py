@@ -13,9 +13,8 @@ from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import AlbertEstimator, own_folder, refuse_no_targets
 from zh_albert.tasks.reading.card import reader_card
-from zh_albert.tasks.reading.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
-from zh_albert.tasks.reading.finetune import evaluate, finetune
+from zh_albert.tasks.reading.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
 from zh_albert.tasks.reading.predictor import Answer, Reader
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.texts import has_content

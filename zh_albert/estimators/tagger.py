@@ -18,9 +18,8 @@ from zh_albert.estimators.fitting import (
     refuse_no_targets,
 )
 from zh_albert.tasks.ner.card import tagger_card
-from zh_albert.tasks.ner.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.ner.examples import EntityExample, as_spans
-from zh_albert.tasks.ner.finetune import evaluate, finetune
+from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
 from zh_albert.tasks.ner.networks import Head
 from zh_albert.tasks.ner.predictor import Entity, Tagger
 from zh_albert.tasks.ner.tagger import TextTagger

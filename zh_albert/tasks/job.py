@@ -1,18 +1,13 @@
-"""The fine-tuning job: examples and an encoder in, a model folder out.
+"""The fine-tuning job: how a task's examples become training instances, batches and a loss.
 
-``FineTuningJob.run`` is the same for every task: the run folder, soft targets of a teacher,
-n-grams, linear-probe initialization, the training loop, the best checkpoint, the model card. A
-task's own job says how its examples become training instances, batches and a loss.
+A task's own job says that; what all tasks share is here (soft targets of a teacher, the order of
+preparation) and in ``run`` (the run folder, the training loop, the best checkpoint).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -20,9 +15,6 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
-from zh_albert.checkpoints.store import load_config
-from zh_albert.configio import write_toml
-from zh_albert.distillation.hidden_states import matching_states
 from zh_albert.distillation.soft_targets import (
     TeacherAnswers,
     ask_once,
@@ -31,28 +23,20 @@ from zh_albert.distillation.soft_targets import (
     refuse_untaught,
 )
 from zh_albert.errors import ConfigError
-from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.exported import with_runtimes
-from zh_albert.runtimes.runtime import TorchRuntime
-from zh_albert.runtimes.selection import Runtimes
 from zh_albert.tasks.config import JobConfig, starting_point
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.texts import HasText, fresh
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size, seeded_batches
-from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
+from zh_albert.training.events import Observer
 from zh_albert.training.loop import (
     Batch,
-    BestCheckpoint,
     LossOutput,
-    is_first_process,
-    resolved,
-    train,
 )
-from zh_albert.training.resume import RunState, seed_torch
-from zh_albert.training.run_folder import open_run, run_observers, state_folder
-from zh_albert.training.stages import watched
+from zh_albert.training.resume import seed_torch
+from zh_albert.training.run_folder import state_folder
 
 Example = TypeVar("Example", bound=HasText)
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
@@ -115,6 +99,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
     """
 
     model_type: ClassVar[type[TaskModel[Any, Any]]]
+    config_type: ClassVar[type[JobConfig]]
     metric: str = "accuracy"
     takes_unlabelled: ClassVar[bool] = False
     """Whether texts without labels can be learned from, with a teacher."""
@@ -146,23 +131,6 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             self.teacher, self.teacher_settings = find_teacher(config.teacher, self.model.name)
             self.check_teacher(self.teacher, self.teacher_settings)
             self.asked_before = fingerprint(self.teacher, self.asked())
-
-    @classmethod
-    def finetune(
-        cls,
-        examples: Sequence[Example],
-        dev: Sequence[Example],
-        config: Any,
-        *,
-        unlabelled: Sequence[Any] = (),
-        init: Path | None = None,
-        out: Path | None = None,
-        resume: bool = False,
-        observers: Sequence[Observer] = (),
-    ) -> tuple[Model, RunState]:
-        """Train a model; see the class and ``run`` for the arguments."""
-        job = cls(examples, dev, config, unlabelled=unlabelled, init=init, out=out)
-        return job.run(resume=resume, observers=observers)
 
     # ---- what a task says ----
 
@@ -238,85 +206,24 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         soft = self.shaped(self.soft_targets.of(chosen), chosen)
         return {"soft_targets": soft, "soft_share": self.soft_share[chosen]}
 
-    def run(
-        self, *, resume: bool = False, observers: Sequence[Observer] = ()
-    ) -> tuple[Model, RunState]:
-        """Train the model.
-
-        Args:
-            resume: Go on where an interrupted run in ``out`` stopped.
-            observers: Called during training, see ``training.events``.
-
-        Returns:
-            The model with its best weights, and where the run ended (best dev metrics, seconds).
-
-        Raises:
-            ConfigError: If ``out`` holds a run already and ``resume`` is not given.
-        """
-        config, model, out = self.config, self.model, self.out
-        model.metadata = self._metadata()
-        settings = self._settings()
-        listeners = list(observers)
-        if out:
-            state = open_run(out, settings, resume=resume)
-            if state.finished:
-                return self._reopened(out), state
-            listeners += run_observers(out, state, tensorboard=config.tensorboard)
-
-        def progress(event: Event) -> None:
-            if is_first_process():
-                for listener in listeners:
-                    listener(event)
-
-        if warning := self._beyond_training():
-            progress(Warned(update=0, text=warning))
-        self._prepare(progress)
-        used = replace(config, train=resolved(config.train, self))
-        watches = []
-        if (chance := self.chance_loss()) is not None:
-            watches.append(ChanceWatch(chance, config.train.peak_lr, progress))
-        best: dict[str, Tensor] = {}
-
-        def keep(_: Mapping[str, float]) -> None:
-            if out:
-                model.save(out, card=self.card(model, write_toml(used)))
-            elif self.dev:
-                best.update({n: value.clone() for n, value in model.module.state_dict().items()})
-
-        assess = partial(self._assess, used, progress)
-        state = train(
-            self.trained,
-            matching_states(self.loss, config.teacher, model),
-            self,
-            used.train,
-            state_folder=state_folder(out) if out else None,
-            settings=settings,
-            resume=resume,
-            selection=BestCheckpoint(assess if self.dev else None, metric=self.metric, keep=keep),
-            observers=[*listeners, *watches],
-            on_update=self.on_update,
-        )
-        if best:
-            model.module.load_state_dict(best)
-            assess()  # tunes again what is decided on dev: thresholds, the weight of n-grams
-        # Every process has trained the same weights, but only the first has kept the best ones.
-        return (self._reopened(out) if out and is_first_process() else model), state
-
-    def _prepare(self, progress: Observer) -> None:
+    def prepare(self, progress: Observer) -> None:
         """Make everything the loop needs: instances, soft targets, n-grams, the head's start."""
         self.sizes = self.encode(progress)
         if self.teacher:
-            self._ask(self.teacher, len(self.sizes), progress)
+            self.ask_teacher(progress)
         self.fit_ngrams(progress)
         if self.init is not None:
             self.probe(progress)
 
-    def _ask(self, folder: Path, instances: int, progress: Observer) -> None:
-        opened: list[Model] = []  # not before there is something left to ask
+    def ask_teacher(self, progress: Observer) -> None:
+        """Get the soft targets of all instances; see ``ask_once``."""
+        folder, instances = self.teacher, len(self.sizes)
+        assert folder is not None
+        opened: list[Any] = []  # not before there is something left to ask
 
         def ask(some: list[int]) -> Any:
             if not opened:
-                opened.append(with_runtimes(type(self.model).load(folder), folder))
+                opened.append(with_runtimes(self.model_type.load(folder), folder))
             return self.teacher_logits(opened[0], some)
 
         lengths, width, counts = self.questions()
@@ -336,69 +243,3 @@ class FineTuningJob(ABC, Generic[Example, Model]):
     def unlabelled_instances(self) -> int:
         """Return how many of the instances have no labels."""
         return len(self.unlabelled)
-
-    def _assess(self, used: JobConfig, progress: Observer) -> dict[str, float]:
-        exact = chosen = self.model.runtimes
-        if used.train.precision == "bf16" and is_bf16_faster():
-            # What chooses weights need not be more exact than what makes them.
-            chosen = Runtimes(partial(TorchRuntime, self.model.module, "bf16"))
-        self.model.runtimes = watched(chosen, "tokens of dev", progress)
-        try:
-            scores = self.evaluate()
-        finally:
-            self.model.runtimes = exact
-        numbers = {n: s for n, s in scores.items() if isinstance(s, int | float)}
-        parts = {name: score for name, score in scores.items() if name not in numbers}
-        whole = {n: round(s, 4) for n, s in numbers.items() if isinstance(s, float)}
-        whole.pop("seconds", None)
-        self.model.metadata |= {"dev": whole, **parts}
-        return numbers
-
-    def _metadata(self) -> dict[str, Any]:
-        teacher: dict[str, Any] = {"teacher": self.teacher.name} if self.teacher else {}
-        if self.teacher and self.takes_unlabelled:
-            teacher["unlabelled"] = len(self.unlabelled)
-        return {
-            **{key: value for key, value in asdict(self.config.card).items() if value},
-            "init": self.init.name if self.init else "random weights",
-            "train_examples": len(self.examples),
-            "dev_examples": len(self.dev),
-            **teacher,
-        }
-
-    def _settings(self) -> str:
-        """Return what a resumed run must not change; data and encoder belong to it."""
-        lines = [
-            write_toml(self.config),
-            f"# init {self.init}",
-            f"# examples {_digest(self.examples)}",
-            f"# dev {_digest(self.dev)}",
-        ]
-        if self.teacher:
-            lines.append(f"# teacher and texts {self.asked_before}")
-        return "\n".join(lines) + "\n"
-
-    def _reopened(self, out: Path) -> Model:
-        model: Model = type(self.model).load(out)
-        return model
-
-    def _beyond_training(self) -> str:
-        """Return a warning if windows are longer than what the encoder was trained on."""
-        window = self.config.window
-        if self.init is None:
-            return ""
-        longest = load_config(self.init)[1].get("max_length", window.max_length)
-        if window.max_length <= longest:
-            return ""
-        return (
-            f"{self.init} was trained on windows of {longest} tokens and knows no position beyond: "
-            f"window.max_length={window.max_length} will read worse than {longest}"
-        )
-
-
-def _digest(examples: Sequence[Any]) -> str:
-    digest = hashlib.sha256()
-    for example in examples:
-        values = {f.name: getattr(example, f.name) for f in fields(example) if f.compare}
-        digest.update(json.dumps(values, default=astuple).encode())
-    return f"{len(examples)} sha256 {digest.hexdigest()[:16]}"

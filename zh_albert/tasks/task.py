@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
-from zh_albert.tasks.config import JobConfig
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.predictor import AnyPredictor
@@ -25,33 +24,32 @@ class Task:
     """One task; the examples of its functions are those that ``read`` makes.
 
     Attributes:
-        config: Settings of a fine-tuning run.
         read: A task file → examples.
-        model: Tokenizer, network, its ONNX graph, and the folder they are kept in.
-        job: The fine-tuning job.
+        job: The fine-tuning job: its settings, its model card, and the model that it trains.
         predictor: A trained model → what answers: answers, their rows, requests and errors.
         evaluate: A model and examples → scores.
         check: Refuses examples that the model cannot be scored on; the third is their source.
         score_baseline: Examples and dev examples → scores of the baseline.
-        card: A model and the TOML of its run → its model card.
         metric: The score that counts, one of those of ``evaluate``.
         best_score: Its highest value.
         read_unlabelled: A file of texts for a teacher → what the job takes as ``unlabelled``;
             None: it takes none.
     """
 
-    config: type[JobConfig]
     read: Callable[[Path], list[Any]]
-    model: type[TaskModel[Any, Any]]
     job: type[FineTuningJob[Any, Any]]
     predictor: Callable[[Any], AnyPredictor]
     evaluate: Callable[[Any, Sequence[Any]], dict[str, Any]]
     check: Callable[[Any, Sequence[Any], Path | str], None] = _nothing_to_check
     score_baseline: Callable[[Sequence[Any], Sequence[Any]], dict[str, Any]]
-    card: Callable[[Any, str], str]
     metric: str = "accuracy"
     best_score: float = 1.0
     read_unlabelled: Callable[[Path], list[Any]] | None = None
+
+    @property
+    def model(self) -> type[TaskModel[Any, Any]]:
+        """Tokenizer, network, its ONNX graph, and the folder they are kept in."""
+        return self.job.model_type
 
     def open(self, folder: Path, **how: Unpack[RuntimeSettings]) -> AnyPredictor:
         """Open a model folder; see ``zh_albert.load`` for what runs it.

@@ -9,8 +9,8 @@ from typing import Any
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from zh_albert.tasks.baseline import timed_scores
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
+from zh_albert.tasks.evaluation import timed_baseline
 
 _SENTENCE_END = re.compile(r"(?<=[。！？!?\n])")
 
@@ -32,7 +32,7 @@ def score_baseline(
         return {"accuracy": right / len(dev)}
 
     asked = [example.asked for example in dev]
-    return timed_scores(examples, dev, fit, lambda fitted: _choices(fitted, asked), accuracy)
+    return timed_baseline(examples, dev, fit, lambda fitted: _choices(fitted, asked), accuracy)
 
 
 def _choices(vectorizer: TfidfVectorizer, questions: Sequence[Question]) -> list[int]:

@@ -4,30 +4,64 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.distillation.losses import divergence
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
+from zh_albert.tasks import run
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import ChoiceExample
 from zh_albert.tasks.choice.linear_probe import probe_scores, some_of
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size
+from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(NetworkConfig):
+    """The network around (or in place of) a trained encoder."""
+
+    # In the encoder and before the last layer. A question's choices share their context and differ
+    # by little; dropout hides something else of each, and moved their logits by more than that
+    # (docs/experiments/multiple-choice.md).
+    dropout: float | None = 0.0
+    pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    # All choices of a question share a batch, so it takes more tokens to hold several questions.
+    train: TrainConfig = field(
+        default_factory=lambda: TrainConfig(epochs="auto", peak_lr=1e-4, batch_tokens=4096)
+    )
+    # Characters; questions about longer contexts are not learned from (None: all are). Where an
+    # answer has to be found in much text a small model learns nothing, and forgets its start
+    # (docs/experiments/multiple-choice.md); it still answers them.
+    longest_context: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.longest_context is not None and self.longest_context < 1:
+            raise ConfigError(f"longest_context must be at least 1, got {self.longest_context}")
 
 
 class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
@@ -37,6 +71,8 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
         DataError: If there is no question to learn from, or one has no content.
     """
 
+    model_type = TextChooser
+    config_type = FinetuneConfig
     card = staticmethod(chooser_card)
 
     def check(self) -> None:
@@ -138,23 +174,23 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
         """See ``FineTuningJob``. Shape: (choices of all questions,)."""
         return logits[:, 0]
 
-    def evaluate(self) -> dict[str, float]:
+    def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""
         return evaluate(self.model, self.dev)
 
 
-finetune = ChoiceJob.finetune
+finetune = partial(run.finetune, ChoiceJob)
 
 
-def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[str, float]:
+def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[str, Any]:
     """Return ``accuracy``, ``examples`` and ``seconds`` (of prediction)."""
-    start = time.perf_counter()
     questions = [example.asked for example in examples]
-    chosen = choose(questions, chooser.probabilities_of(chooser.encode(questions)))
-    seconds = time.perf_counter() - start
-    right = sum(e.label == choice for e, choice in zip(examples, chosen, strict=True))
-    return {
-        "accuracy": right / len(examples),
-        "examples": len(examples),
-        "seconds": round(seconds, 3),
-    }
+
+    def accuracy(chosen: Sequence[int]) -> dict[str, float]:
+        right = sum(e.label == choice for e, choice in zip(examples, chosen, strict=True))
+        return {"accuracy": right / len(examples)}
+
+    def predict() -> list[int]:
+        return choose(questions, chooser.probabilities_of(chooser.encode(questions)))
+
+    return timed(examples, predict, accuracy)

@@ -13,10 +13,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
-from zh_albert.tasks.baseline import timed_scores
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
 from zh_albert.tasks.classification.heads import HeadName, LabelHead
+from zh_albert.tasks.evaluation import timed_baseline
 from zh_albert.tasks.texts import Content
 
 _n_grams = TfidfVectorizer(analyzer="char", ngram_range=(1, 2)).build_analyzer()
@@ -85,7 +85,7 @@ def score_baseline(
     made = head_for(labels, head)
     refuse_unknown(made, dev, "the dev examples")
     gold = [example.label for example in dev]
-    return timed_scores(
+    return timed_baseline(
         examples,
         dev,
         lambda: fit_baseline(examples, made),

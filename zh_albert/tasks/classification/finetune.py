@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks import run
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.head_selection import head_for, head_from, refuse_unknown
+from zh_albert.tasks.classification.heads import HeadName
 from zh_albert.tasks.classification.linear_probe import probe_head, probe_pays, some_of
 from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
 from zh_albert.tasks.classification.soft_targets import (
@@ -25,12 +30,45 @@ from zh_albert.tasks.classification.soft_targets import (
     soft_chance_loss,
     soft_losses,
 )
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(NetworkConfig):
+    """The network around (or in place of) a trained encoder."""
+
+    pooling: Literal["first", "mean"] = "mean"  # "first" opens as a classifier in transformers
+    head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
+    # An ensemble with a linear model of n-grams. None: wherever it is possible, that is for one
+    # class or one value each and with pooling = "mean".
+    ngrams: bool | None = None
+    # Pairs in which the order makes no difference: trained on in either, answered by the mean of
+    # both, which takes twice as long.
+    symmetric: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pooling == "first":
+            for name, lost in (("ngrams", "without the n-grams"), ("symmetric", "in one order")):
+                if getattr(self, name):
+                    raise ConfigError(
+                        f'{name} = true needs pooling = "mean": a folder with "first" opens in '
+                        f"transformers, which would answer {lost}"
+                    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
 
 
 class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
@@ -44,6 +82,8 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
     """
 
     takes_unlabelled = True
+    model_type = TextClassifier
+    config_type = FinetuneConfig
     card = staticmethod(classifier_card)
 
     def check(self) -> None:
@@ -180,17 +220,17 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         """See ``FineTuningJob``."""
         return as_students_logits(logits, self.teacher_head, self.head)
 
-    def evaluate(self) -> dict[str, float]:
+    def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""
         return evaluate(self.model, self.dev, tune=True)
 
 
-finetune = ClassificationJob.finetune
+finetune = partial(run.finetune, ClassificationJob)
 
 
 def evaluate(
     classifier: TextClassifier, examples: Sequence[TextExample], *, tune: bool = False
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Return the head's metrics, ``examples`` and ``seconds`` (of prediction).
 
     Args:
@@ -198,9 +238,10 @@ def evaluate(
         examples: To score it on.
         tune: First choose on them what is decided after training; see ``tuned_scores``.
     """
-    start, gold = time.perf_counter(), [example.label for example in examples]
-    encoded = classifier.encode([example.text for example in examples])
-    found = classifier.tuned_scores(encoded, gold) if tune else classifier.scores_of(encoded)
-    seconds = time.perf_counter() - start
-    scores = classifier.head.metrics(gold, found)
-    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+    gold = [example.label for example in examples]
+
+    def predict() -> NDArray[np.float32]:
+        encoded = classifier.encode([example.text for example in examples])
+        return classifier.tuned_scores(encoded, gold) if tune else classifier.scores_of(encoded)
+
+    return timed(examples, predict, lambda found: classifier.head.metrics(gold, found))

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from zh_albert.tasks.baseline import timed_scores
 from zh_albert.tasks.correlations import correlations
 from zh_albert.tasks.embedding.examples import EmbeddingExample, judged
+from zh_albert.tasks.evaluation import timed_baseline
 
 
 def score_baseline(
@@ -34,4 +34,4 @@ def score_baseline(
         first, second = (fitted.transform([pair[side] for pair in pairs]) for side in (0, 1))
         return np.asarray(first.multiply(second).sum(axis=1)).ravel()
 
-    return timed_scores(examples, dev, fit, cosines, lambda found: correlations(gold, found))
+    return timed_baseline(examples, dev, fit, cosines, lambda found: correlations(gold, found))

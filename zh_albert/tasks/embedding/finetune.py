@@ -3,30 +3,61 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from zh_albert.configio import renamed
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks import run
+from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.correlations import correlations
 from zh_albert.tasks.embedding.card import embedder_card
-from zh_albert.tasks.embedding.config import FinetuneConfig
 from zh_albert.tasks.embedding.contrast import contrastive_loss
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample, contrastive_texts, judged
+from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, untrained
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size
+from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
 
 _PAIRS = 4  # at least in a batch, where texts are long: the others are what each is kept away from
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContrastConfig:
+    """What is learned to be alike, and how sharply."""
+
+    temperature: float = 0.05  # of the cosines
+    # Pairs with numbers for labels mean the same from here on.
+    positive_threshold: float = renamed("alike_from", default=4.0)
+
+    def __post_init__(self) -> None:
+        if self.temperature <= 0:
+            raise ConfigError(f"temperature must be > 0, got {self.temperature}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    # Published encoders have no dropout, but it is all that tells a single text from itself.
+    model: NetworkConfig = field(default_factory=lambda: NetworkConfig(dropout=0.1))
+    contrast: ContrastConfig = field(default_factory=ContrastConfig)
+    # The other texts of a batch are what one is told apart from, so batches are large.
+    train: TrainConfig = field(
+        default_factory=lambda: TrainConfig(epochs=1, peak_lr=3e-5, batch_tokens=4096)
+    )
 
 
 class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
@@ -41,6 +72,8 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
     """
 
     metric = "spearman"
+    model_type = TextEmbedder
+    config_type = FinetuneConfig
     card = staticmethod(embedder_card)
 
     def check(self) -> None:
@@ -106,12 +139,12 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         first, second = merged_outputs(network, inputs, ids.numel()).chunk(2)
         return LossOutput(contrastive_loss(first, second, ids, temperature=temperature))
 
-    def evaluate(self) -> dict[str, float]:
+    def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""
         return evaluate(self.model, self.dev)
 
 
-finetune = EmbeddingJob.finetune
+finetune = partial(run.finetune, EmbeddingJob)
 
 
 def new_embedder(config: FinetuneConfig, *, init: Path | None) -> TextEmbedder:
@@ -123,14 +156,8 @@ def evaluate(
     embedder: TextEmbedder,
     examples: Sequence[EmbeddingExample],
     source: Path | str = "the examples",
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Return correlations of cosines and labels, ``examples`` and ``seconds`` (of prediction)."""
     pairs, gold = judged(examples, source)
-    start = time.perf_counter()
-    cosines = embedder.cosines(pairs)
-    seconds = time.perf_counter() - start
-    return {
-        **correlations(gold, cosines),
-        "examples": len(examples),
-        "seconds": round(seconds, 3),
-    }
+    cosines = partial(embedder.cosines, pairs)
+    return timed(examples, cosines, lambda found: correlations(gold, found))

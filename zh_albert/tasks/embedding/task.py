@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zh_albert.tasks.embedding.baseline import score_baseline
-from zh_albert.tasks.embedding.card import embedder_card
-from zh_albert.tasks.embedding.config import FinetuneConfig
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample, judged, read_embedding_examples
 from zh_albert.tasks.embedding.finetune import EmbeddingJob, evaluate
@@ -20,14 +18,11 @@ def _check(_: TextEmbedder, examples: Sequence[EmbeddingExample], source: Path |
 
 
 TASK = Task(
-    config=FinetuneConfig,
     read=read_embedding_examples,
-    model=TextEmbedder,
     job=EmbeddingJob,
     predictor=Embedder,
     evaluate=evaluate,
     check=_check,
     score_baseline=score_baseline,
-    card=embedder_card,
     metric="spearman",
 )

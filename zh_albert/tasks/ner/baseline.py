@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zh_albert.tasks.baseline import timed_scores
+from zh_albert.tasks.evaluation import timed_baseline
 from zh_albert.tasks.ner.alignment import SkippedEntities, to_tokens, without_overlaps
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan, type_names
 from zh_albert.tasks.ner.metrics import entity_metrics
@@ -38,7 +38,7 @@ def score_baseline(
         ]
 
     gold = [example.entities for example in dev]
-    return timed_scores(examples, dev, fit, predict, lambda found: entity_metrics(gold, found))
+    return timed_baseline(examples, dev, fit, predict, lambda found: entity_metrics(gold, found))
 
 
 def _tags(example: EntityExample, types: Sequence[str]) -> list[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,18 @@ from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.tasks import run
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.ner.card import tagger_card
 from zh_albert.tasks.ner.examples import EntityExample, type_names, types_in
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.metrics import entity_metrics
+from zh_albert.tasks.ner.networks import Head
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.ner.tagger import Found, TextTagger
 from zh_albert.tasks.ner.tags import tag_names
 from zh_albert.tasks.ner.training_texts import training_passages
 from zh_albert.tasks.tagging.linear_probe import probe_emissions
@@ -34,6 +38,30 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size, seeded_batches
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(NetworkConfig):
+    """The network around (or in place of) a trained encoder."""
+
+    head: Head = "crf"  # "softmax" opens in transformers; "global_pointer" nests entities
+    # An ensemble with a small tagger over n-grams; None: where the head is "crf".
+    ngrams: bool | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ngrams and self.head != "crf":
+            raise ConfigError(f'ngrams = true needs head = "crf", found "{self.head}"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from.
+
+    A teacher is possible for the heads that have tags.
+    """
+
+    model: ModelConfig = field(default_factory=ModelConfig)
 
 
 class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
@@ -50,6 +78,8 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
 
     metric = "f1"
     takes_unlabelled = True
+    model_type = TextTagger
+    config_type = FinetuneConfig
     card = staticmethod(tagger_card)
 
     def check(self) -> None:
@@ -162,7 +192,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         return evaluate(self.model, self.dev, tune=True)
 
 
-finetune = TaggingJob.finetune
+finetune = partial(run.finetune, TaggingJob)
 
 
 def evaluate(
@@ -175,9 +205,13 @@ def evaluate(
         examples: To score it on.
         tune: First choose on them the share of the n-grams.
     """
-    start, gold = time.perf_counter(), [example.entities for example in examples]
-    encoded = tagger.encode([example.text for example in examples])
-    predicted = tagger.tuned_entities(encoded, gold) if tune else tagger.entities_of(encoded)
-    seconds = time.perf_counter() - start
-    scores = entity_metrics(gold, [[entity for entity, _ in found] for found in predicted])
-    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+    gold = [example.entities for example in examples]
+
+    def predict() -> Found:
+        encoded = tagger.encode([example.text for example in examples])
+        return tagger.tuned_entities(encoded, gold) if tune else tagger.entities_of(encoded)
+
+    def score(found: Found) -> dict[str, Any]:
+        return entity_metrics(gold, [[entity for entity, _ in spans] for spans in found])
+
+    return timed(examples, predict, score)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zh_albert.tasks.ner.baseline import score_baseline
-from zh_albert.tasks.ner.card import tagger_card
-from zh_albert.tasks.ner.config import FinetuneConfig
 from zh_albert.tasks.ner.examples import (
     EntityExample,
     read_entity_examples,
@@ -26,15 +24,12 @@ def _check(tagger: TextTagger, examples: Sequence[EntityExample], source: Path |
 
 
 TASK = Task(
-    config=FinetuneConfig,
     read=read_entity_examples,
     read_unlabelled=read_unlabelled_texts,
-    model=TextTagger,
     job=TaggingJob,
     predictor=Tagger,
     evaluate=evaluate,
     check=_check,
     score_baseline=score_baseline,
-    card=tagger_card,
     metric="f1",
 )

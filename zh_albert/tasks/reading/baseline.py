@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from zh_albert.tasks.baseline import timed_scores
+from zh_albert.tasks.evaluation import timed_baseline
 from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
 from zh_albert.tasks.reading.threshold import best_threshold
@@ -44,7 +44,7 @@ def score_baseline(
         return [sentence if similarity >= lowest else "" for similarity, sentence in found]
 
     references = [example.references for example in dev]
-    return timed_scores(
+    return timed_baseline(
         examples, dev, fit, predict, lambda found: reading_metrics(references, found)
     )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from zh_albert.configio import renamed
 from zh_albert.distillation.losses import divergence
 from zh_albert.distillation.soft_targets import refuse_other_tokens
+from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
+from zh_albert.tasks import run
 from zh_albert.tasks.batched_inference import network_outputs
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample
@@ -33,11 +38,37 @@ from zh_albert.tasks.reading.training_windows import (
     window_inputs,
     with_fewer_empty,
 )
+from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import INPUT_NAMES, ModelInput
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(NetworkConfig):
+    """The network around (or in place of) a trained encoder."""
+
+    simplify: bool = False  # read traditional characters as simplified ones (extra "corpora")
+    # Whether it may give no answer. None: where training has unanswerable questions; false: these
+    # are learned from, too, but it always answers.
+    predicts_no_answer: bool | None = renamed("declines", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    window: WindowConfig = field(
+        default_factory=lambda: WindowConfig(max_length=256, stride=96)
+    )  # stride is also the longest answer
+    empty_share: float = 1.0  # of the windows without an answer that are learned from
+
+    def __post_init__(self) -> None:
+        if not 0 < self.empty_share <= 1:
+            raise ConfigError(f"empty_share must be above 0 and at most 1, got {self.empty_share}")
 
 
 class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
@@ -53,6 +84,8 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
     """
 
     metric = "f1"
+    model_type = TextReader
+    config_type = FinetuneConfig
     card = staticmethod(reader_card)
 
     def check(self) -> None:
@@ -154,7 +187,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         return evaluate(self.model, self.dev, tune=self.predicts_no_answer)
 
 
-finetune = ReadingJob.finetune
+finetune = partial(run.finetune, ReadingJob)
 
 
 def evaluate(
@@ -168,18 +201,18 @@ def evaluate(
         tune: First choose the threshold that is best for these examples, if some of them have no
             answer.
     """
-    start = time.perf_counter()
-    asked = reader.encode([(example.question, example.context) for example in examples])
-    readings = reader.read(asked)
-    seconds = time.perf_counter() - start
-    if tune and not all(example.references for example in examples):
-        reader.threshold = _tuned(readings, examples)
-    predicted = []
-    for reading, example in zip(readings, examples, strict=True):
-        (span, _), *_ = reading.answers(reader.threshold)
-        predicted.append(example.context[span.start : span.end])
-    scores = reading_metrics([example.references for example in examples], predicted)
-    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+
+    def predict() -> list[Reading]:
+        return reader.read(reader.encode([(one.question, one.context) for one in examples]))
+
+    def score(readings: Sequence[Reading]) -> dict[str, Any]:
+        if tune and not all(example.references for example in examples):
+            reader.threshold = _tuned(readings, examples)
+        spans = [reading.answers(reader.threshold)[0][0] for reading in readings]
+        texts = [one.context[a:b] for one, (a, b) in zip(examples, spans, strict=True)]
+        return reading_metrics([example.references for example in examples], texts)
+
+    return timed(examples, predict, score)
 
 
 def _tuned(readings: Sequence[Reading], examples: Sequence[ReadingExample]) -> float:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from zh_albert.tasks.reading.baseline import score_baseline
-from zh_albert.tasks.reading.card import reader_card
-from zh_albert.tasks.reading.config import FinetuneConfig
 from zh_albert.tasks.reading.examples import read_reading_examples
 from zh_albert.tasks.reading.finetune import ReadingJob, evaluate
 from zh_albert.tasks.reading.predictor import Reader
-from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.task import Task
 
 TASK = Task(
-    config=FinetuneConfig,
     read=read_reading_examples,
-    model=TextReader,
     job=ReadingJob,
     predictor=Reader,
     evaluate=evaluate,
     score_baseline=score_baseline,
-    card=reader_card,
     metric="f1",
     best_score=100.0,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zh_albert.tasks.baseline import timed_scores
+from zh_albert.tasks.evaluation import timed_baseline
 from zh_albert.tasks.segmentation.examples import SegmentationExample, WordSpan
 from zh_albert.tasks.segmentation.metrics import word_metrics
 from zh_albert.tasks.segmentation.tags import TAGS, tags_of, words_of
@@ -33,7 +33,7 @@ def score_baseline(
         ]
 
     gold = [example.words for example in dev]
-    return timed_scores(examples, dev, fit, predict, lambda found: word_metrics(gold, found))
+    return timed_baseline(examples, dev, fit, predict, lambda found: word_metrics(gold, found))
 
 
 def _characters(text: str) -> list[tuple[int, int]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,11 +14,14 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks import run
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.segmentation.card import segmenter_card
-from zh_albert.tasks.segmentation.examples import SegmentationExample
+from zh_albert.tasks.segmentation.examples import SegmentationExample, WordSpan
 from zh_albert.tasks.segmentation.metrics import word_metrics
-from zh_albert.tasks.segmentation.segmenter import TextSegmenter
+from zh_albert.tasks.segmentation.segmenter import Head, TextSegmenter
 from zh_albert.tasks.segmentation.tags import BEGIN, END, SINGLE, tags_of
 from zh_albert.tasks.tagging.cuts import cuts, longest_part
 from zh_albert.tasks.tagging.linear_probe import probe_emissions
@@ -30,10 +34,26 @@ from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
 
 
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(NetworkConfig):
+    """The network around (or in place of) a trained encoder."""
+
+    head: Head = "crf"  # "softmax" opens in transformers
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneConfig(JobConfig):
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+
+
 class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
     """Fine-tuning of a word segmenter."""
 
     metric = "f1"
+    model_type = TextSegmenter
+    config_type = FinetuneConfig
     card = staticmethod(segmenter_card)
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextSegmenter:
@@ -87,16 +107,17 @@ class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
         return evaluate(self.model, self.dev)
 
 
-finetune = SegmentationJob.finetune
+finetune = partial(run.finetune, SegmentationJob)
 
 
 def evaluate(segmenter: TextSegmenter, examples: Sequence[SegmentationExample]) -> dict[str, Any]:
     """Return ``word_metrics``, ``examples`` and ``seconds`` (of prediction)."""
-    start, texts = time.perf_counter(), [example.text for example in examples]
-    predicted = segmenter.words_in(texts, segmenter.encode(texts))
-    seconds = time.perf_counter() - start
-    scores = word_metrics([example.words for example in examples], predicted)
-    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+    texts, gold = [example.text for example in examples], [example.words for example in examples]
+
+    def predict() -> list[list[WordSpan]]:
+        return segmenter.words_in(texts, segmenter.encode(texts))
+
+    return timed(examples, predict, lambda found: word_metrics(gold, found))
 
 
 def _words(tags: Sequence[int]) -> list[tuple[int, int]]:

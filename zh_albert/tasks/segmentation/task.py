@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from zh_albert.tasks.segmentation.baseline import score_baseline
-from zh_albert.tasks.segmentation.card import segmenter_card
-from zh_albert.tasks.segmentation.config import FinetuneConfig
 from zh_albert.tasks.segmentation.examples import read_segmentation_examples
 from zh_albert.tasks.segmentation.finetune import SegmentationJob, evaluate
 from zh_albert.tasks.segmentation.predictor import Segmenter
-from zh_albert.tasks.segmentation.segmenter import TextSegmenter
 from zh_albert.tasks.task import Task
 
 TASK = Task(
-    config=FinetuneConfig,
     read=read_segmentation_examples,
-    model=TextSegmenter,
     job=SegmentationJob,
     predictor=Segmenter,
     evaluate=evaluate,
     score_baseline=score_baseline,
-    card=segmenter_card,
     metric="f1",
 )
