@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.conftest import Ran
 from tests.micro import save_micro_pretrained
-from zh_albert.checkpoints import locate
+from zh_albert.checkpoints import resolve
 
 Cli = Callable[..., Ran]
 
@@ -19,7 +19,7 @@ Cli = Callable[..., Ran]
 def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bundle a micro encoder."""
     save_micro_pretrained(tmp_path / "bundled" / "encoder")
-    monkeypatch.setattr(locate, "BUNDLED", tmp_path / "bundled")
+    monkeypatch.setattr(resolve, "BUNDLED", tmp_path / "bundled")
 
 
 @pytest.mark.usefixtures("encoder")
