@@ -75,8 +75,7 @@ class BatchJob(Job):
         self.result: Path | None = None
         self._say = say
         self._names = {
-            key: _unused(f"{name}_{key}", table.columns)
-            for key in (*model.unanswered, "error")
+            key: _unused(f"{name}_{key}", table.columns) for key in (*model.unanswered, "error")
         }
         self.new_columns = list(self._names.values())
         self.main_column = self._names.get("text", self.new_columns[0])

@@ -9,8 +9,7 @@ from pathlib import Path
 from apps.jobs import Job, StoppedError
 from apps.labelled import Labelled
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.config import FinetuneConfig, ModelConfig
-from zh_albert.tasks.classification.finetune import finetune
+from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.classification.predictor import Classifier
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.textio import atomic_write

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from apps.texts.languages import CHINESE
 from apps.views import Views
-from zh_albert.checkpoints.resolve import bundled_names, locate
+from zh_albert.checkpoints.resolve import bundled_names, resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
@@ -46,7 +46,7 @@ class Models:
 
 def bundled_models() -> list[str]:
     """Return the bundled models that the page has a tab for, in the order of its names."""
-    tasks = {name: load_config(locate(name))[1].get("name") for name in bundled_names()}
+    tasks = {name: load_config(resolve_model(name))[1].get("name") for name in bundled_names()}
     found = [name for name, task in tasks.items() if task in _SHOWN]
     known = list(CHINESE.labels.models)
     return sorted(found, key=lambda name: (known.index(name) if name in known else 99, name))
@@ -69,7 +69,7 @@ def open_models(names: Sequence[str]) -> Models:
     folders: dict[str, Path] = {}
     reader, encoder = None, None
     for given in names:
-        folder, short = locate(given), Path(given).name
+        folder, short = resolve_model(given), Path(given).name
         name = given if short in folders else short
         folders[name] = folder
         _, task = load_config(folder)

@@ -15,7 +15,7 @@ from corpora_tools.documents import InputFile
 from corpora_tools.executors import Executor, Stage
 from corpora_tools.jobs import ANSWERS, Report, job, run_stages
 from corpora_tools.statistics import collect_answers
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.textio import atomic_write, encode_json, read_lines
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def predict(
         CheckpointError: If there is no such model.
         DataError: If an input cannot be read, or ``out`` is taken.
     """
-    folder = locate(model).resolve()
+    folder = resolve_model(model).resolve()
     at_once = min(workers or os.cpu_count() or 1, len(inputs))
     threads = max(1, (os.cpu_count() or 1) // at_once) if executor == "local" else 1
     metadata = (folder / "config.json").stat()

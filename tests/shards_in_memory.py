@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.pretraining.bulk_tokenizer import BlockEncoder, SentenceSpans
-from zh_albert.pretraining.shards import KINDS, Counts, Part, Shards, tokenizer_digest
+from zh_albert.pretraining.shards import KINDS, Part, ShardCounts, Shards, tokenizer_digest
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import Cut
 
@@ -37,7 +37,7 @@ def shards_of_texts(
             (b.documents + f for b, f in zip(blocks, sizes, strict=False)), "documents"
         ),
     }
-    counts = Counts(
+    counts = ShardCounts(
         documents=len(arrays["documents"]),
         sentences=len(arrays["sentences"]),
         words=int(starts.sum()),

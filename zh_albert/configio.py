@@ -1,14 +1,13 @@
-"""TOML files and ``key=value`` overrides into frozen dataclasses, and back.
+"""Conversion of TOML files and ``key=value`` overrides to frozen dataclasses, and back.
 
-Reading and type checking are the standard library's and pydantic's; what is ours is the text of
-the error: a wrong key is answered with the nearest known one.
+tomllib reads and pydantic checks types; this module adds error messages that name the nearest known
+key, and old names of settings.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import keyword
 import tomllib
 import types
 import typing
@@ -25,7 +24,7 @@ T = TypeVar("T")
 
 
 def renamed(old_name: str, *, default: Any) -> Any:
-    """Return a dataclass field that is also read under the name it had before."""
+    """Return a dataclass field that is also read under its old name."""
     return dataclasses.field(default=default, metadata={"old_name": old_name})
 
 
@@ -33,7 +32,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file.
 
     Raises:
-        ConfigError: If the file is missing, not UTF-8 or not TOML; with the reader's position.
+        ConfigError: If the file is missing, not UTF-8 or not TOML; with the parser's position.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -46,9 +45,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
-    """Turn ``["train.epochs=3", "seed=1"]`` into nested tables.
+    """Convert ``["train.epochs=3", "seed=1"]`` to nested tables.
 
-    A value is read as TOML; what is not TOML is taken as a string, so ``decay=linear`` needs no
+    A value is parsed as TOML; if it is not valid TOML, it is a string, so ``decay=linear`` needs no
     quotes.
 
     >>> parse_overrides(["train.epochs=3", "train.decay=linear"])
@@ -58,68 +57,67 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.strip():
-            raise ConfigError(f"--set takes key=value, got {pair!r}")
+            raise ConfigError(f"expected --set key=value, found {pair!r}")
         try:
             parsed = tomllib.loads(f"v = {text}")
         except tomllib.TOMLDecodeError:
             parsed = {}
-        value = parsed["v"] if parsed.keys() == {"v"} else text  # more keys: text with a line end
+        value = parsed["v"] if parsed.keys() == {"v"} else text  # more keys: a text of two lines
         table = result
         *parents, last = key.strip().split(".")
         for parent in parents:
             table = table.setdefault(parent, {})
             if not isinstance(table, dict):
-                raise ConfigError(f"--set {pair}: {parent!r} was already given a value")
+                raise ConfigError(f"--set {pair}: {parent!r} already has a value")
         table[last] = value
     return result
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay ``over`` on ``base``, table by table."""
+    """Merge two nested tables; values of ``over`` take precedence."""
     result = dict(base)
     for key, value in over.items():
         if isinstance(value, Mapping) and isinstance(result.get(key), Mapping):
             result[key] = merged(result[key], value)
         elif isinstance(value, Mapping) and key in result:
-            raise ConfigError(f"{key} is a table, but the file gives it the value {result[key]!r}")
+            raise ConfigError(f"{key} is a table, but the file has the value {result[key]!r}")
         else:
             result[key] = value
     return result
 
 
 def build(schema: type[T], values: Mapping[str, Any], *, source: str = "configuration") -> T:
-    """Make the dataclass ``schema`` out of plain values.
+    """Return the dataclass ``schema`` with these values.
 
     Args:
         schema: A (nested) dataclass.
-        values: What a TOML file or ``parse_overrides`` gave.
+        values: From a TOML file or ``parse_overrides``.
         source: Named in errors.
 
     Raises:
         ConfigError: For an unknown key (the nearest known one is named), a wrong type, a missing
-            key, or whatever the dataclass itself refuses.
+            key, or an error of the dataclass itself.
     """
-    values = _with_new_names(schema, values, source, prefix="")
-    _refuse_unknown(schema, values, source, prefix="")
+    fields = _checked_fields(schema, values, source, prefix="")
     try:
-        return pydantic.TypeAdapter(schema).validate_python(_field_names(values))
+        return pydantic.TypeAdapter(schema).validate_python(fields)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
         if isinstance(cause, ConfigError):
             raise ConfigError(f"{source}: {cause}") from None
-        place = _place(values, first["loc"])
+        place = _place(fields, first["loc"])
         key = ".".join(part.removesuffix("_") for part in place)
-        # A value of several kinds gives an error for each of them.
-        kinds = [e["msg"] for e in error.errors() if _place(values, e["loc"]) == place]
-        problem = " or ".join(kinds).replace("or Input should be", "or")
+        # A value of a union gives an error for each of its types.
+        problems = [e["msg"] for e in error.errors() if _place(fields, e["loc"]) == place]
+        problem = " or ".join(problems).replace("or Input should be", "or")
         problem = problem.replace("Input should be", "expected")
         found = "" if first["type"] == "missing" else f", found {first['input']!r}"
         raise ConfigError(f"{source}: {key}: {problem}{found}") from None
 
 
 def write_toml(config: object) -> str:
-    r"""Write a dataclass as TOML; ``None`` is left out, for TOML has no word for it.
+    r"""Write a dataclass as TOML; ``None`` is omitted, because TOML has no such value.
 
     >>> @dataclasses.dataclass
     ... class Run:
@@ -150,72 +148,53 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, int):
         return repr(int(value))
     if isinstance(value, float):
-        return repr(float(value))  # NumPy's would read np.float64(…)
+        return repr(float(value))  # a NumPy number would become np.float64(…)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _place(values: Mapping[str, Any], loc: tuple[int | str, ...]) -> tuple[str, ...]:
-    """Return the keys that lead to a value; pydantic adds which of several kinds it tried."""
+def _place(fields: Mapping[str, Any], loc: tuple[int | str, ...]) -> tuple[str, ...]:
+    """Return the path of a value, without the union members that pydantic appends to it."""
     place: list[str] = []
-    found: Any = values
+    found: Any = fields
     for part in loc:
         if not isinstance(found, Mapping):
             break
         place.append(str(part))
-        found = found.get(str(part).removesuffix("_"), {})
+        found = found.get(str(part), {})
     return tuple(place)
 
 
-def _field_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename keys that are Python's own words: ``from`` is the field ``from_``."""
-    return {
-        f"{key}_" if keyword.iskeyword(key) else key: _field_names(value)
-        if isinstance(value, Mapping)
-        else value
-        for key, value in values.items()
-    }
-
-
-def _with_new_names(
+def _checked_fields(
     schema: Any, values: Mapping[str, Any], source: str, prefix: str
 ) -> dict[str, Any]:
-    """Return values under the names that settings have now, with a note for each old one."""
+    """Return values by the names of the dataclass's fields; warn of old names.
+
+    A field whose name is a Python keyword has an underscore after it: ``from`` is ``from_``.
+    """
     hints = typing.get_type_hints(schema)
+    names = {field.name.removesuffix("_"): field.name for field in dataclasses.fields(schema)}
+    sections = {key: _dataclass_in(hints[name]) for key, name in names.items()}
+    old = {field.metadata.get("old_name"): field.name for field in dataclasses.fields(schema)}
     found: dict[str, Any] = {}
-    new_names = {field.metadata.get("old_name"): field.name for field in dataclasses.fields(schema)}
-    for key, value in values.items():
-        name = new_names.get(key, key)
-        if name != key:
-            note = f"{source}: {prefix}{key} is called {prefix}{name} now; please rename it"
+    for given, value in values.items():
+        if (key := old.get(given, given)) != given:
+            note = f"{source}: {prefix}{given} is called {prefix}{key} now; please rename it"
             warnings.warn(note, FutureWarning, stacklevel=2)
-        nested = _dataclass_in(hints.get(name))
-        if nested is not None and isinstance(value, Mapping):
-            value = _with_new_names(nested, value, source, prefix=f"{prefix}{key}.")  # noqa: PLW2901
-        found[name] = value
+        if key not in names:
+            below = [
+                repr(f"{prefix}{name}.{key}")
+                for name, section in sections.items()
+                if section and key in {field.name for field in dataclasses.fields(section)}
+            ]
+            meant = f"did you mean {' or '.join(below)}?" if below else ""
+            hint = meant or nearest(prefix + key, [prefix + name for name in names])
+            raise ConfigError(f"{source}: unknown key {prefix + key!r}; {hint}")
+        if sections[key] and isinstance(value, Mapping):
+            value = _checked_fields(sections[key], value, source, f"{prefix}{key}.")  # noqa: PLW2901
+        found[names[key]] = value
     return found
-
-
-def _refuse_unknown(schema: Any, values: Mapping[str, Any], source: str, prefix: str) -> None:
-    known = {name.removesuffix("_"): hint for name, hint in typing.get_type_hints(schema).items()}
-    for key, value in values.items():
-        if key not in known:
-            there = [prefix + name for name in known]
-            below = [f"{prefix}{name}.{key}" for name, hint in known.items() if key in _keys(hint)]
-            meant = f"did you mean {' or '.join(map(repr, below))}?" if below else ""
-            raise ConfigError(
-                f"{source}: unknown key {prefix + key!r}; {meant or nearest(prefix + key, there)}"
-            )
-        nested = _dataclass_in(known[key])
-        if nested is not None and isinstance(value, Mapping):
-            _refuse_unknown(nested, value, source, prefix=f"{prefix}{key}.")
-
-
-def _keys(hint: Any) -> set[str]:
-    """Return the keys of a section; of a single setting none."""
-    section = _dataclass_in(hint)
-    return set() if section is None else {field.name for field in dataclasses.fields(section)}
 
 
 def _dataclass_in(hint: Any) -> Any:

@@ -1,5 +1,6 @@
-"""Every error a user can cause: one sentence with what was expected, what was found, where, and
-what to do. The command line prints the sentence and exits with code 2; no traceback.
+"""Errors that a user can cause, each with one sentence: expected, found, where, and what to do.
+
+The command line prints the sentence and exits with code 2, without a traceback.
 """
 
 from __future__ import annotations
@@ -10,29 +11,29 @@ from pathlib import Path
 
 
 class ZhAlbertError(Exception):
-    """Base of all errors whose text is fit to be shown to a user."""
+    """Base of all errors with a message for the user."""
 
 
 class ConfigError(ZhAlbertError, ValueError):
-    """A setting, or two together, cannot work."""
+    """A setting, or a combination of settings, is invalid."""
 
 
 class DataError(ZhAlbertError, ValueError):
-    """A file's or an argument's content does not have the form its reader expects."""
+    """The content of a file or an argument does not have the expected form."""
 
     @classmethod
     def at(cls, path: Path | str, line: int, problem: str, *, hint: str = "") -> DataError:
-        """Say where and what; a plain message, so the error survives a worker process."""
+        """Return an error with file and line; a plain message, so it can be pickled by a worker."""
         end = "" if hint.endswith("?") else "."
         return cls(f"{path}, line {line}: {problem}." + (f" {hint}{end}" if hint else ""))
 
 
 class CheckpointError(ZhAlbertError, RuntimeError):
-    """A model folder or file that cannot be read; weights that do not fit are all listed."""
+    """A model folder or file cannot be read; all weights that do not fit are listed."""
 
 
 class TrainingError(ZhAlbertError, RuntimeError):
-    """A training run that cannot go on."""
+    """A training run cannot continue."""
 
 
 class MissingExtraError(ZhAlbertError, ImportError):
@@ -40,12 +41,12 @@ class MissingExtraError(ZhAlbertError, ImportError):
 
     @classmethod
     def of(cls, library: str, extra: str) -> MissingExtraError:
-        """Name the library and the pip extra that brings it."""
+        """Return an error that names the library and the pip extra that installs it."""
         return cls(f"{library} is not installed; run: pip install 'zh-albert[{extra}]'")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy for an unknown name: the nearest known one, or the list of all.
+    """Return a hint for an unknown name: the nearest known one, or the list of all.
 
     >>> nearest("peak_lrr", ["peak_lr", "epochs"])
     "did you mean 'peak_lr'?"

@@ -1,4 +1,4 @@
-"""Work done on threads ahead of the one who needs it, in order, without piling up."""
+"""Prefetching: a function applied to items on threads, in order and in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Result = TypeVar("Result")
 def map_prefetched(
     function: Callable[[Item], Result], items: Iterable[Item], *, threads: int = 1
 ) -> Iterator[Result]:
-    """Yield ``function(item)`` of each item, in order; the next ones are worked on meanwhile.
+    """Yield ``function(item)`` for each item, in order, while the next ones are computed.
 
-    At most ``threads`` results wait or are being made beside the one that is out, so memory does
-    not depend on the number of items. The items are drawn on the caller's thread.
+    At most ``threads`` further results are pending or finished at a time, so memory does not depend
+    on the number of items. The items are taken on the caller's thread.
 
     >>> list(map_prefetched(str.upper, iter("abc"), threads=2))
     ['A', 'B', 'C']

@@ -1,6 +1,4 @@
-"""Text files line by line, JSON Lines and CSV row by row, plain or compressed; files that are never
-half written.
-"""
+"""Text files by line, JSON Lines and CSV by row, plain or compressed; atomic writing of files."""
 
 from __future__ import annotations
 
@@ -22,17 +20,17 @@ from typing import IO, Any
 
 from zh_albert.errors import DataError, MissingExtraError
 
-HALF_WRITTEN = "half-written"  # in the names of what is not whole yet, hidden beside it
-_LONGEST_CELL = 1 << 24  # characters; a quote that is never closed would take in the whole file
+HALF_WRITTEN = "half-written"  # part of the names of temporary files
+_LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
 
 
 class TableError(DataError):
-    """A damaged CSV file.
+    """A malformed CSV file.
 
     Attributes:
-        kind: What is wrong: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another
-            length than the header), "not_comma" (another sign between cells) or "bad_header".
-        facts: The line, and what else tells where and what.
+        kind: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another length than the
+            header), "not_comma" (another separator) or "bad_header".
+        facts: Line number and further numbers of the message.
     """
 
     kind: str
@@ -40,20 +38,23 @@ class TableError(DataError):
 
     @classmethod
     def of(cls, kind: str, problem: str, source: Path | str, line: int, **facts: int) -> TableError:
-        """Say where and what; ``problem`` may name facts in braces."""
+        """Return an error with file and line; ``problem`` may contain the names of facts
+        in braces.
+        """
         error = cls(f"{source}, line {line}: {problem.format(**facts)}")
         error.kind, error.facts = kind, {"line": line, **facts}
         return error
 
 
 def read_lines(path: Path, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
-    r"""Yield ``(line number from 1, line without its end)``, streaming; CSV wants ``keep_ends``.
+    r"""Yield ``(line number from 1, line without its end)`` as a stream; CSV needs ``keep_ends``.
 
     ``.xz``, ``.gz`` and ``.zst`` are decompressed; a byte-order mark is dropped; only ``\n`` and
-    ``\r\n`` end a line (U+2028 and the like stay inside).
+    ``\r\n`` end a line (not U+2028 and the like).
 
     Raises:
-        DataError: If the file is missing, damaged, or a line is not UTF-8 (file and line named).
+        DataError: If the file is missing, damaged, or a line is not UTF-8 (file and line are
+            named).
     """
     number = 0
     try:
@@ -107,7 +108,7 @@ def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
 
 
 def is_csv(path: Path) -> bool:
-    """Say whether a file is CSV, by its name, rather than JSON Lines."""
+    """Return whether a file is CSV rather than JSON Lines, by its name."""
     return re.search(r"\.csv(\.(xz|gz|zst))?$", path.name, re.IGNORECASE) is not None
 
 
@@ -116,8 +117,8 @@ def csv_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield ``(line number, cells by column)`` of CSV, whose first row names the columns.
 
-    Lines come with their ends, which may belong to a cell. Cells are apart by commas; one with a
-    comma, a quote or the end of a line in it stands in double quotes. Blank lines are passed over.
+    Lines must keep their ends, which may be part of a cell. Cells are separated by commas; a cell
+    with a comma, a quote or a line end is in double quotes. Blank lines are skipped.
 
     Raises:
         TableError: At the first row that cannot be read.
@@ -158,9 +159,9 @@ def _refuse_header(header: list[str], source: Path | str, line: int) -> None:
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield ``(line number, object)`` of a JSON Lines file, or of a CSV file if it is named so.
+    """Yield ``(line number, object)`` of a JSON Lines file, or of a CSV file according to its name.
 
-    Blank lines are passed over. What a CSV file holds are strings.
+    Blank lines are skipped. All values of a CSV file are strings.
     """
     if is_csv(path):
         yield from csv_rows(read_lines(path, keep_ends=True), path)
@@ -171,18 +172,20 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def encode_json(value: Any, *, indent: int | None = None) -> bytes:
-    """Return JSON in UTF-8; half a surrogate pair, which that cannot hold, stays an escape."""
+    """Return JSON in UTF-8; a lone surrogate, which UTF-8 cannot encode, is written as an
+    escape.
+    """
     return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace")
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file that appears whole or not at all; on an error the old one stays.
+    """Write a file atomically: it appears complete or not at all; on an error the old one remains.
 
-    The bytes reach the disk before the name does, so a full disk or a power cut cannot leave a
-    short file under ``path``.
+    The data reach the disk before the file gets its name, so a full disk or a power cut cannot
+    leave a truncated file under ``path``.
     """
-    if path.is_dir():  # an error of what follows would name the temporary file
+    if path.is_dir():  # a later error would name the temporary file
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{HALF_WRITTEN}.")
@@ -193,9 +196,9 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         umask = os.umask(0)
         os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)  # mkstemp makes files only the owner can read
+        Path(temporary).chmod(0o666 & ~umask)  # mkstemp creates files only the owner can read
         Path(temporary).replace(path)
-    except BaseException:  # Ctrl-C, too: no half-written file stays behind
+    except BaseException:  # including Ctrl-C: no temporary file is left
         Path(temporary).unlink(missing_ok=True)
         raise
 
@@ -216,7 +219,9 @@ def _open_bytes(path: Path) -> IO[bytes]:
 
 
 def _zstd_chunks(path: Path, zstandard: Any) -> Iterator[bytes]:
-    """Decompress all frames; zstandard's own reader ends silently after the first or a cut one."""
+    """Decompress all frames; zstandard's own reader silently stops after the first, or a truncated
+    one.
+    """
     frame = None
     with path.open("rb") as file:
         while chunk := file.read(1 << 17):
@@ -228,11 +233,11 @@ def _zstd_chunks(path: Path, zstandard: Any) -> Iterator[bytes]:
                     raise EOFError(str(error)) from None
                 chunk, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
     if frame is not None:
-        raise EOFError("it ends before its end mark")
+        raise EOFError("it is truncated")
 
 
 class _Chunks(io.RawIOBase):
-    """Pieces of bytes as a file."""
+    """File of an iterator of bytes."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks, self._left = chunks, b""

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample, read_text_examples
@@ -44,7 +44,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, action="append", default=[])
     arguments = parser.parse_args()
 
-    classifier = TextClassifier.load(locate(arguments.model))
+    classifier = TextClassifier.load(resolve_model(arguments.model))
     if classifier.pairs:
         sys.exit(f"error: {arguments.model} reads pairs; expected a classifier of texts")
     dev = _read(arguments.dev)
@@ -71,7 +71,7 @@ def main() -> None:
         f"{len(examples):,} texts; {len(ngrams.names):,} n-grams of up to {ngrams.orders} tokens, "
         f"weight {classifier.ngrams_weight:g}, scale {classifier.calibration_scale:g}"
     )
-    card = (locate(arguments.model) / "README.md").read_text(encoding="utf-8")
+    card = (resolve_model(arguments.model) / "README.md").read_text(encoding="utf-8")
     recipe = re.search(r"```toml\n(.*?)```", card, re.DOTALL)
     card = classifier_card(classifier, recipe[1] if recipe else "")
     classifier.save(arguments.out, card=card, dtype=torch.int8)

@@ -30,7 +30,7 @@ os.environ |= {"OMP_NUM_THREADS": "1"}
 import torch
 
 from zh_albert import load
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.cli.progress import TrainingDisplay, echo
 from zh_albert.configio import build
@@ -104,7 +104,7 @@ class Candidate:
                 train,
                 dev,
                 build(job.config, self.settings(part)),
-                init=None if self.start in PRESETS else locate(self.start),
+                init=None if self.start in PRESETS else resolve_model(self.start),
                 out=run,
                 resume=True,
                 observers=[display],

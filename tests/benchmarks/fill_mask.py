@@ -19,7 +19,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import torch
 import transformers
 
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.textio import read_objects
 from zh_albert.tokenization.characters import is_chinese
 
@@ -67,7 +67,7 @@ def main() -> None:
         for name in SETS:
             texts = [str(row["text"]) for _, row in read_objects(data / name / "dev.jsonl")]
             texts = texts[: 300 if options.quick else 2_000]
-            result[model][name] = round(accuracy(locate(model), texts), 4)
+            result[model][name] = round(accuracy(resolve_model(model), texts), 4)
     if options.json:
         json.dump({"fill_mask_accuracy": result}, sys.stdout)
         sys.stdout.write("\n")

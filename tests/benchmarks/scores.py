@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.cli.progress import echo
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification.baseline import fit_baseline
@@ -153,7 +153,7 @@ def main() -> None:
             for file in (*model.scored, *model.unknown):
                 path = splits.find(*split_name(file))
                 assert path is not None
-                found = TASKS[model.task].score(locate(folder or name), path)
+                found = TASKS[model.task].score(resolve_model(folder or name), path)
                 scores = {m: [round(s[m], 4) for s in (found, plain[file])] for m in model.metrics}
                 echo(f"{given}, {file}: {scores}")
                 result[given][file] = scores

@@ -151,7 +151,7 @@ def test_a_hub_id_without_a_network_is_said(cli: Cli, tmp_path: Path) -> None:
         (lambda folder: (folder / "config.json").write_text("{"), "config.json"),
         (lambda folder: (folder / "config.json").write_text('{"model_type": "bert"}'), "bert"),
         (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors"),
-        (lambda folder: truncate(folder / "model.safetensors"), "not a whole safetensors file"),
+        (lambda folder: truncate(folder / "model.safetensors"), "not a complete safetensors file"),
         (lambda folder: truncate(folder / "vocab.txt"), "vocab"),
     ],
 )

@@ -354,7 +354,7 @@ def test_the_audit_of_nothing_is_one_line(tmp_path: Path) -> None:
 Spoil = Callable[[Path], object]
 SPOILT: dict[str, tuple[Spoil, str]] = {
     "checksum": (lambda f: (f / "part-00000.words").write_bytes(
-        bytes(len((f / "part-00000.words").read_bytes()))), "the checksum is not the manifest's"),
+        bytes(len((f / "part-00000.words").read_bytes()))), "its checksum differs from"),
     "vocabulary": (lambda f: (f / "vocab.txt").write_text(
         (f / "vocab.txt").read_text("utf-8") + "新行\n", "utf-8"), "made with another vocabulary"),
     "half": (lambda f: (f / "manifest.json").unlink(), "expected shards with manifest.json"),

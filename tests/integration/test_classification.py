@@ -226,7 +226,7 @@ def test_training_that_learns_nothing_is_warned_of(micro: Path, cli: Cli, tmp_pa
     path.write_text(path.read_text("utf-8") + contradictions, "utf-8")
     files = ("--train", path, "--dev", path, "--out", tmp_path / "out", "--init", micro)
     ran = cli("finetune", *files, *QUICK, "--set=train.peak_lr=1e-12", "--set=train.epochs=20")
-    assert "guessing gives 0.693: nothing is being learned" in " ".join(ran.err.split())
+    assert "guessing gives 0.693: the model is not learning" in " ".join(ran.err.split())
 
 
 def test_resuming_a_finished_run_with_other_data_is_refused(micro: Path, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_broken_off_download_goes_on_where_it_stopped(
     ran = cli(*arguments)
 
     assert ran.code == 2
-    assert f".zip: broke off at 200 of {len(whole):,} bytes; the same command goes on" in ran.err
+    assert f".zip: interrupted after 200 of {len(whole):,} bytes; run the command again" in ran.err
     assert ran.err.count("\n") == 1
     assert not (tmp_path / "cluener").exists()
     assert cli(*arguments).code == 0
@@ -117,7 +117,7 @@ def test_a_broken_off_download_goes_on_where_it_stopped(
 
 def test_single_files_are_fetched_into_the_folder(cli: Cli, server: Server, tmp_path: Path) -> None:
     ran = cli("clue", "fetch", "bustm", "--to", tmp_path, "--mirror", server.address)
-    assert (ran.code, "train_0.json: the server says 404" in ran.err) == (2, True)
+    assert (ran.code, "train_0.json: the server answered 404" in ran.err) == (2, True)
     for split in ("train", "dev"):
         for which in ("0", "1", "2", "3", "4", "few_all"):
             server.files[f"/{split}_{which}.json"] = b"{}\n"
@@ -148,7 +148,7 @@ def test_an_empty_folder_is_no_release(cli: Cli, server: Server, tmp_path: Path)
 
 def test_a_server_that_refuses_every_part_is_told(server: Server, tmp_path: Path) -> None:
     server.files["/x.json"] = b""  # "no byte from 0 on"
-    with pytest.raises(DataError, match="the server says 416"):
+    with pytest.raises(DataError, match="the server answered 416"):
         fetch(Download(f"{server.address}/x.json"), tmp_path / "x.json")
 
 

@@ -19,6 +19,7 @@ from zh_albert.configio import build, merged
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.pretraining import distil as run
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -162,7 +163,7 @@ def test_a_teacher_of_the_same_size_that_reads_other_tokens_is_refused(
     with pytest.raises(CheckpointError, match="2 rows of its vocabulary are other tokens"):
         distil(config)
     (folder / "vocab.txt").write_text("\n".join(rows[:5000]) + "\n", "utf-8")
-    with pytest.raises(CheckpointError, match="it is cut or belongs to another model"):
+    with pytest.raises(CheckpointError, match="it is truncated or belongs to another model"):
         distil(config, resume=True)
 
 

@@ -30,7 +30,7 @@ from zh_albert.tasks.classification.examples import (
 )
 from zh_albert.tasks.classification.finetune import finetune
 from zh_albert.training import stages
-from zh_albert.training.events import Evaluation, Event, Stage
+from zh_albert.training.events import Evaluation, Event, StageProgress
 
 Cli = Callable[..., Ran]
 
@@ -41,9 +41,9 @@ def config_with(teacher: Path | str, **settings: float) -> FinetuneConfig:
     return replace(config, model=model, teacher=TeacherConfig(model=str(teacher), **settings))
 
 
-def answered(events: Sequence[Event]) -> list[Stage]:
+def answered(events: Sequence[Event]) -> list[StageProgress]:
     """What was told of a teacher's answers."""
-    told = [event for event in events if isinstance(event, Stage)]
+    told = [event for event in events if isinstance(event, StageProgress)]
     return [event for event in told if event.what == "the teacher answers"]
 
 
@@ -127,7 +127,7 @@ def test_interrupted_while_the_teacher_answers_equals_never_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(teaching, "_ASKED", 60)
-    monkeypatch.setattr(stages, "_TELL_EVERY_S", 0.0)
+    monkeypatch.setattr(stages, "_REPORT_EVERY_S", 0.0)
     config = config_with(trained)
 
     def stop(event: Event) -> None:

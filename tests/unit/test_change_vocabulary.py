@@ -110,7 +110,7 @@ def test_rows_come_from_the_nearest_token_there_is(source: Path) -> None:
     assert result.other_form == ["净", "##ho"]
     assert result.pieced == ["hotels", "馆", "\x07"]
     assert set(result.dropped) == {*OLD} - {*NEW}
-    assert "10 rows kept, 4 from a look-alike (“ ， … —)" in str(result)
+    assert "10 rows kept, 4 from a similar token (“ ， … —)" in str(result)
 
 
 def test_characters_that_were_unknown_change_nothing(source: Path) -> None:

@@ -68,10 +68,10 @@ def test_ten_planted_faults_are_all_seen(headlines: Path, tmp_path: Path) -> Non
     assert told[1] == "no answer for 4 ids: 5, 6, 7, 8"
     assert told[2] == "expected 12 answers, found 10"
     assert "byte-order mark" in told[3]
-    assert "write '104'" in told[4]
+    assert "official label is '104'" in told[4]
     assert "must be a string, found 104" in told[5]
     assert "unknown label '105'" in told[6]
-    assert "label 104 is news_finance, but label_desc 'news_car'" in told[7]
+    assert "label 104 is news_finance, label_desc is 'news_car'" in told[7]
     assert "id 0 was answered in line 1" in told[8]
     assert "not JSON" in told[9]
     assert "id 77 is not in the test file" in told[10]
@@ -83,7 +83,7 @@ def test_other_forms_and_order_are_seen(headlines: Path, tmp_path: Path) -> None
     rows: list[Any] = [{"id": number, "label": "104"} for number in range(12)]
     rows[3], rows[4] = rows[4], rows[3]
     assert check(task, lines(file, *rows), headlines) == [
-        Fault(4, "id 4 stands where 3 does in the test file")
+        Fault(4, "expected id 3 as in the test file, found 4")
     ]
     file.write_text(json.dumps(rows), encoding="utf-8")  # an array instead of lines
     assert (
@@ -110,7 +110,7 @@ def test_a_name_that_stands_twice_in_a_line_is_seen(headlines: Path, tmp_path: P
     rows = [f'{{"id": {number}, "label": "104"}}' for number in range(12)]
     rows[5] = '{"id": 5, "label": "104", "label": "102"}'
     file.write_text("\n".join(rows) + "\n")
-    assert check(CLUE_TASKS["tnews"], file, headlines) == [Fault(6, "'label' stands there twice")]
+    assert check(CLUE_TASKS["tnews"], file, headlines) == [Fault(6, "'label' occurs twice")]
 
 
 def test_the_version_says_which_name_is_right(headlines: Path, tmp_path: Path) -> None:
@@ -142,11 +142,11 @@ def test_entities_must_stand_where_they_say(tmp_path: Path) -> None:
         return [fault.problem for fault in check(CLUE_TASKS["cluener"], file, test)]
 
     assert problems({"address": {"台湾": [[1, 2]]}}) == []
-    outside = "1–3 lies outside the text of 3 characters; the end counts as inside"
+    outside = "1–3 is outside the text of 3 characters; the end is inclusive"
     assert problems({"address": {"台湾": [[1, 3]]}}) == [outside]
     assert problems({"address": {"台湾": [[0, 1]]}}) == ["0–1 is '去台', not '台湾'"]
     assert problems({"address": {"去": [[0, 1]]}}) == [
-        "0–1 is '去台', not '去'; the end counts as inside"
+        "0–1 is '去台', not '去'; the end is inclusive"
     ]
     assert problems({"place": {"台湾": [[1, 2]]}}) == ["unknown type 'place'"]
     assert "a place must be [start, last]" in problems({"address": {"台湾": [1, 2]}})[0]
@@ -173,7 +173,7 @@ def test_answers_must_be_parts_of_the_context(tmp_path: Path) -> None:
     assert faults == [
         Fault(None, "id 'Q2' has several answers"),
         Fault(None, "no answer for 1 ids: Q3"),
-        Fault(2, "the answer to Q0 is no part of its context: '三月'"),
+        Fault(2, "the answer to Q0 is not in its context: '三月'"),
         Fault(3, "the answer to Q1 must be a string, found 2"),
         Fault(6, "id 'Q9' is not in the test file"),
     ]

@@ -73,7 +73,7 @@ def test_entities_end_behind_their_last_character(tmp_path: Path) -> None:
         read("cluener", tmp_path / "x.json", row, {"text": "去", "label": {"place": {}}})
     read("cluener", tmp_path / "x.json", wrong)  # a slice past the end is the same slice
     wrong["label"]["address"] = {"台湾": [[0, 1]]}
-    with pytest.raises(DataError, match="line 1: 0–1 is '去台', but says '台湾'"):
+    with pytest.raises(DataError, match="line 1: expected '台湾' at 0–1, found '去台'"):
         read("cluener", tmp_path / "x.json", wrong)
 
 
@@ -131,7 +131,7 @@ def test_a_file_of_another_task_is_refused(tmp_path: Path) -> None:
         read("tnews", tmp_path / "a.json", pair)
     with pytest.raises(DataError, match="line 1: unknown label '7'"):
         read("afqmc", tmp_path / "a.json", {**pair, "label": "7"})
-    with pytest.raises(DataError, match="not of the form of c3's official files"):
+    with pytest.raises(DataError, match="not an official file of c3"):
         read("c3", tmp_path / "a.json", [1, 2], whole=True)
     with pytest.raises(DataError, match='expected one JSON object with "data"'):
         read("drcd", tmp_path / "a.json", [1], whole=True)
@@ -151,7 +151,11 @@ ASKED = {"question": "谁?", "choice": ["甲", "乙"], "answer": "乙"}
         ("chidf", {"content": "#idiom#", "candidates": "甲乙"}, '"candidates" must be a list of'),
         ("c3", ["男：好", [ASKED], "1-1"], 'document 1-1: "text" must be a list of strings'),
         ("c3", [["好"], [{**ASKED, "choice": "甲乙"}], "1"], '"choice" must be a list of strings'),
-        ("cluener", {"text": "王一", "label": {"name": {"": [[-3, 1]]}}}, "line 1: -3–1 is"),
+        (
+            "cluener",
+            {"text": "王一", "label": {"name": {"": [[-3, 1]]}}},
+            "line 1: expected '' at -3–1",
+        ),
         ("cmnli", {"sentence1": "一", "sentence2": "二", "gold_label": "neutral"}, "'gold_label'"),
     ],
 )
@@ -167,7 +171,7 @@ def test_a_file_of_another_version_is_refused(
 def test_a_file_without_rows_is_refused(tmp_path: Path, task: str, content: str) -> None:
     path = tmp_path / "test.json"
     path.write_text(content)
-    with pytest.raises(DataError, match="found none; is it another task's, or another version"):
+    with pytest.raises(DataError, match="found none; is it of another task or version"):
         list(read_official(CLUE_TASKS[task], path))
 
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from zh_albert.tasks.classification.config import FinetuneConfig
 
 from zh_albert.configio import build, parse_overrides, read_toml, write_toml
 from zh_albert.errors import ConfigError
-from zh_albert.tasks.classification.config import FinetuneConfig
 from zh_albert.training.config import TrainConfig
 
 
@@ -43,7 +43,7 @@ def test_a_wrong_value_is_named(override: str, problem: str) -> None:
 
 
 def test_an_override_without_equals_is_refused() -> None:
-    with pytest.raises(ConfigError, match="key=value, got 'epochs'"):
+    with pytest.raises(ConfigError, match="key=value, found 'epochs'"):
         parse_overrides(["epochs"])
 
 

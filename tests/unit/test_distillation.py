@@ -12,14 +12,14 @@ from zh_albert.distillation.losses import attention_divergence, fraction_unexpla
 from zh_albert.distillation.matching import MatchingStudent
 from zh_albert.distillation.student import (
     CalibrationBatch,
-    begin_student,
     fitted_projections,
-    fitting,
+    initialize_student,
+    student_config,
 )
 from zh_albert.distillation.teacher import (
-    FrozenTeacher,
-    IntegerTeacher,
+    Int8Teacher,
     LayerStates,
+    TorchTeacher,
     fastest_teacher,
 )
 from zh_albert.distillation.width_reduction import (
@@ -73,17 +73,17 @@ def missed(
     """How far a fresh student is from its teacher on text that was not in the sample."""
     wide = teacher(of)
     sample = CalibrationBatch(wide, texts())
-    config = fitting(student, of)
-    model = begin_student(wide, config, sample, SHARES, layers=layers, top=4)  # type: ignore[arg-type]
+    config = student_config(student, of)
+    model = initialize_student(wide, config, sample, SHARES, layers=layers, top=4)  # type: ignore[arg-type]
     pairs = layer_map(student.num_hidden_layers, 4)
     projections = fitted_projections(model.encoder, sample, pairs)
     module = MatchingStudent(model, [ours for ours, _ in pairs], projections).eval()
     new = texts(96)[64:]
     mask = torch.ones_like(new, dtype=torch.bool)
-    frozen = FrozenTeacher(wide, [theirs for _, theirs in pairs], attention=False)
+    frozen = TorchTeacher(wide, [theirs for _, theirs in pairs], attention=False)
     positions = torch.zeros(0, 2, dtype=torch.long)
     with torch.no_grad():
-        found = module(new, torch.zeros_like(new), mask, positions, frozen.view(new, mask))
+        found = module(new, torch.zeros_like(new), mask, positions, frozen.states(new, mask))
     return found.fraction_unexplained.tolist()
 
 
@@ -117,7 +117,7 @@ def test_attention_seen_through_a_basis_of_full_width_is_unchanged() -> None:
     block = wide.attention[1]
     assert isinstance(block, AttentionBlock)
     basis = torch.linalg.qr(torch.randn(24, 24)).Q
-    narrow = reduced_attention(read_attention(block), basis, heads=4, head_width=6)
+    narrow = reduced_attention(read_attention(block), basis, heads=4)
     turned = AttentionBlock(WIDE)
     hidden = torch.randn(2, 7, 24)
     everything = torch.ones(1, 1, 1, 7, dtype=torch.bool)
@@ -192,13 +192,13 @@ def test_attention_diverges_only_where_it_differs() -> None:
 )
 def test_students_that_cannot_be_made_are_refused(change: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        fitting(dataclasses.replace(WIDE, **change), WIDE)
+        student_config(dataclasses.replace(WIDE, **change), WIDE)
 
 
 @pytest.mark.parametrize("change", [{"norm_position": "pre"}, {"embedding_layout": "brightmart"}])
 def test_teachers_that_are_computed_otherwise_are_refused(change: dict) -> None:
     with pytest.raises(ConfigError, match="a teacher needs the google layout and post-norm"):
-        fitting(WIDE, dataclasses.replace(WIDE, **change))
+        student_config(WIDE, dataclasses.replace(WIDE, **change))
 
 
 def test_integers_see_nearly_what_the_teacher_sees_padding_or_not() -> None:
@@ -207,7 +207,7 @@ def test_integers_see_nearly_what_the_teacher_sees_padding_or_not() -> None:
     exact = LayerStates(teacher(), (1, 3))
     with torch.no_grad():
         wanted = exact(new, torch.zeros_like(new), mask).chunk(2, dim=-1)
-    view = IntegerTeacher(teacher(), (1, 3)).view(new, mask)
+    view = Int8Teacher(teacher(), (1, 3)).states(new, mask)
     assert view.attention == ()
     for found, state in zip(view.states, wanted, strict=True):
         assert found.shape == state.shape
@@ -219,12 +219,12 @@ def test_a_teacher_is_asked_in_integers_only_where_they_serve(
 ) -> None:
     sample = CalibrationBatch(teacher(), texts())
     layers = (2, 4)
-    assert isinstance(fastest_teacher(teacher(), layers, sample, attention=True), FrozenTeacher)
+    assert isinstance(fastest_teacher(teacher(), layers, sample, attention=True), TorchTeacher)
     chosen = fastest_teacher(teacher(), layers, sample, attention=False)
-    assert isinstance(chosen, IntegerTeacher)
+    assert isinstance(chosen, Int8Teacher)
     mask = torch.ones_like(sample.token_ids, dtype=torch.bool)
-    top = chosen.view(sample.token_ids, mask).states[-1]
+    top = chosen.states(sample.token_ids, mask).states[-1]
     assert fraction_unexplained(top, sample.states[4], mask) < 0.01
-    monkeypatch.setattr("zh_albert.distillation.teacher._ROUNDING", 1e-9)  # too coarse, then
+    monkeypatch.setattr("zh_albert.distillation.teacher._INT8_ERROR", 1e-9)  # too coarse, then
     chosen = fastest_teacher(teacher(), layers, sample, attention=False)
-    assert isinstance(chosen, FrozenTeacher)
+    assert isinstance(chosen, TorchTeacher)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zh_albert import load
-from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, locate
+from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, resolve_model
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.tasks.chunks import as_list, chunks
 from zh_albert.tasks.ner.examples import as_spans
@@ -75,7 +75,7 @@ def test_a_model_from_the_hub_comes_with_all_its_files(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     for name in bundled_names():
-        folder = locate(f"somebody/{name}")
+        folder = resolve_model(f"somebody/{name}")
         files = {path.name for path in folder.iterdir()} - {"curve.jsonl"}  # for the demo
         assert set(filter_repo_objects(files, allow_patterns=asked[-1])) == files
 

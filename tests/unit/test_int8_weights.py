@@ -93,7 +93,7 @@ def test_converting_makes_them_and_undoes_them(
     ours = SequenceClassifier(CONFIG, 2)
     load_weights(ours, small)
     assert all(map(torch.equal, named_tensors(theirs).values(), named_tensors(ours).values()))
-    with pytest.raises(CheckpointError, match="has no weights in 8 bits"):
+    with pytest.raises(CheckpointError, match="has no int8 weights"):
         convert_folder(small, tmp_path / "x", to="huggingface", dtype=torch.int8)
 
 
@@ -117,7 +117,7 @@ def test_numbers_without_their_scales_are_refused(
     path.unlink()
     safetensors.torch.save_file(tensors | ({} if changed is None else {name: changed}), path)
 
-    with pytest.raises(CheckpointError, match=rf"{LARGE} is stored in 8 bits.*{found}"):
+    with pytest.raises(CheckpointError, match=rf"{LARGE} is stored in int8.*{found}"):
         read_tensors(saved[1])
 
 
@@ -133,7 +133,7 @@ def test_damaged_numbers_are_refused(
     path.unlink()
     safetensors.torch.save_file(tensors, path)
 
-    with pytest.raises(CheckpointError, match=rf"{LARGE} is stored in 8 bits.*damaged bytes"):
+    with pytest.raises(CheckpointError, match=rf"{LARGE} is stored in int8.*damaged bytes"):
         read_tensors(saved[1])
 
 

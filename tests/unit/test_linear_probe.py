@@ -28,7 +28,7 @@ from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.linear_probe import Standard, fit_linear
+from zh_albert.training.linear_probe import Standardization, fit_linear
 from zh_albert.training.loop import Batch, resolved
 
 TEXTS = [f"这家店{word}{thing}" for word in "好棒赞坏差糟" for thing in "菜饭汤茶"]
@@ -48,7 +48,7 @@ def test_the_fit_is_that_of_logistic_regression() -> None:
     layer = nn.Linear(6, 3)
     fit_linear(layer, vectors, lambda logits: F.cross_entropy(logits, classes), penalty=0.01)
 
-    mean, spread = Standard.of(vectors)
+    mean, spread = Standardization.of(vectors)
     scaled = ((vectors - mean) / spread).numpy()
     wanted = LogisticRegression(C=1 / (0.01 * 300), tol=1e-8).fit(scaled, classes.numpy())
     with torch.no_grad():

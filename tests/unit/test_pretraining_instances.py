@@ -9,7 +9,7 @@ import torch
 from corpora_tools.sentences import sentence_spans
 from tests.shards_in_memory import shards_of_texts
 from zh_albert.errors import ConfigError
-from zh_albert.pretraining.batches import build_batch
+from zh_albert.pretraining.batches import draw_batch
 from zh_albert.pretraining.counter_rng import below, draw, keys, uniform
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.instances import InstanceConfig, cut_sentences, plan_epoch
@@ -73,7 +73,7 @@ def test_a_document_of_one_sentence_has_no_order() -> None:
     shards = shards_of("我走了。", "天气好。天气差。")
     config = InstanceConfig(length=32, min_tokens=1)
     plan = plan_epoch(cut_sentences(shards, 29), config, 0)
-    batch = build_batch(shards, plan, np.arange(2), SETS, config.masking)
+    batch = draw_batch(shards, plan, np.arange(2), SETS, config.masking).batch
 
     assert batch.order[0] == -1
     assert batch.order[1] in (0, 1)
@@ -85,7 +85,7 @@ def test_a_pair_of_the_same_text_has_no_order() -> None:
     shards = shards_of("天气好。天气好。", "天气好。天气差。", "天气好。天气很好。")
     config = InstanceConfig(length=32, min_tokens=1)
     plan = plan_epoch(cut_sentences(shards, 29), config, 0)
-    batch = build_batch(shards, plan, np.arange(3), SETS, config.masking)
+    batch = draw_batch(shards, plan, np.arange(3), SETS, config.masking).batch
 
     assert batch.order[0] == -1
     assert batch.type_ids[0].any()
@@ -120,7 +120,7 @@ def test_a_word_longer_than_an_instance_is_cut_all_the_same() -> None:
     shards = shards_of("b" * 40, tokenizer=tokenizer)
     config = InstanceConfig(length=16, min_tokens=1)
     plan = plan_epoch(cut_sentences(shards, 13), config, 0)
-    batch = build_batch(shards, plan, np.arange(4), TokenSets.of(tokenizer), config.masking)
+    batch = draw_batch(shards, plan, np.arange(4), TokenSets.of(tokenizer), config.masking).batch
 
     assert plan.first.tolist() == [13, 13, 13, 1]
     assert len(batch.labels) == 40  # no word fits the budget, so the only one is taken
@@ -131,7 +131,7 @@ def test_rows_that_no_text_becomes_are_no_replacements() -> None:
     sets = TokenSets.of(WordPieceTokenizer(Vocabulary(rows)))
 
     assert [rows[token_id] for token_id in sets.plain] == ["好", "a", "##a", "[", "]"]
-    with pytest.raises(ConfigError, match="no row but special"):
+    with pytest.raises(ConfigError, match="only special and unused"):
         TokenSets.of(WordPieceTokenizer(Vocabulary(rows[:6])))
 
 
@@ -140,7 +140,7 @@ def test_words_with_an_unknown_token_are_never_hidden() -> None:
     config = InstanceConfig(length=32, min_tokens=1)
     unknown = {TOKENIZER.special.unk}
     plan = plan_epoch(cut_sentences(shards, 29), config, 0)
-    batch = build_batch(shards, plan, np.arange(1), SETS, config.masking)
+    batch = draw_batch(shards, plan, np.arange(1), SETS, config.masking).batch
 
     if set(TOKENIZER.encode("龘").ids) == unknown:
         assert set(TOKENIZER.tokens(batch.labels.tolist())) == {"。"}

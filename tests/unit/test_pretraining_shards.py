@@ -161,7 +161,7 @@ def test_a_changed_bit_is_found(folder: Path, kind: str) -> None:
     content[0] ^= 1
     path.write_bytes(content)
 
-    with pytest.raises(DataError, match=rf"part-00001\.{kind}: the checksum"):
+    with pytest.raises(DataError, match=rf"part-00001\.{kind}: its checksum"):
         open_shards(folder)
     assert len(open_shards(folder, verify=False)) == 30
 

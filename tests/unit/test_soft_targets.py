@@ -19,7 +19,7 @@ from zh_albert.tasks.classification.soft_targets import (
     soft_chance_loss,
     soft_losses,
 )
-from zh_albert.training.events import Event, Stage
+from zh_albert.training.events import Event, StageProgress
 
 LENGTHS = list(range(1, 41))
 
@@ -109,7 +109,7 @@ def test_progress_tells_how_many_are_answered(tmp_path: Path) -> None:
         answers_of(Asked(stop_after=20), tmp_path)
     ask_once(Asked(), LENGTHS, 2, folder=tmp_path, known_as="a", progress=events.append)
     last = events[-1]
-    assert isinstance(last, Stage)
+    assert isinstance(last, StageProgress)
     assert (last.done, last.total, last.seconds_left) == (40, 40, 0)
     assert last.per_second > 0
 

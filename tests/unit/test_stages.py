@@ -25,7 +25,7 @@ from zh_albert.tasks.reading.examples import AnswerSpan, ReadingExample
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training import stages
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.events import Event, Observer, Stage
+from zh_albert.training.events import Event, Observer, StageProgress
 from zh_albert.training.stages import StageMeter, silent
 
 WINDOW = WindowConfig(max_length=16, stride=4)
@@ -44,7 +44,7 @@ def test_it_tells_once_a_second_and_at_the_end(monkeypatch: pytest.MonkeyPatch) 
         clock[0] += 0.4
         count.advance(2)
 
-    told = [event for event in events if isinstance(event, Stage)]
+    told = [event for event in events if isinstance(event, StageProgress)]
     assert [event.done for event in told] == [16, 22, 28, 34, 40, 46, 50]
     assert told[0].per_second == pytest.approx(5)  # those there before do not count
     assert told[0].seconds_left == pytest.approx((50 - 16) / 5)
@@ -102,7 +102,7 @@ def test_tasks_tell_what_they_do_beside_updates(
     last: dict[str, tuple[int, int]] = {}
 
     def listen(event: Event) -> None:
-        if isinstance(event, Stage):
+        if isinstance(event, StageProgress):
             last[event.what] = event.done, event.total
 
     learn(save_micro_encoder(tmp_path), listen)
@@ -110,7 +110,7 @@ def test_tasks_tell_what_they_do_beside_updates(
 
 
 def test_how_far_a_file_is_scored_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "_TELL_EVERY_S", 0.0)
+    monkeypatch.setattr(stages, "_REPORT_EVERY_S", 0.0)
     monkeypatch.setattr(TorchRuntime, "batch_tokens", 16)
     learn_classes(save_micro_encoder(tmp_path / "micro"), silent, tmp_path / "model")
     rows = [{"text": f"房间{word}", "label": word} for word in WORDS]
@@ -121,12 +121,16 @@ def test_how_far_a_file_is_scored_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     scores = TASKS["classification"].score(tmp_path / "model", file, progress=events.append)
 
     assert scores["examples"] == len(WORDS)
-    told = [event for event in events if isinstance(event, Stage)]
+    told = [event for event in events if isinstance(event, StageProgress)]
     assert {(event.what, event.total) for event in told} == {("tokens of some.jsonl", 96)}
     assert [event.done for event in told] == [*range(12, 97, 12)]
 
 
 def test_slow_work_is_shown_with_a_rate(capsys: pytest.CaptureFixture[str]) -> None:
     with TrainingDisplay() as display:
-        display(Stage(what="n-grams are tried", done=3, total=12, per_second=0.25, seconds_left=24))
+        display(
+            StageProgress(
+                what="n-grams are tried", done=3, total=12, per_second=0.25, seconds_left=24
+            )
+        )
     assert capsys.readouterr().err == "n-grams are tried: 3 of 12, 0.2/s, 0:24 left\n"

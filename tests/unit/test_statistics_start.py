@@ -11,8 +11,8 @@ import torch
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.cooccurrence import count_cooccurrences, pointwise_information
-from zh_albert.pretraining.start import StartConfig, start_from_statistics
+from zh_albert.pretraining.cooccurrence import count_cooccurrences, pointwise_mutual_information
+from zh_albert.pretraining.start import StatisticsConfig, initialize_from_statistics
 
 SPECIAL = [0, 1, 2, 3, 4]
 VOCAB = 45
@@ -48,7 +48,7 @@ def test_neighbours_are_counted_within_documents() -> None:
 
 def test_information_is_positive_for_what_stands_together() -> None:
     counts = count_cooccurrences(documents(50, 0), VOCAB)
-    information = pointwise_information(counts, 1, positive=False).toarray()
+    information = pointwise_mutual_information(counts, 1, positive=False).toarray()
     assert information[10, 11] == pytest.approx(np.log(0.8 * 40), abs=0.2)
     assert information[10, 30] == 0  # never seen
 
@@ -70,7 +70,7 @@ def test_the_start_predicts_before_any_training() -> None:
     model = AlbertForPretraining(CONFIG).eval()
     before = masked_accuracy(model)
     counts = count_cooccurrences(documents(400, 0), VOCAB)
-    start_from_statistics(model, counts, SPECIAL, StartConfig())
+    initialize_from_statistics(model, counts, SPECIAL, StatisticsConfig())
     after = masked_accuracy(model)
     assert before < 0.1
     assert after > 0.6
@@ -80,7 +80,7 @@ def test_another_layout_or_too_narrow_a_model_is_refused() -> None:
     counts = count_cooccurrences(documents(5, 0), VOCAB)
     bright = AlbertForPretraining(replace(CONFIG, embedding_layout="brightmart"))
     with pytest.raises(ConfigError, match="google layout"):
-        start_from_statistics(bright, counts, SPECIAL, StartConfig())
+        initialize_from_statistics(bright, counts, SPECIAL, StatisticsConfig())
     narrow = AlbertForPretraining(replace(CONFIG, hidden_size=64))
     with pytest.raises(ConfigError, match="needs hidden_size >= "):
-        start_from_statistics(narrow, counts, SPECIAL, StartConfig())
+        initialize_from_statistics(narrow, counts, SPECIAL, StatisticsConfig())

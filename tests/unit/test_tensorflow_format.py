@@ -8,48 +8,18 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
-from zh_albert.checkpoints.tensorflow.crc32c import crc32c, masked_crc32c
+from zh_albert.checkpoints.tensorflow.crc32c import masked_crc32c
 from zh_albert.checkpoints.tensorflow.table import read_table, write_table
 from zh_albert.checkpoints.tensorflow.wire_format import write_field, write_fixed_32
 from zh_albert.errors import CheckpointError
 
 STORED = Path(__file__).parent.parent / "golden/tensorflow"
-
-
-@pytest.mark.parametrize(
-    ("data", "checksum"),
-    [
-        (b"", 0),
-        (bytes(32), 0x8A9136AA),
-        (b"\xff" * 32, 0x62A8AB43),
-        (bytes(range(32)), 0x46DD794E),
-    ],
-)
-def test_checksums_are_those_of_the_standard(data: bytes, checksum: int) -> None:
-    """RFC 3720, B.4."""
-    assert crc32c(data) == checksum
-
-
-@pytest.mark.parametrize("size", [1, 3, 4, 5, 64, 1023, 65_536, 65_537, 200_003])
-def test_long_data_are_summed_up_as_bit_by_bit(size: int) -> None:
-    data = np.random.default_rng(size).bytes(size)
-    state = 0xFFFFFFFF
-    table = []
-    for octet in range(256):
-        for _ in range(8):
-            octet = octet >> 1 ^ (0x82F63B78 if octet & 1 else 0)  # noqa: PLW2901
-        table.append(octet)
-    for octet in data:
-        state = state >> 8 ^ table[(state ^ octet) & 255]
-
-    assert crc32c(data) == state ^ 0xFFFFFFFF
 
 
 @given(st.dictionaries(st.binary(max_size=20), st.binary(max_size=300), max_size=40))
@@ -85,7 +55,7 @@ def test_any_damage_to_the_index_is_told(prefix: Path) -> None:
                 read_all(prefix)
     for size in range(len(whole)):
         index.write_bytes(whole[:size])
-        with pytest.raises(CheckpointError, match=r"not the index.*get it again"):
+        with pytest.raises(CheckpointError, match=r"not the index.*download it again"):
             read_all(prefix)
 
 
@@ -102,10 +72,10 @@ def test_files_that_are_missing_or_cut_off_are_named(prefix: Path) -> None:
     path = Path(f"{prefix}.data-00001-of-00003")
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
-    with pytest.raises(CheckpointError, match=rf"{path}: cut off: expected 24 bytes, found 23"):
+    with pytest.raises(CheckpointError, match=rf"{path}: truncated: expected 24 bytes, found 23"):
         Bundle(prefix)
     path.write_bytes(b"")
-    with pytest.raises(CheckpointError, match="cut off: expected 24 bytes, found 0"):
+    with pytest.raises(CheckpointError, match="truncated: expected 24 bytes, found 0"):
         Bundle(prefix)
     path.unlink()
     with pytest.raises(CheckpointError, match=rf"{path}: no such file; the weights of model.ckpt"):
@@ -126,7 +96,7 @@ def rewrite(prefix: Path, header: bytes | None = None, entry: bytes | None = Non
 @pytest.mark.parametrize(
     ("header", "entry", "message"),
     [
-        (write_field(1, 3) + write_field(2, 1), None, "begin with the highest octet"),
+        (write_field(1, 3) + write_field(2, 1), None, "expected little-endian numbers"),
         (write_field(1, 1), None, "a tensor is in none of its 1 data files"),
         (b"\x0f", None, "no field has kind 7"),
         (b"\x08", None, "ends within a number"),

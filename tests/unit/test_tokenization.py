@@ -59,7 +59,7 @@ def test_a_windows_file_with_a_byte_order_mark_is_read(tmp_path):
         (b"[PAD]\n[UNK]\na\n[SEP]\n", r"missing: \[CLS\] \[MASK\]"),
         (b"", r"missing: \[PAD\] \[UNK\] \[CLS\] \[SEP\] \[MASK\]"),
         (b"[PAD]\n[UNK]\n\n[CLS]\n", "vocab.txt, line 3: expected a token, found an empty line"),
-        (b"[PAD]\na\nb\na\n", "vocab.txt, line 4: token 'a' already stands in line 2"),
+        (b"[PAD]\na\nb\na\n", "vocab.txt, line 4: token 'a' is also in line 2"),
         (b"[PAD]\n\xc4\xe3\n", "vocab.txt, line 2: byte 1 is not UTF-8"),
     ],
 )

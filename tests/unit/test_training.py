@@ -22,7 +22,7 @@ from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import ChanceWatch, Evaluation, Event, MetricsFile, Progress, Warned
 from zh_albert.training.loop import Batch, BestCheckpoint, LossOutput, train
 from zh_albert.training.optim import Lamb, build_optimizer
-from zh_albert.training.resume import STATE_FILE, RunState, read_position, save_state
+from zh_albert.training.resume import STATE_FILE, RunState, read_run_state, save_state
 from zh_albert.training.schedule import learning_rate
 
 
@@ -120,7 +120,7 @@ def test_stopped_and_resumed_equals_never_stopped_bit_for_bit(
 
     with pytest.raises(StoppedError):
         train(network(), squared_error, StopAt(update), config, state_folder=tmp_path)
-    position = read_position(tmp_path)
+    position = read_run_state(tmp_path)
     assert position is not None
     assert position[0].update == update
     resumed = network()
@@ -195,7 +195,7 @@ def test_ctrl_c_saves_and_ends_between_updates(tmp_path: Path) -> None:
     config = TrainConfig(epochs=6, peak_lr=0.05)  # would save by itself only after a minute
     with pytest.raises(KeyboardInterrupt):
         train(network(), squared_error, PressCtrlC(), config, state_folder=tmp_path)
-    saved = read_position(tmp_path)
+    saved = read_run_state(tmp_path)
     assert saved is not None
     assert saved[0].update == 5
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -258,7 +258,7 @@ def test_a_full_disk_keeps_the_state_saved_before(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(CheckpointError, match="No space left on device"):
         save_state(tmp_path, model, optimizer, RunState(update=4), "")
-    saved = read_position(tmp_path)
+    saved = read_run_state(tmp_path)
     assert saved is not None
     assert saved[0].update == 3
     assert [path.name for path in tmp_path.iterdir()] == [STATE_FILE]
@@ -266,8 +266,8 @@ def test_a_full_disk_keeps_the_state_saved_before(
 
 def test_a_damaged_state_is_said(tmp_path: Path) -> None:
     (tmp_path / STATE_FILE).write_bytes(b"\x10\x00\x00")
-    with pytest.raises(CheckpointError, match="delete it to start anew"):
-        read_position(tmp_path)
+    with pytest.raises(CheckpointError, match="delete it to start over"):
+        read_run_state(tmp_path)
 
 
 @pytest.mark.parametrize("part", ["exp_avg_sq", "exp_avg", ""])
@@ -289,7 +289,7 @@ def test_an_optimizer_that_is_not_whole_is_said(tmp_path: Path, part: str) -> No
         tensors = {name: tensor for name, tensor in tensors.items() if name not in gone}
     save_file(tensors, path, header)
     more = replace(CONFIG, max_updates=4)
-    with pytest.raises(CheckpointError, match=r"damaged: .* delete it to start anew"):
+    with pytest.raises(CheckpointError, match=r"damaged: .* delete it to start over"):
         train(network(), squared_error, Regression(), more, state_folder=tmp_path, resume=True)
 
 
@@ -393,7 +393,7 @@ def test_bf16_is_taken_where_it_is_fast_and_warned_of_where_it_is_not(
     assert computed == {torch.bfloat16 if in_bf16 else torch.float32}
     warned = [event.text for event in told if isinstance(event, Warned)]
     assert bool(warned) == (in_bf16 and not native)
-    assert all("slower here than fp32; leave the setting out" in text for text in warned)
+    assert all("slows training down; leave the setting out" in text for text in warned)
 
 
 def test_tensorboard_gets_the_scalars(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from zh_albert.checkpoints.files import NGRAMS, holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import (
@@ -47,7 +47,7 @@ def convert(
     """Read a model in any layout and write it in the one asked for; see ``convert_folder``.
 
     Args:
-        source: As for ``locate``; or a checkpoint of TensorFlow's by its prefix or one of its
+        source: As for ``resolve_model``; or a TensorFlow checkpoint by its prefix or one of its
             files, or a file of ``torch.save``.
         target: The folder to write.
         to: The layout to write.
@@ -59,7 +59,7 @@ def convert(
     path = Path(source).expanduser()
     is_checkpoint = not path.is_dir() and (find_checkpoint(path) or find_torch_file(path))
     return convert_folder(
-        path if is_checkpoint else locate(source),
+        path if is_checkpoint else resolve_model(source),
         target,
         to=to,
         vocabulary=vocabulary,

@@ -1,4 +1,4 @@
-"""Reading the files of a model folder; whatever is wrong with one is a ``CheckpointError``."""
+"""Reading of the files of a model folder; every failure is a ``CheckpointError``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from zh_albert.errors import CheckpointError
 WEIGHTS = "model.safetensors"
 EXPORT_METADATA = "export.json"
 EXPORTED_NETWORKS = frozenset({"model.onnx", "openvino.xml", "openvino.bin"})
-"""What an export puts beside the weights that it is of."""
+"""Files that an export adds beside the weights."""
 NGRAMS = "ngrams.npz"
-"""What a classifier or a tagger knows of n-grams."""
+"""The n-gram model of a classifier or a tagger."""
 _INDEX = f"{WEIGHTS}.index.json"
 
 
@@ -35,24 +35,24 @@ def read_text(folder: Path, name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise CheckpointError(
-            f"{folder / name}: byte {error.start + 1} is not UTF-8; get the folder again"
+            f"{folder / name}: byte {error.start + 1} is not UTF-8; download the folder again"
         ) from None
     except OSError as error:
         if (folder / "training").is_dir() and not holds_safetensors(folder):
             raise CheckpointError(
-                f"{folder}: training there is not finished, no model is written yet; the command "
-                "that began it goes on with --resume"
+                f"{folder}: training there has not finished and no model was written yet; continue "
+                "it by the same command with --resume"
             ) from None
         raise CheckpointError(
             f"{folder}: no readable {name} ({error.strerror}); expected a model folder with "
-            f"config.json, {WEIGHTS} and vocab.txt; zh-albert convert makes one of others"
+            f"config.json, {WEIGHTS} and vocab.txt; zh-albert convert makes one of other formats"
         ) from None
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
     """Read all tensors of a model folder, from one safetensors file or several.
 
-    A file with numbers in 8 bits is returned in float32.
+    Int8 weights are returned in float32.
 
     Raises:
         CheckpointError: If a file is missing or damaged, or there is only a pickle.
@@ -63,12 +63,12 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def holds_safetensors(folder: Path) -> bool:
-    """Say whether a folder has weights that can be read safely."""
+    """Return whether a folder has weights that can be read safely."""
     return (folder / WEIGHTS).exists() or (folder / _INDEX).exists()
 
 
 def weights_fingerprint(folder: Path) -> str:
-    """Return a fingerprint of a model folder's weights, to see that they are still the same."""
+    """Return a fingerprint of a model folder's weights, to detect that they have changed."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):
         digest.update(path.read_bytes())
@@ -76,7 +76,7 @@ def weights_fingerprint(folder: Path) -> str:
 
 
 def count_parameters(folder: Path) -> int:
-    """Count the numbers in a model folder's tensors.
+    """Return the number of parameters in a model folder.
 
     Raises:
         CheckpointError: See ``read_tensors``.
@@ -89,11 +89,11 @@ def _read_shards(folder: Path) -> dict[str, Tensor]:
         shards = sorted(set(json.loads(read_text(folder, _INDEX))["weight_map"].values()))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise CheckpointError(
-            f"{folder / _INDEX}: expected JSON with a weight_map; get the folder again"
+            f"{folder / _INDEX}: expected JSON with a weight_map; download the folder again"
         ) from None
     tensors: dict[str, Tensor] = {}
     for shard in shards:
-        if Path(shard).name != shard:  # an index must not lead out of its folder
+        if Path(shard).name != shard:  # an index must not point outside its folder
             raise CheckpointError(f"{folder / _INDEX}: {shard!r} is not a file name")
         tensors |= _read_safetensors(folder / shard)
     return tensors
@@ -113,7 +113,7 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = safetensors.torch.load_file(path)
     except (SafetensorError, OSError) as error:
         raise CheckpointError(
-            f"{path}: not a whole safetensors file ({error}; {path.stat().st_size} bytes); get "
-            "it again"
+            f"{path}: not a complete safetensors file ({error}; {path.stat().st_size} bytes); "
+            "download it again"
         ) from None
     return from_int8(tensors, path)

@@ -1,4 +1,4 @@
-"""Writing a folder of files so that it is never seen half written."""
+"""Atomic writing of a folder of files."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from zh_albert.textio import HALF_WRITTEN
 def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
     """Write files into a folder, all or none.
 
-    Everything is first on the disk in a temporary folder beside ``folder``. A new folder then
-    gets its name in one step; in an existing one each file is replaced in one step, none of which
-    needs space, and files not in ``files`` stay.
+    Everything is first written to a temporary folder beside ``folder``. A new folder then gets its
+    name in one step. In an existing one each file is replaced in one step, which needs no further
+    space; files not in ``files`` stay.
 
     Args:
-        folder: Made if missing, with its parents.
+        folder: Created if missing, with its parents.
         files: Name to content; text is written as UTF-8.
 
     Raises:
-        CheckpointError: If the disk is full or the folder cannot be written. What was there
-            before is still there.
+        CheckpointError: If the disk is full or the folder cannot be written. The old files are then
+            intact.
     """
     temporary: Path | None = None
     try:
@@ -45,7 +45,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
         else:
             umask = os.umask(0)
             os.umask(umask)
-            temporary.chmod(0o777 & ~umask)  # mkdtemp makes folders only the owner can open
+            temporary.chmod(0o777 & ~umask)  # mkdtemp creates folders only the owner can open
             _sync_folder(temporary)
             temporary.rename(folder)
             _sync_folder(folder.parent)
@@ -53,7 +53,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
         remedy = "choose another folder"
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             remedy = f"free {sum(map(len, files.values())) / 1e6:.0f} MB there and save again"
-        before = "; what was there before is unchanged" if folder.is_dir() else ""
+        before = "; its files are unchanged" if folder.is_dir() else ""
         raise CheckpointError(
             f"{folder}: not saved: {error.strerror or error}{before}; {remedy}"
         ) from None
@@ -63,7 +63,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file and wait until it is on the disk."""
+    """Write a file and wait until it is on disk."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()
@@ -71,7 +71,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Wait until names given or changed in a folder are on the disk."""
+    """Wait until new and changed names in a folder are on disk."""
     if os.name == "nt":  # folders cannot be opened there
         return
     handle = os.open(folder, os.O_RDONLY)

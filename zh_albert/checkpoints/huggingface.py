@@ -1,4 +1,4 @@
-"""Folders for ``transformers``. Reading them needs nothing of its own: see ``store``."""
+"""Export of model folders for ``transformers``. Reading them is part of ``store``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 
 from zh_albert.checkpoints.store import architecture_of, write_model_folder
 from zh_albert.checkpoints.stored_model import named_tensors
-from zh_albert.checkpoints.untied import unshare_parts
+from zh_albert.checkpoints.untied import untied_tensors
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 
@@ -27,33 +27,33 @@ def write_huggingface(
 ) -> None:
     """Write a folder that opens in ``transformers`` with equal outputs.
 
-    For a plain model this is ``save_model``. Where only attention or only feed-forward blocks are
-    shared, which ``transformers`` cannot express, every layer gets a copy of its own.
+    For a plain model this is ``save_model``. If layers share only their attention or only their
+    feed-forward blocks, which ``transformers`` cannot express, every layer gets a copy of its own.
 
     Args:
         folder: See ``save_model``, as for all arguments.
         model: An ``AlbertEncoder``, ``AlbertForPretraining`` or ``SequenceClassifier``.
         config: The encoder's.
-        files: What goes along.
-        task: What the model is for.
-        dtype: Of the stored numbers.
+        files: Further files of the folder.
+        task: Task of the model.
+        dtype: Of the stored weights.
 
     Raises:
-        CheckpointError: If ``transformers`` cannot compute the model, or see ``save_model``.
+        CheckpointError: If ``transformers`` cannot compute the model; see also ``save_model``.
     """
     reasons = {
         "embedding_layout 'brightmart'": config.embedding_layout == "brightmart",
         "norm_position 'pre'": config.norm_position == "pre",
         "head or pooling of this kind": architecture_of(model) is None,
-        "weights in 8 bits": dtype == torch.int8,
+        "int8 weights": dtype == torch.int8,
     }
     if any(reasons.values()):
         found = ", ".join(reason for reason, applies in reasons.items() if applies)
         raise CheckpointError(
-            f"{folder}: not written: transformers' ALBERT has no {found}; keep the model in this "
+            f"{folder}: not written: ALBERT in transformers has no {found}; keep the model in this "
             "project's own format (save_model, or zh-albert convert --to zh_albert)"
         )
-    tensors, config = unshare_parts(named_tensors(model), config)
+    tensors, config = untied_tensors(named_tensors(model), config)
     write_model_folder(
         folder,
         tensors,

@@ -1,7 +1,8 @@
-"""Parameter names: ours and those of ``transformers``. The one place that knows others' names.
+"""Mapping between our parameter names and those of ``transformers``, the only place that knows
+them.
 
 Our names are those of a model with an ``encoder`` inside (``AlbertForPretraining``,
-``SequenceClassifier``); theirs begin with ``albert.`` where ours begin with ``encoder.``.
+``SequenceClassifier``); theirs start with ``albert.`` where ours start with ``encoder.``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from zh_albert.checkpoints.stored_model import TIED_COPY
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.sharing import layer_groups, published_groups
 
-# Ours, theirs; {n} is a block's or a group's number. The first rule that fits is taken, in both
-# directions; what follows the matched part (.weight, .bias) stays.
+# Ours, theirs; {n} is a block's or a group's number. The first rule that matches applies, in both
+# directions; the rest of the name (.weight, .bias) is kept.
 _GROUP = "albert.encoder.albert_layer_groups.{n}.albert_layers.0"
 _RULES: tuple[tuple[str, str], ...] = (
     ("encoder.embeddings.word", "albert.embeddings.word_embeddings"),
@@ -36,19 +37,19 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("answer", "qa_outputs"),
 )
 
-# Copies that older versions of transformers wrote beside the tensor itself.
+# Copies that older versions of transformers wrote in addition to the tensor itself.
 TIED: dict[str, str] = {
     "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
     "predictions.decoder.bias": "predictions.bias",
 }
-# Not a parameter: 0, 1, 2, … which older versions of transformers wrote.
+# Not a parameter: 0, 1, 2, …, written by older versions of transformers.
 _CONSTANTS = {"albert.embeddings.position_ids"}
 
 
 def to_huggingface(name: str) -> str | None:
-    """Return their name of a parameter of ours, None if it has none.
+    """Return the name in ``transformers`` of a parameter of ours, None if it has none.
 
-    Block numbers are taken for group numbers: right for ``sharing`` "all", where groups do not
+    Block numbers are used as group numbers: correct for ``sharing`` "all", if groups do not
     outnumber the layers, and "none".
 
     >>> to_huggingface("encoder.ffn.0.up.weight")
@@ -58,14 +59,14 @@ def to_huggingface(name: str) -> str | None:
 
 
 def from_huggingface(names: Iterable[str], config: AlbertConfig) -> dict[str, str]:
-    """Map their names to ours; a name that no rule knows is mapped to itself.
+    """Map their names to ours; a name without a rule is mapped to itself.
 
-    Left out are constants, and groups that no layer runs (where groups outnumber layers). The
-    copies in ``TIED`` get the name of what they copy, with the ending ``TIED_COPY``.
+    Constants are left out, and groups that no layer uses (if groups outnumber layers). The copies
+    in ``TIED`` get the name of the original, with the suffix ``TIED_COPY``.
 
     Args:
         names: Names in one file, with or without the prefix ``albert.``.
-        config: Of the same file; says which groups are run.
+        config: Of the same file; determines the groups in use.
     """
     layers, groups = config.num_hidden_layers, config.num_hidden_groups
     if config.sharing == "all":

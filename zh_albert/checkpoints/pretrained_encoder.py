@@ -1,4 +1,4 @@
-"""The encoder that a task begins with: a folder's, whole or with fewer of its layers."""
+"""Pretrained encoders for fine-tuning: a folder's encoder, whole or with fewer of its layers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from zh_albert.model.sharing import layer_groups, sharing_plan
 
 
 def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
-    """Return sizes with fewer layers, which share as those that they begin as.
+    """Return a config with fewer layers, which share parameters as the layers they are taken from.
 
-    Where neighbours cannot share so, each layer has its own parameters.
+    If neighbouring layers cannot share in this way, each layer has its own parameters.
 
     Raises:
-        ConfigError: If there are not so many.
+        ConfigError: If the encoder has fewer layers.
     """
     if not 1 <= layers <= config.num_hidden_layers:
         raise ConfigError(
-            f"model.layers must be from 1 to {config.num_hidden_layers}, what the encoder has; "
+            f"model.layers must be from 1 to {config.num_hidden_layers}, the encoder's layers; "
             f"got {layers}"
         )
     plan = sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)
@@ -40,7 +40,7 @@ def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
 
 
 def open_encoder(folder: Path) -> AlbertEncoder:
-    """Return a folder's encoder, for evaluation; heads are passed over.
+    """Return a folder's encoder, for evaluation; heads are ignored.
 
     Raises:
         CheckpointError: See ``load_weights``.
@@ -52,9 +52,9 @@ def open_encoder(folder: Path) -> AlbertEncoder:
 
 
 def load_encoder(module: Any, init: Path) -> None:
-    """Fill a network's encoder from a folder; heads of the folder are passed over.
+    """Load a network's encoder from a folder; heads of the folder are ignored.
 
-    One with fewer layers gets the embeddings and every so many'th layer.
+    An encoder with fewer layers gets the embeddings and every n-th layer.
 
     Args:
         module: Has an ``encoder``.

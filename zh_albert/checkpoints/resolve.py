@@ -1,4 +1,4 @@
-"""A model's name → its folder: a bundled name, a path, or a hub id."""
+"""Resolution of a model's name to its folder: a bundled name, a path, or a hub id."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HUB_FILES = (
     *("*.json", "*.safetensors", "vocab.txt", "spiece.model", "ngrams.npz", "README.md"),
     *("model.onnx", "openvino.xml", "openvino.bin"),
 )
-"""What is downloaded of a hub's repository: a model folder's files."""
+"""File patterns of a model folder; only these are downloaded from a hub repository."""
 
 
 def bundled_names() -> list[str]:
@@ -20,11 +20,11 @@ def bundled_names() -> list[str]:
     return sorted(path.parent.name for path in BUNDLED.glob("*/config.json"))
 
 
-def locate(model: str | Path) -> Path:
-    """Return the folder of a bundled model, of a path, or of a hub id (``owner/name``).
+def resolve_model(model: str | Path) -> Path:
+    """Return the folder of a bundled model, a local path or a hub id (``owner/name``).
 
-    A folder of that name wins over a bundled model, a bundled model over the hub. Only a hub id
-    uses the network, and only if it was not downloaded before.
+    A local folder takes precedence over a bundled model of the same name, and a bundled model
+    over the hub. Only a hub id uses the network, and only if it was not downloaded before.
 
     Raises:
         CheckpointError: If there is no such model; the nearest bundled name is suggested.
@@ -49,13 +49,16 @@ def locate(model: str | Path) -> Path:
     )
 
 
-def start_of(model: str) -> Path | None:
-    """Return the folder of what a run starts from, see ``locate``; "random": none, but chance.
+def resolve_init(model: str) -> Path | None:
+    """Return the folder whose weights initialize a run; None for ``"random"``.
+
+    Args:
+        model: ``"random"``, or a name that ``resolve_model`` accepts.
 
     Raises:
         CheckpointError: If there is no such model.
     """
-    return None if model == "random" else locate(model)
+    return None if model == "random" else resolve_model(model)
 
 
 def _from_hub(model: str) -> Path:
@@ -63,7 +66,7 @@ def _from_hub(model: str) -> Path:
 
     try:
         return Path(snapshot_download(model, allow_patterns=list(HUB_FILES)))
-    except Exception as error:  # the hub client raises a dozen kinds, and httpx's
+    except Exception as error:  # the hub client raises a dozen types, and those of httpx
         raise CheckpointError(
             f"{model}: could not be downloaded from the hub ({type(error).__name__}); check the "
             "name and the network, or give a local folder"

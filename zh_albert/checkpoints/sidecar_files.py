@@ -1,4 +1,4 @@
-"""The files beside other projects' checkpoints: sizes, vocabulary, model card."""
+"""Sidecar files of other projects' checkpoints: sizes, vocabulary, model card."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError, nearest
 from zh_albert.model.config import AlbertConfig
 
-# What a model folder calls a file, and what others call it.
+# Name of a file in a model folder, and the pattern of its name elsewhere.
 _PATTERNS = {
     "vocab.txt": "vocab*.txt",
     "spiece.model": "*.model",
     "tokenizer_config.json": "tokenizer_config.json",
     "README.md": "README.md",
-    NGRAMS: NGRAMS,  # of a classifier or a tagger that has them
+    NGRAMS: NGRAMS,  # of a classifier or a tagger with n-grams
 }
 
 
 def read_sidecar_files(folder: Path) -> dict[str, bytes]:
-    """Return vocabulary, tokenizer settings, model card and n-grams, as far as they are there.
+    """Return vocabulary, tokenizer settings, model card and n-grams, if they are there.
 
     Returns:
         Their content, by the names they have in a model folder.
 
     Raises:
-        CheckpointError: If there are several files that could be the same thing, or the vocabulary
-            is in a ``tokenizer.json`` that cannot be made a ``vocab.txt``.
+        CheckpointError: If several files could be the same thing, or the vocabulary is in a
+            ``tokenizer.json`` that cannot be converted to ``vocab.txt``.
     """
     files = {}
     for name, pattern in _PATTERNS.items():
@@ -48,30 +48,31 @@ def read_sidecar_files(folder: Path) -> dict[str, bytes]:
 
 
 def _wordpiece_rows(path: Path) -> bytes:
-    """Return the ``vocab.txt`` of a ``tokenizer.json``, all that ``transformers`` 5 saves.
+    """Return the ``vocab.txt`` of a ``tokenizer.json``, the only vocabulary that ``transformers`` 5
+    saves.
 
     Raises:
-        CheckpointError: If it is damaged, or holds a vocabulary of another kind.
+        CheckpointError: If it is damaged, or not a WordPiece vocabulary.
     """
     try:
         model = json.loads(path.read_bytes())["model"]
         rows = sorted(model["vocab"].items(), key=lambda item: item[1])
         if model["type"] != "WordPiece" or [row for _, row in rows] != list(range(len(rows))):
-            raise ValueError("another kind")
+            raise ValueError("not WordPiece, or ids with gaps")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
-            f"{path}: expected the whole vocabulary of a WordPiece tokenizer, found something else "
-            f"({error}); put the vocab.txt or spiece.model of the model beside it"
+            f"{path}: expected the complete vocabulary of a WordPiece tokenizer, found something "
+            f"else ({error}); put the vocab.txt or spiece.model of the model beside it"
         ) from None
     return "".join(f"{token}\n" for token, _ in rows).encode()
 
 
 def read_sizes(checkpoint: Path, needed: Iterable[str]) -> tuple[dict[str, Any], Path]:
-    """Read the JSON file beside a checkpoint that tells what no tensor tells.
+    """Read the JSON file beside a checkpoint, with the sizes that no tensor shows.
 
     Args:
-        checkpoint: The checkpoint; the file stands in its folder and has ``config`` in its name.
-        needed: Fields that must be there.
+        checkpoint: The checkpoint; the file is in its folder and has ``config`` in its name.
+        needed: Fields that must be present.
 
     Returns:
         The fields, and the file, to be named in errors.
@@ -84,13 +85,13 @@ def read_sizes(checkpoint: Path, needed: Iterable[str]) -> tuple[dict[str, Any],
     if not found:
         raise CheckpointError(
             f"{checkpoint}: no configuration beside it; put the one that was published with it "
-            f"there, as config.json: no tensor tells {', '.join(needed)}"
+            f"there, as config.json: it must give {', '.join(needed)}"
         )
     path = _only(found, folder)
     try:
         content = json.loads(path.read_bytes())
     except ValueError as error:
-        raise CheckpointError(f"{path}: not JSON: {error}; get it again") from None
+        raise CheckpointError(f"{path}: not JSON: {error}; download it again") from None
     if not isinstance(content, dict):
         raise CheckpointError(f"{path}: expected a JSON object, found {type(content).__name__}")
     missing = [name for name in needed if content.get(name) is None]
@@ -100,10 +101,10 @@ def read_sizes(checkpoint: Path, needed: Iterable[str]) -> tuple[dict[str, Any],
 
 
 def translate(value: object, words: Mapping[str, str], field: str, source: Path) -> str:
-    """Return our word for a field's value.
+    """Return our value for a field's value.
 
     Raises:
-        CheckpointError: If the value is none of ``words``.
+        CheckpointError: If the value is not in ``words``.
     """
     if str(value) not in words:
         raise CheckpointError(f"{source}: unknown {field} {value!r}; {nearest(str(value), words)}")
@@ -114,7 +115,7 @@ def build_config(values: Mapping[str, Any], source: Path) -> AlbertConfig:
     """Return the config with these fields.
 
     Raises:
-        CheckpointError: If one has a wrong type, or they cannot work together.
+        CheckpointError: If one has a wrong type, or they are inconsistent.
     """
     try:
         return build(AlbertConfig, values, source=str(source))

@@ -1,4 +1,4 @@
-"""A model folder's tokenizer, checked against its weights."""
+"""Tokenizers of model folders, checked against the weights."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ def matching_tokenizer(folder: Path, config: AlbertConfig) -> Tokenizer:
     """Read a folder's tokenizer.
 
     Raises:
-        CheckpointError: If it is not the one the weights were trained with: its rows would stand
-            for other tokens, without any other sign of it.
+        CheckpointError: If its vocabulary has another size than the model: its rows would silently
+            stand for other tokens.
     """
     tokenizer = load_tokenizer(folder)
     if tokenizer.vocab_size != config.vocab_size:
         raise CheckpointError(
             f"{folder}: the vocabulary file has {tokenizer.vocab_size} rows, the model "
-            f"{config.vocab_size}: it is cut or belongs to another model; get the folder again"
+            f"{config.vocab_size}: it is truncated or belongs to another model; download the "
+            "folder again"
         )
     return tokenizer

@@ -1,8 +1,8 @@
 """Files of ``torch.save``, read for conversion only.
 
-They are pickles, which can hold programs. PyTorch's restricted reader accepts tensors in plain
-containers and nothing else, and nothing here reads one in any other way. Models are never kept in
-such a file, so ``load`` and everything built on it open none.
+They are pickles, which can contain programs. PyTorch's restricted reader accepts only tensors in
+plain containers, and no other reader is used here. Models are never saved in this form, so ``load``
+and everything built on it never opens one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRANSFORMERS_NAME = "pytorch_model.bin"
 
 
 def find_torch_file(source: Path) -> Path | None:
-    """Return the file that is meant, None if there is none.
+    """Return the file that ``source`` means, None if there is none.
 
     Raises:
         CheckpointError: If a folder has several.
@@ -45,7 +45,7 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
         CheckpointError: If it is missing or damaged, or holds anything but tensors by name.
     """
     try:
-        with warnings.catch_warnings(action="ignore"):  # old files are warned of, but can be read
+        with warnings.catch_warnings(action="ignore"):  # of old but readable files
             content = torch.load(
                 path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
             )
@@ -53,18 +53,18 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: {error.strerror}; check the path") from None
     except pickle.UnpicklingError:
         raise CheckpointError(
-            f"{path}: not opened: it is damaged, or holds more than tensors, which could be a "
-            "program; get it again, or save its state_dict alone where you trust it"
+            f"{path}: not opened: it is damaged, or holds more than tensors, which may be a "
+            "program; download it again or, if you trust it, save only its state_dict"
         ) from None
-    except Exception as error:  # whatever damage does to a pickle
+    except Exception as error:  # a damaged pickle can raise anything
         raise CheckpointError(
-            f"{path}: not a whole file of torch.save ({type(error).__name__}); get it again"
+            f"{path}: not a complete file of torch.save ({type(error).__name__}); download it again"
         ) from None
     if not isinstance(content, dict) or not all(
         isinstance(name, str) and isinstance(tensor, Tensor) for name, tensor in content.items()
     ):
         raise CheckpointError(
             f"{path}: expected tensors by name, found {type(content).__name__}; save the model's "
-            "state_dict alone"
+            "state_dict only"
         )
     return dict(content)

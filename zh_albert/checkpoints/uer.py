@@ -1,8 +1,8 @@
 """Checkpoints of UER-py and TencentPretrain (read only).
 
-Several generations of names are in use. Type 0 of three is padding there and is left out. Their
-norm divides by a standard deviation that counts one element less; as in their own converters, that
-is passed over (at width 768 it makes 7 in 10,000).
+Several generations of names are in use. Type 0 of three is padding there and is dropped. Their norm
+divides by a standard deviation that counts one element less; as in their own converters, this is
+ignored (at width 768 it makes a difference of 7 in 10,000).
 
 Source: dbiir/UER-py, scripts/convert_albert_from_uer_to_huggingface.py, uer/utils/act_fun.py;
 Tencent/TencentPretrain, scripts/convert_tencentpretrain_from_old_to_new.py.
@@ -27,7 +27,7 @@ from zh_albert.checkpoints.stored_model import TIED_COPY, StoredModel, pretraini
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 
-# Older names, and what the newest generation calls the same.
+# Older names, and the newest name of the same tensor.
 _RENAMED = (
     (r"embedding\.word_embedding\.", "embedding.word.embedding."),
     (r"embedding\.position_embedding\.", "embedding.pos.embedding."),
@@ -40,7 +40,7 @@ _WORDS = "embedding.word.embedding.weight"
 _POSITIONS = "embedding.pos.embedding.weight"
 _TYPES = "embedding.seg.embedding.weight"
 _ROWS = {"vocab_size": _WORDS, "max_position_embeddings": _POSITIONS, "type_vocab_size": _TYPES}
-# Ours, theirs, without block numbers and the ending.
+# Ours, theirs, without block numbers and the suffix.
 _MODULES = {
     "encoder.embeddings.word": "embedding.word.embedding",
     "encoder.embeddings.position": "embedding.pos.embedding",
@@ -66,15 +66,15 @@ _ACTIVATIONS = {"gelu": "gelu", "gelu_fast": "gelu_new", "relu": "relu"}
 
 
 def is_uer(names: Iterable[str]) -> bool:
-    """Say whether a file's tensors have the names of these projects."""
+    """Return whether a file's tensors have the names of these projects."""
     return _WORDS in {_newest(name) for name in names}
 
 
 def read_uer(path: Path, tensors: Mapping[str, Tensor]) -> StoredModel:
-    """Make a model of a checkpoint's tensors, and of the files beside it.
+    """Return the model of a checkpoint's tensors and sidecar files.
 
     Args:
-        path: The checkpoint; their JSON configuration stands in its folder.
+        path: The checkpoint; its JSON configuration is in the same folder.
         tensors: By their names.
 
     Raises:
@@ -84,15 +84,15 @@ def read_uer(path: Path, tensors: Mapping[str, Tensor]) -> StoredModel:
     stored = {_newest(name): tensor for name, tensor in tensors.items()}
     if "encoder.linear.weight" not in stored:
         raise CheckpointError(
-            f"{path}: not an ALBERT's checkpoint: expected encoder.linear.weight, which leads from "
-            "embedding size to hidden size; only ALBERT models can be opened"
+            f"{path}: not an ALBERT checkpoint: expected encoder.linear.weight, the projection "
+            "from embedding size to hidden size; only ALBERT models can be opened"
         )
     if _TYPES in stored:
         stored[_TYPES] = stored[_TYPES][1:]
     config = _read_config(path, stored)
     theirs = {name: _uer_name(name, config) for name in pretraining_names(config)}
     ours = {name: our for our, name in theirs.items()}
-    # The output matrix, which is the word table where it is tied.
+    # The output matrix, which is the word table if both are tied.
     ours["target.mlm.linear_2.weight"] = f"encoder.embeddings.word.weight{TIED_COPY}"
     original = {_newest(name): name for name in tensors}
 

@@ -1,4 +1,4 @@
-"""Parameter sharing that another layout cannot express, written out as copies."""
+"""Untying of shared parameters, for layouts that cannot express how they are shared."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.sharing import sharing_plan
 
 
-def unshare_parts(
+def untied_tensors(
     tensors: Mapping[str, Tensor], config: AlbertConfig
 ) -> tuple[dict[str, Tensor], AlbertConfig]:
-    """Give every layer a copy of its own where layers share only a part of each other.
+    """Give every layer a copy of its own if layers share only attention or only feed-forward
+    blocks.
 
-    Where they share everything, or nothing, nothing is changed.
+    If they share everything, or nothing, nothing is changed.
 
     Args:
         tensors: By our names.

@@ -1,6 +1,6 @@
-"""Another vocabulary under a model: rows of the word table kept, dropped and added.
+"""Change of a model's vocabulary: rows of the word table are kept, dropped and added.
 
-Text that both vocabularies cut alike gives exactly the same outputs before and after.
+Texts with the same tokens in both vocabularies have exactly the same outputs before and after.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from zh_albert.tokenization.vocab import FILE_NAME, Vocabulary
 from zh_albert.tokenization.wordpiece import CONTINUATION, WordPieceTokenizer
 
 _WORDS, _BIAS = "encoder.embeddings.word.weight", "masked_lm.bias"
-_LOOK_ALIKES = str.maketrans("“”‘’—–", "\"\"''--")  # where NFKC has nothing
+_LOOK_ALIKES = str.maketrans("“”‘’—–", "\"\"''--")  # characters without an NFKC form
 
 
 @dataclass(frozen=True)
 class VocabularyChange:
-    """Where the rows of the new vocabulary come from; each token is in one of the first four."""
+    """Origin of the rows of the new vocabulary; each token is in one of the first four lists."""
 
     same: list[str]
     """Rows of the same token."""
     alike: list[str]
-    """Rows of a token that looks alike: the NFKC form, straight for curly quotation marks."""
+    """Rows of a similar token: its NFKC form, straight for curly quotation marks."""
     other_form: list[str]
-    """Rows of ``##字`` for ``字``, or the other way round."""
+    """Rows of ``##字`` for ``字``, or vice versa."""
     pieced: list[str]
-    """Means of the rows that the old vocabulary reads the token as; ``[UNK]`` where it has none."""
+    """Means of the token's rows in the old vocabulary; ``[UNK]`` if it has none."""
     dropped: list[str]
     """Tokens of the old vocabulary that the new one lacks."""
 
     def __str__(self) -> str:
         kinds = {
-            "from a look-alike": self.alike,
+            "from a similar token": self.alike,
             "from the other form of 字 and ##字": self.other_form,
             "from pieces or [UNK]": self.pieced,
             "dropped": self.dropped,
@@ -55,22 +55,23 @@ class VocabularyChange:
 def change_vocabulary(
     stored: StoredModel, vocabulary: Vocabulary, *, merge_pieces: bool = False
 ) -> tuple[StoredModel, VocabularyChange]:
-    """Give a model the rows of another vocabulary.
+    """Give a model another vocabulary.
 
-    A row is that of the same token; else of a look-alike; else of the token with, or without, the
-    mark of a piece that does not begin a word; else the mean of the rows as which the old
-    vocabulary reads it. The last gives exactly the old outputs where that is one row, as for
-    unknown characters.
+    A new row is that of the same token; else of a similar one; else of the token with or without
+    the prefix of a piece that does not start a word; else the mean of the rows of its tokens in the
+    old vocabulary. The mean gives exactly the old outputs if it is of one row, as for unknown
+    characters.
 
     Args:
         stored: Has ``vocab.txt`` among its files, and tensors that fit its config.
         vocabulary: The new one.
         merge_pieces: Add the masked-LM probability of a dropped ``##字`` to that of ``字``, as far
-            as their bias tells it. For checkpoints whose targets had such pieces; the encoder's
-            outputs stay as they are.
+            as it depends on their bias. For checkpoints that were trained to predict such pieces;
+            the encoder's outputs do not change.
 
     Raises:
-        CheckpointError: If there is no ``vocab.txt``, or it has more tokens than the table rows.
+        CheckpointError: If there is no ``vocab.txt``, or it has more tokens than the table has
+            rows.
     """
     old = _old_tokenizer(stored)
     table, bias = stored.tensors[_WORDS], stored.tensors.get(_BIAS)
@@ -90,8 +91,8 @@ def change_vocabulary(
 def _old_tokenizer(stored: StoredModel) -> WordPieceTokenizer:
     if FILE_NAME not in stored.files:
         raise CheckpointError(
-            f"{stored.source}: expected {FILE_NAME} beside the weights; without it nobody knows "
-            "which row is whose"
+            f"{stored.source}: expected {FILE_NAME} beside the weights, found none; it tells which "
+            "row belongs to which token"
         )
     vocabulary = Vocabulary.parse(stored.files[FILE_NAME], f"{stored.source}, {FILE_NAME}")
     if len(vocabulary) > stored.config.vocab_size:
@@ -104,7 +105,7 @@ def _old_tokenizer(stored: StoredModel) -> WordPieceTokenizer:
 
 
 def _rows_for(token: str, old: WordPieceTokenizer, change: VocabularyChange) -> list[int]:
-    """Return the old rows whose mean is a token's, and note where they come from."""
+    """Return the old rows whose mean becomes the row of a token, and record their origin."""
     ids = old.vocabulary.ids
     if token in ids:
         change.same.append(token)
@@ -126,12 +127,12 @@ def _look_alikes(token: str) -> Iterator[str]:
     plain = unicodedata.normalize("NFKC", token).translate(_LOOK_ALIKES)
     yield plain
     yield plain.lower()
-    if len({*plain}) == 1:  # … is three dots
+    if len({*plain}) == 1:  # the NFKC form of … is three dots
         yield plain[0]
 
 
 def _means(table: Tensor, rows: list[list[int]]) -> Tensor:
-    """Return the mean of some rows for each new row; of one row, exactly that row."""
+    """Return the mean of the given rows for each new row; for a single row, exactly that row."""
     result = table[[some[0] for some in rows]]
     for row, some in enumerate(rows):
         if len(some) > 1:
@@ -140,7 +141,7 @@ def _means(table: Tensor, rows: list[list[int]]) -> Tensor:
 
 
 def _merge(merged: Tensor, bias: Tensor, new: Vocabulary, old: Vocabulary) -> None:
-    """Add up, as probabilities, the bias of each token and of its dropped piece."""
+    """Add, as probabilities, the bias of each token and of its dropped piece."""
     for row, token in enumerate(new.tokens):
         piece = CONTINUATION + token
         if token in old and piece in old and piece not in new:

@@ -72,7 +72,7 @@ def fetch(
     folders = []
     with DownloadDisplay() as display:
         for task in chosen:
-            folders.append(str(fetch_task(task, to, mirror=mirror, report=display)))
+            folders.append(str(fetch_task(task, to, mirror=mirror, progress=display)))
             if not as_json:
                 typer.echo(folders[-1])
     if as_json:
@@ -193,7 +193,7 @@ def run(
 
     Example: zh-albert clue run --tasks tnews,cluener --data clue-data --out runs
     """
-    from zh_albert.checkpoints.resolve import start_of
+    from zh_albert.checkpoints.resolve import resolve_init
     from zh_albert.cli.memory import keep_freed_memory
     from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.clue.suite import as_json as rows_of
@@ -202,7 +202,7 @@ def run(
 
     keep_freed_memory()
     chosen = _chosen([name.strip() for name in names.split(",")])
-    folder = start_of(init)
+    folder = resolve_init(init)
     overrides = parse_overrides(set_ or [])
     display, splits = TrainingDisplay(), {}
     for task in chosen:  # what is wrong with the last one's files shows before the first is learned

@@ -37,13 +37,13 @@ def export(
 
     Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
     """
-    from zh_albert.checkpoints.resolve import locate
+    from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.inference.export import export as write_export
 
     with TrainingDisplay() as display:
         metadata = write_export(
-            locate(model), folder, form=form, precision=precision, dev=dev, progress=display
+            resolve_model(model), folder, form=form, precision=precision, dev=dev, progress=display
         )
     if precision == "int8" and dev is None:
         echo("note: what int8 costs was not measured; --dev FILE does it")

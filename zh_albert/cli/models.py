@@ -19,12 +19,12 @@ def models(as_json: Json = False) -> None:
     Example: zh-albert models --json
     """
     from zh_albert.checkpoints.files import count_parameters
-    from zh_albert.checkpoints.resolve import bundled_names, locate
+    from zh_albert.checkpoints.resolve import bundled_names, resolve_model
     from zh_albert.checkpoints.store import load_config
 
     rows = []
     for name in bundled_names():
-        folder = locate(name)
+        folder = resolve_model(name)
         _, task = load_config(folder)
         rows.append(
             {
@@ -72,7 +72,7 @@ def inspect(
     """
     import dataclasses
 
-    from zh_albert.checkpoints.resolve import locate
+    from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
     from zh_albert.model.config import PRESETS
     from zh_albert.model.size import parameter_counts
@@ -81,7 +81,7 @@ def inspect(
     if model in PRESETS:
         config = PRESETS[model]
     else:
-        config, task = load_config(locate(model))
+        config, task = load_config(resolve_model(model))
     changes: dict[str, Any] = {"sharing": sharing, "vocab_size": vocab_size}
     config = dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})
     result: dict[str, Any] = {"model": model, **parameter_counts(config)}

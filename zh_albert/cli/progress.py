@@ -20,7 +20,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from zh_albert.training.events import Evaluation, Event, Stage, Warned
+from zh_albert.training.events import Evaluation, Event, StageProgress, Warned
 from zh_albert.training.events import Progress as Update
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class TrainingDisplay:
             )
             line = f"update {event.update}/{event.total}  {note}  {_time(event.seconds_left)} left"
             self._advance("training", event.update, event.total, note, line)
-        elif isinstance(event, Stage) and (self._bar or event.done < event.total):
+        elif isinstance(event, StageProgress) and (self._bar or event.done < event.total):
             note = f"{event.per_second:,.{0 if event.per_second >= 10 else 1}f}/s"
             line = (
                 f"{event.what}: {event.done:,} of {event.total:,}, {note}, "

@@ -65,7 +65,7 @@ def finetune(
     --out runs/mine --set train.epochs=5
     """
     from zh_albert import configio
-    from zh_albert.checkpoints.resolve import start_of
+    from zh_albert.checkpoints.resolve import resolve_init
     from zh_albert.cli.memory import keep_freed_memory
     from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.errors import ConfigError
@@ -79,7 +79,7 @@ def finetune(
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
     settings = configio.build(face.job.config_type, values, source=str(config or "--set"))
-    start = start_of(init)
+    start = resolve_init(init)
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
         echo(f"nothing to resume in {out}: starting anew")
@@ -213,12 +213,12 @@ def evaluate(
 
     Example: zh-albert evaluate sentiment dev.jsonl --json
     """
-    from zh_albert.checkpoints.resolve import locate
+    from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
     from zh_albert.cli.progress import TrainingDisplay
     from zh_albert.tasks.catalog import task_of
 
-    folder = locate(model)
+    folder = resolve_model(model)
     _, metadata = load_config(folder)
     with TrainingDisplay() as display:
         scores = task_of(folder, metadata).score(folder, file, progress=display)

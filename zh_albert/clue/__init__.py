@@ -1,1 +1,1 @@
-"""The CLUE and FewCLUE benchmarks: official files in, official submissions out."""
+"""The CLUE and FewCLUE benchmarks: official files and official submissions."""

@@ -1,4 +1,4 @@
-"""What is wrong with a submission, before the evaluation says so, or silently counts zero."""
+"""Validation of submissions, before the evaluation rejects them or silently counts zero."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from zh_albert.textio import encode_json
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong.
+    """One fault of a submission.
 
     Attributes:
-        line: Where in the submission; None: the file as a whole.
+        line: Line of the submission; None: the file as a whole.
         problem: What was expected and what was found.
     """
 
@@ -28,8 +28,8 @@ class Fault(NamedTuple):
     problem: str
 
 
-class Answer(NamedTuple):
-    """One answer of a submission, as it stands there."""
+class SubmittedAnswer(NamedTuple):
+    """One answer, as found in a submission."""
 
     line: int | None
     identity: Any
@@ -37,17 +37,17 @@ class Answer(NamedTuple):
 
 
 def check(task: ClueTask, file: Path, data: Path, *, version: str | None = None) -> list[Fault]:
-    """Return everything that is wrong with a submission: its name, and see ``faults_in``.
+    """Return all faults of a submission: those of its name, and those of ``faults_in``.
 
     Args:
-        task: What was answered.
+        task: Task of the submission.
         file: The submission.
-        data: The official test file that it answers, or the folder of the release.
-        version: Of the test; if not given, the names of the files say it.
+        data: The official test file, or the folder of the release.
+        version: Of the test; by default determined by the file names.
 
     Raises:
         ConfigError: If there is no such version.
-        DataError: If the test file cannot be read, or there is no submission.
+        DataError: If the test file or the submission cannot be read.
     """
     tests = official_tests(task, data, version)
     names = [test.submission for test in tests]
@@ -61,10 +61,10 @@ def check(task: ClueTask, file: Path, data: Path, *, version: str | None = None)
 
 
 def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
-    """Return what is wrong inside a submission, in the order of its lines.
+    """Return the faults inside a submission, in the order of its lines.
 
     Raises:
-        DataError: If the test file cannot be read, or there is no submission.
+        DataError: If the test file or the submission cannot be read.
     """
     rows = {str(row["id"]): row for row in read_official(task, data)}
     try:
@@ -88,18 +88,18 @@ def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
     return sorted(faults, key=lambda fault: fault.line or 0)
 
 
-def _lines(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
-    """Yield the answers of a file with one object a line."""
+def _lines(raw: bytes, faults: list[Fault]) -> Iterator[SubmittedAnswer]:
+    """Yield the answers of a file with one object per line."""
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if not line.strip():
-            if number <= raw.count(b"\n"):  # what stands behind the last line's end is no line
+            if number <= raw.count(b"\n"):  # nothing after the last line end is no line
                 faults.append(Fault(number, "an empty line; the evaluation counts lines"))
             continue
         repeated: list[str] = []
         value = _decoded(line, number, faults, repeated)
         if value is None:
             continue
-        faults.extend(Fault(number, f"{name!r} stands there twice") for name in repeated)
+        faults.extend(Fault(number, f"{name!r} occurs twice") for name in repeated)
         if not isinstance(value, dict):
             found = type(value).__name__
             faults.append(Fault(number, f"expected one JSON object a line, found a {found}"))
@@ -109,10 +109,10 @@ def _lines(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
             )
             faults.append(Fault(number, f'expected "id", a number or string, found {found:.80}'))
         else:
-            yield Answer(number, value["id"], value)
+            yield SubmittedAnswer(number, value["id"], value)
 
 
-def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
+def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[SubmittedAnswer]:
     """Yield the answers of a file that is one object, id → answer."""
     repeated: list[str] = []
     value = _decoded(raw, None, faults, repeated)
@@ -123,11 +123,13 @@ def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[Answer]:
         return
     faults.extend(Fault(None, f"id {name!r} has several answers") for name in repeated)
     places = {name: _line_of(raw, name) for name in value}
-    yield from (Answer(places[name], name, {"answer": answer}) for name, answer in value.items())
+    yield from (
+        SubmittedAnswer(places[name], name, {"answer": answer}) for name, answer in value.items()
+    )
 
 
 def _decoded(raw: bytes, number: int | None, faults: list[Fault], repeated: list[str]) -> Any:
-    """Return the JSON value of some bytes; None, and a fault, if they are none or null.
+    """Return the JSON value of some bytes; None, with a fault, if they are invalid or null.
 
     Names that an object has more than once are added to ``repeated``.
     """
@@ -153,7 +155,7 @@ def _decoded(raw: bytes, number: int | None, faults: list[Fault], repeated: list
     return None
 
 
-def _wrong_ids(answers: Sequence[Answer], expected: Sequence[str]) -> Iterator[Fault]:
+def _wrong_ids(answers: Sequence[SubmittedAnswer], expected: Sequence[str]) -> Iterator[Fault]:
     known, seen = set(expected), dict[str, int | None]()
     for answer in answers:
         identity = str(answer.identity)
@@ -171,8 +173,8 @@ def _wrong_ids(answers: Sequence[Answer], expected: Sequence[str]) -> Iterator[F
         yield Fault(None, f"expected {len(expected)} answers, found {len(answers)}")
 
 
-def _wrong_order(answers: Sequence[Answer], expected: Sequence[str]) -> Iterator[Fault]:
-    """Yield the first answer that stands where another is expected."""
+def _wrong_order(answers: Sequence[SubmittedAnswer], expected: Sequence[str]) -> Iterator[Fault]:
+    """Yield the first answer that is not in the order of the test file."""
     known, seen = set(expected), dict[str, int | None]()
     for answer in answers:
         seen.setdefault(str(answer.identity), answer.line)
@@ -180,7 +182,9 @@ def _wrong_order(answers: Sequence[Answer], expected: Sequence[str]) -> Iterator
     order = (identity for identity in expected if identity in seen)
     for identity, there in zip(given, order, strict=True):
         if identity != there:
-            yield Fault(seen[identity], f"id {identity} stands where {there} does in the test file")
+            yield Fault(
+                seen[identity], f"expected id {there} as in the test file, found {identity}"
+            )
             return
 
 
@@ -192,17 +196,17 @@ def _label_problems(task: ClueTask, value: Mapping[str, Any], _row: Row) -> Iter
         yield f"the label must be a string, found {label!r:.50}"
     elif label not in task.labels:
         official = next((known for known, name in task.labels.items() if name == label), None)
-        hint = f"; write {official!r}, the official label of it" if official else ""
+        hint = f"; its official label is {official!r}" if official else ""
         yield f"unknown label {label!r:.50}{hint}"
     elif task.described and value.get("label_desc", task.labels[label]) != task.labels[label]:
-        yield f"label {label} is {task.labels[label]}, but label_desc {value['label_desc']!r:.50}"
+        yield f"label {label} is {task.labels[label]}, label_desc is {value['label_desc']!r:.50}"
 
 
 def _choice_problems(task: ClueTask, value: Mapping[str, Any], row: Row) -> Iterator[str]:
     field = "label" if task.form == "choices" else "answer"
     choice, count = value.get(field), len(row["choices"])
     if field == "label" and isinstance(choice, str) and choice.isdecimal():
-        choice = int(choice)  # C3's evaluation takes both
+        choice = int(choice)  # C3's evaluation accepts both
     if type(choice) is not int:
         yield f'"{field}" must be the number of a choice, found {choice!r:.50}'
     elif not 0 <= choice < count:
@@ -216,7 +220,7 @@ def _reading_problems(_task: ClueTask, value: Mapping[str, Any], row: Row) -> It
     elif not answer.strip():
         yield f"the answer to {row['id']} is empty"
     elif answer not in row["context"]:
-        yield f"the answer to {row['id']} is no part of its context: {answer!r:.50}"
+        yield f"the answer to {row['id']} is not in its context: {answer!r:.50}"
 
 
 def _entity_problems(task: ClueTask, value: Mapping[str, Any], row: Row) -> Iterator[str]:
@@ -238,11 +242,11 @@ def _place_problem(surface: str, place: Any, text: str) -> str:
         case [int(start), int(last)] if 0 <= start <= last < len(text):
             if text[start : last + 1] == surface:
                 return ""
-            hint = "; the end counts as inside" if text[start:last] == surface else ""
+            hint = "; the end is inclusive" if text[start:last] == surface else ""
             return f"{start}–{last} is {text[start : last + 1]!r:.50}, not {surface!r:.50}{hint}"
         case [int(start), int(last)]:
-            hint = "; the end counts as inside" if text[start:last] == surface else ""
-            return f"{start}–{last} lies outside the text of {len(text)} characters{hint}"
+            hint = "; the end is inclusive" if text[start:last] == surface else ""
+            return f"{start}–{last} is outside the text of {len(text)} characters{hint}"
         case _:
             return f"{surface!r:.50}: a place must be [start, last], found {place!r:.50}"
 
@@ -252,7 +256,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _line_of(raw: bytes, name: str) -> int | None:
-    """Return the line of a key, where the file writes it as text, each key once."""
+    """Return the line of a key, if the file has it as plain text."""
     place = raw.find(encode_json(name))
     return raw.count(b"\n", 0, place) + 1 if place >= 0 else None
 

@@ -1,6 +1,6 @@
-"""Releases of CLUE tasks from their addresses: resumable, checked, whole or not there.
+"""Download of CLUE releases: resumable, verified, complete or not there.
 
-Nothing is fetched unless the user asks for it by ``zh-albert clue fetch``.
+Nothing is downloaded except by ``zh-albert clue fetch``.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ from zh_albert.errors import DataError
 
 _TIMEOUT_S = 30.0
 _CHUNK = 1 << 18
-Progress = Callable[[str, int, int | None], None]  # (file, bytes there, bytes in all)
+Progress = Callable[[str, int, int | None], None]  # (file, bytes received, total bytes)
 
 
 def fetch_task(
-    task: ClueTask, folder: Path, *, mirror: str | None = None, report: Progress | None = None
+    task: ClueTask, folder: Path, *, mirror: str | None = None, progress: Progress | None = None
 ) -> Path:
-    """Fetch a task's release into ``folder/NAME``; what is there already is not fetched again.
+    """Download a task's release into ``folder/NAME``; existing files are not downloaded again.
 
     Args:
-        task: Which one.
-        folder: Holds a folder for each task.
-        mirror: Another address that has files of the same names.
-        report: Called while bytes arrive.
+        task: The task.
+        folder: Parent of the tasks' folders.
+        mirror: Another address with files of the same names.
+        progress: Called while data arrive.
 
     Returns:
         The task's folder.
 
     Raises:
-        DataError: If an address cannot be reached, has no such file, or another one than is known.
+        DataError: If an address cannot be reached, has no such file, or a file with another
+            checksum.
     """
     target = folder / task.name
     for download in task.downloads:
@@ -52,8 +53,8 @@ def fetch_task(
         file = folder / name if is_archive else target / name
         if any(target.glob("*")) if is_archive else file.exists():
             continue
-        if not file.exists():  # an archive may lie there, not yet unpacked
-            fetch(Download(address, download.sha256), file, report)
+        if not file.exists():  # it may exist as an archive that was not unpacked
+            fetch(Download(address, download.sha256), file, progress)
         if is_archive:
             _unpack(file, target)
             file.unlink()
@@ -62,28 +63,30 @@ def fetch_task(
     return target
 
 
-def fetch(download: Download, file: Path, report: Progress | None = None) -> None:
-    """Fetch one file; what an earlier, broken-off call left is gone on with.
+def fetch(download: Download, file: Path, progress: Progress | None = None) -> None:
+    """Download one file; an interrupted earlier download is continued.
 
     Raises:
         DataError: See ``fetch_task``.
     """
     try:
         known = urllib.parse.urlsplit(download.url).scheme in ("http", "https")
-    except ValueError:  # half an IPv6 address, say
+    except ValueError:  # for example an incomplete IPv6 address
         known = False
     if not known:
-        raise DataError(f"{download.url}: expected an address that begins with http://")
+        raise DataError(f"{download.url}: expected an address that starts with http://")
     part = file.with_name(f".{file.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _receive(download.url, part, report)
+        _receive(download.url, part, progress)
     except urllib.error.HTTPError as error:
-        raise DataError(f"{download.url}: the server says {error.code} {error.reason}") from None
+        raise DataError(
+            f"{download.url}: the server answered {error.code} {error.reason}"
+        ) from None
     except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as e:
         reason = getattr(e, "reason", None) or e
         raise DataError(
-            f"{download.url}: cannot be reached ({reason}); check the network, name a mirror by "
+            f"{download.url}: cannot be reached ({reason}); check the network, give a mirror by "
             f"--mirror, or put the file into {file.parent} yourself"
         ) from None
     with part.open("rb") as content:
@@ -91,16 +94,16 @@ def fetch(download: Download, file: Path, report: Progress | None = None) -> Non
     if download.sha256 and found != download.sha256:
         part.unlink()
         raise DataError(
-            f"{download.url}: expected the file with SHA-256 {download.sha256}, got {found}; it "
-            "was changed since, or broken on the way: try again, or another address"
+            f"{download.url}: expected the file with SHA-256 {download.sha256}, found {found}; it "
+            "was changed or damaged: try again, or another address"
         )
     part.replace(file)
 
 
-def _receive(url: str, part: Path, report: Progress | None) -> None:
-    """Add what is missing to ``part``."""
+def _receive(url: str, part: Path, progress: Progress | None) -> None:
+    """Append the missing bytes to ``part``."""
     have = part.stat().st_size if part.exists() else 0
-    address = urllib.parse.quote(url, safe=string.punctuation)  # a path of Chinese characters
+    address = urllib.parse.quote(url, safe=string.punctuation)  # a path may have Chinese characters
     request = urllib.request.Request(address, headers={"User-Agent": "zh-albert"})  # noqa: S310
     if have:
         request.add_header("Range", f"bytes={have}-")
@@ -109,29 +112,29 @@ def _receive(url: str, part: Path, report: Progress | None) -> None:
     except urllib.error.HTTPError as error:
         if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
             raise
-        if error.headers.get("Content-Range") == f"bytes */{have}":  # it was all there
+        if error.headers.get("Content-Range") == f"bytes */{have}":  # it was complete
             return
         part.unlink()  # of another file
-        _receive(url, part, report)
+        _receive(url, part, progress)
         return
     with answer, part.open("ab" if answer.status == http.HTTPStatus.PARTIAL_CONTENT else "wb") as f:
         length = answer.headers.get("Content-Length")
         total = f.tell() + int(length) if length else None
         while chunk := answer.read(_CHUNK):
             f.write(chunk)
-            if report:
-                report(PurePosixPath(url).name, f.tell(), total)
+            if progress:
+                progress(PurePosixPath(url).name, f.tell(), total)
         if total is not None and f.tell() < total:
             raise DataError(
-                f"{url}: broke off at {f.tell():,} of {total:,} bytes; the same command goes on"
+                f"{url}: interrupted after {f.tell():,} of {total:,} bytes; run the command again"
             )
 
 
 def _refuse_no_rows(file: Path, address: str) -> None:
-    """Check that a file begins with an object of JSON; what is none is not kept.
+    """Check that a file starts with a JSON object; otherwise it is deleted.
 
     Raises:
-        DataError: If it does not: an empty file, or a page that says what is wrong.
+        DataError: If it does not: an empty file, or a page with an error message.
     """
     with file.open("rb") as content:
         first = content.readline()
@@ -142,15 +145,15 @@ def _refuse_no_rows(file: Path, address: str) -> None:
     if not isinstance(row, dict):
         file.unlink()
         raise DataError(
-            f"{address}: expected lines of JSON, got {first!r:.60}; try again, or another address"
+            f"{address}: expected lines of JSON, found {first!r:.60}; try again, or another address"
         )
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Put an archive's files, without its folders, into a folder that appears when all are there.
+    """Unpack an archive, without its folders, into a folder that appears when it is complete.
 
     Raises:
-        DataError: If the archive is damaged, encrypted or packed in an unknown way.
+        DataError: If the archive is damaged, encrypted or compressed in an unknown way.
     """
     staging = target.with_name(f".{target.name}.unpacking")
     shutil.rmtree(staging, ignore_errors=True)
@@ -168,15 +171,15 @@ def _unpack(archive: Path, target: Path) -> None:
         EOFError,
         zlib.error,
         lzma.LZMAError,
-        OSError,  # without a number: what bz2 says of damage
-        RuntimeError,  # encrypted, or (NotImplementedError) packed in a way that zipfile lacks
+        OSError,  # without a number: from bz2, of a damaged archive
+        RuntimeError,  # encrypted, or (NotImplementedError) compressed in an unknown way
     ) as error:
         shutil.rmtree(staging, ignore_errors=True)
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the system, a full disk say: the archive is whole, the next call unpacks it
+            raise  # from the system (a full disk): the archive is intact, the next call unpacks it
         archive.unlink()
         raise DataError(
-            f"{archive}: the archive is damaged, encrypted or packed in an unknown way ({error}); "
-            "fetch it again"
+            f"{archive}: the archive is damaged, encrypted or of an unknown compression ({error}); "
+            "download it again"
         ) from None
     staging.rename(target)

@@ -1,7 +1,6 @@
-"""The label sets of the official files: each official label with this project's name for it.
+"""Label sets of the official files: each official label with this project's name for it.
 
-What a model of ours answers is the name, which a person can read; what a submission holds is the
-official label.
+Models of this project answer with the name, which is readable; a submission has the official label.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ COREFERENCE: Labels = {"false": "false", "true": "true"}
 SENTIMENT: Labels = {"Negative": "negative", "Positive": "positive"}
 INFERENCE: Labels = {name: name for name in ("contradiction", "entailment", "neutral")}
 
-# Here the names are the official files' own "label_desc"; 105 and 111 do not exist.
+# The names are the official "label_desc"; 105 and 111 do not exist.
 NEWS: Labels = {
     "100": "news_story",
     "101": "news_culture",
@@ -35,7 +34,7 @@ NEWS: Labels = {
     "116": "news_game",
 }
 
-# 119 kinds of programs for telephones, numbered; the names are the official "label_des".
+# 119 numbered categories of apps; the names are the official "label_des".
 _APPLICATIONS = """
     打车 地图导航 免费WIFI 租车 同城服务 快递物流 婚庆 家政 公共交通 政务 社区服务 薅羊毛 魔幻
     仙侠 卡牌 飞行空战 射击游戏 休闲益智 动作类 体育竞技 棋牌中心 经营养成 策略 MOBA 辅助工具
@@ -49,7 +48,7 @@ _APPLICATIONS = """
 """
 APPLICATIONS: Labels = {str(number): name for number, name in enumerate(_APPLICATIONS.split())}
 
-# 67 sciences; the official label is the name.
+# 67 scientific disciplines; the official label is the name.
 _SCIENCES = """
     中医学/中药学 中国语言文学 交通运输工程 体育学 作物学 信息与通信工程 光学工程
     公共卫生与预防医学 公共管理 兵器科学与技术 军事学 农业工程 农业资源利用 农林经济管理 冶金工程

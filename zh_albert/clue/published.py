@@ -1,15 +1,15 @@
-"""Published scores to stand beside one's own, in percent.
+"""Published scores for comparison, in percent.
 
 Source: README of CLUEbenchmark/CLUE; of lonePatient/BERT-NER-Pytorch (CLUENER); of
 CLUEbenchmark/OCNLI (OCNLI); of CLUEbenchmark/FewCLUE (fine-tuned RoBERTa-wwm-ext). Reading
-comprehension: exact match. Where CLUE prints a best and a mean, the mean stands here.
+comprehension: exact match. Where CLUE gives a best and a mean score, the mean is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# On the files that our own scores are on: dev sets; FewCLUE's public tests.
+# On the same files as our own scores: dev sets; FewCLUE's public tests.
 _COMPARABLE: Mapping[str, Mapping[str, float]] = {
     "ALBERT-tiny": {
         **{"afqmc": 69.13, "tnews": 53.55, "iflytek": 48.76, "cmnli": 70.26, "csl": 74.36},
@@ -36,7 +36,7 @@ MODELS = ("ALBERT-tiny", "ALBERT-base", "BERT-base", "RoBERTa, few")
 
 
 def published(model: str, task: str) -> str:
-    """Return a model's score to compare with; else that on the hidden test, marked; else nothing.
+    """Return a model's published score; else that on the hidden test, marked; else an empty string.
 
     >>> published("ALBERT-tiny", "tnews"), published("ALBERT-base", "tnews")
     ('53.55', '55.06 (test)')

@@ -1,7 +1,8 @@
-"""Official files of CLUE and FewCLUE → rows of this project's own task format.
+"""Readers of the official files of CLUE and FewCLUE, with rows in this project's task format.
 
-What decides the score is done here: keywords stand before the abstract, C3's turns are one text,
-each blank of ChID is a question of its own; and by the task itself, which marks CLUEWSC's spans.
+They include the preprocessing that affects scores: keywords are placed before the abstract, C3's
+turns form one text, each blank of ChID is a question of its own. (CLUEWSC's spans are marked by the
+task itself.)
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from zh_albert.errors import DataError
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.textio import read_lines, read_objects
 
-BLANK = "#idiom#"  # in a context: the one that is asked for
+BLANK = "#idiom#"  # the blank of the question, in a context
 _OTHER_BLANK = "____"
 _TAG = re.compile(r"#idiom\d+#")
-_NO_MAJORITY = "-"  # the label of pairs whose annotators did not agree; their authors drop them
-# ChID's punctuation, as CLUE's own baseline reads it.
+_NO_MAJORITY = "-"  # label of pairs without agreement of the annotators; dropped by the authors
+# ChID's punctuation, normalized as in CLUE's own baseline.
 _PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "-", "…": "..."})
 
 Row = dict[str, Any]
@@ -31,12 +32,12 @@ def read_official(task: ClueTask, path: Path) -> Iterator[Row]:
     """Yield the rows of an official file in its order, in the task format, each with its ``id``.
 
     Labels are this project's names. A file without labels (a test) gives rows without. Rows have
-    two more fields where handing in needs them: ``group`` (ChID: one passage's blanks have the
-    same) and ``reference_texts`` (reading: all answers, also those not in the context).
+    two more fields if a submission needs them: ``group`` (ChID: the same for all blanks of a
+    passage) and ``reference_texts`` (reading: all answers, including those not in the context).
 
     Raises:
-        DataError: With file and line: not of the form, an unknown label, an entity or answer
-            that does not stand where it says; or no rows at all.
+        DataError: With file and line: another form, an unknown label, an entity or answer that is
+            not at its place; or no rows at all.
     """
     count = 0
     try:
@@ -46,13 +47,13 @@ def read_official(task: ClueTask, path: Path) -> Iterator[Row]:
         raise
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise DataError(
-            f"{path}: not of the form of {task.name}'s official files ({error!r:.80}); is it "
-            "another task's, or another version?"
+            f"{path}: not an official file of {task.name} ({error!r:.80}); is it "
+            "of another task or version?"
         ) from None
     if not count:
         raise DataError(
-            f"{path}: expected rows as in {task.name}'s official files, found none; is it another "
-            "task's, or another version?"
+            f"{path}: expected rows as in {task.name}'s official files, found none; is it of "
+            "another task or version?"
         )
 
 
@@ -88,7 +89,7 @@ def _coreferences(task: ClueTask, path: Path) -> Iterator[Row]:
             name: {"text": target.get(f"{name}_text"), "start": target.get(f"{name}_index")}
             for name in ("span1", "span2")
         }
-        text_with_marks(spans, text, path, line)  # refuses spans that are not where they say
+        text_with_marks(spans, text, path, line)  # raises if spans are not at their places
         yield {"id": row["id"], "text": text, **spans, **_label(task, row, path, line)}
 
 
@@ -106,7 +107,7 @@ def _entities(task: ClueTask, path: Path) -> Iterator[Row]:
                 for start, last in places:
                     if start < 0 or text[start : last + 1] != surface:
                         found = text[start : last + 1]
-                        problem = f"{start}–{last} is {found!r}, but says {surface!r}"
+                        problem = f"expected {surface!r} at {start}–{last}, found {found!r}"
                         raise DataError.at(path, line, problem)
                     spans.append({"start": start, "end": last + 1, "type": task.labels[name]})
         spans.sort(key=lambda span: (span["start"], span["end"]))
@@ -132,7 +133,7 @@ def _questions(_task: ClueTask, path: Path) -> Iterator[Row]:
 
 
 def _place(answer: str, start: int, context: str) -> int:
-    """Return where an answer stands: as told, else the nearest place, else -1."""
+    """Return the place of an answer: the given one, else the nearest one, else -1."""
     if context[max(start, 0) :].startswith(answer):
         return max(start, 0)
     places = [match.start() for match in re.finditer(re.escape(answer), context)]
@@ -153,7 +154,7 @@ def _choices(_task: ClueTask, path: Path) -> Iterator[Row]:
             }
             if answer := question.get("answer"):
                 if answer not in choices:
-                    raise DataError(f"{path}: {row['id']}: the answer {answer!r} is no choice")
+                    raise DataError(f"{path}: {row['id']}: {answer!r} is not among the choices")
                 row["label"] = choices.index(answer)
             yield row
 
@@ -190,13 +191,15 @@ def _blank(_task: ClueTask, path: Path) -> Iterator[Row]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Row]]:
-    """Yield line numbers and objects, each with an ``id``: its own, or its place in the file."""
+    """Yield line numbers and objects, each with an ``id``: its own, or its index in the file."""
     for index, (line, row) in enumerate(read_objects(path)):
         yield line, {**row, "id": row.get("id", row.get("idx", index))}
 
 
 def _whole(path: Path, key: str = "") -> Any:
-    """Read a file that is one JSON value; of an object, what stands under ``key``."""
+    """Read a file that is one JSON value; if ``key`` is given, the value of that key of an
+    object.
+    """
     text = "\n".join(line for _, line in read_lines(path))
     try:
         value = json.loads(text)

@@ -1,6 +1,6 @@
-"""Answers → the file that the evaluation of a CLUE task takes.
+"""Submissions: files of answers in the form that the evaluation of a CLUE task accepts.
 
-Sources: CLUE's instructions for handing in (2021-09-04), the examples in CLUEbenchmark/CLUENER2020
+Sources: CLUE's instructions for submission (2021-09-04), the examples in CLUEbenchmark/CLUENER2020
 and in CLUEbenchmark/FewCLUE (``resources``), the baselines in CLUEbenchmark/CLUE (ChID, C3).
 """
 
@@ -15,16 +15,16 @@ from zh_albert.errors import ConfigError, DataError
 from zh_albert.textio import atomic_write, encode_json
 
 WHOLE: frozenset[Form] = frozenset({"reading", "idioms"})
-"""Forms whose submission is one JSON object, id → answer; the others' is one object a line."""
+"""Forms whose submission is one JSON object, id → answer; all others have one object per line."""
 
 
 def official_tests(task: ClueTask, data: Path, version: str | None) -> list[OfficialTest]:
-    """Return which test sets a file may be, the current version first.
+    """Return the test sets that a file may be, the current version first.
 
     Args:
         task: Its task.
-        data: The file, as named in the release, or the folder of the release.
-        version: If given, this one whatever the file's name.
+        data: The file, named as in the release, or the folder of the release.
+        version: If given, only this one, whatever the file's name.
 
     Raises:
         ConfigError: If there is no such version.
@@ -39,12 +39,12 @@ def official_tests(task: ClueTask, data: Path, version: str | None) -> list[Offi
 
 
 def official_labels(task: ClueTask, known: Sequence[str]) -> dict[str, str]:
-    """Return the official label of each label that a model knows.
+    """Return the official label of each label of a model.
 
-    The model may know them by this project's names or by the official ones.
+    The model may have this project's names or the official labels.
 
     Raises:
-        DataError: If it knows one that the task has not.
+        DataError: If it has a label that the task does not have.
     """
     by_name = {name: label for label, name in task.labels.items()}
     found = {}
@@ -52,20 +52,20 @@ def official_labels(task: ClueTask, known: Sequence[str]) -> dict[str, str]:
         label = by_name.get(name, name if name in task.labels else None)
         if label is None:
             raise DataError(
-                f"the model answers {name!r}, which is no label of {task.name} "
-                f"({', '.join(list(by_name)[:6])} …); is it trained for this task?"
+                f"the model has the label {name!r}, which is no label of {task.name} "
+                f"({', '.join(list(by_name)[:6])} …); was it trained for this task?"
             )
         found[name] = label
     return found
 
 
 def write_submission(task: ClueTask, ids: Iterable[Any], answers: Iterable[Any], out: Path) -> None:
-    """Write a submission, whole or not at all.
+    """Write a submission atomically.
 
     Args:
-        task: What is answered.
+        task: Task of the answers.
         ids: Of the test's rows, in order.
-        answers: One each: an official label; a choice's number; a text; entities as
+        answers: One for each row: an official label; the index of a choice; a text; entities as
             ``{"start", "end", "type", "text"}``.
         out: The file.
     """
@@ -95,6 +95,6 @@ def _by_type(entities: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[
     found: dict[str, dict[str, list[list[int]]]] = {}
     for entity in entities:
         surfaces = found.setdefault(entity["type"], {})
-        # The last character counts as inside.
+        # The end is inclusive.
         surfaces.setdefault(entity["text"], []).append([entity["start"], entity["end"] - 1])
     return found

@@ -1,4 +1,4 @@
-"""What there is to know of a task of CLUE or FewCLUE; ``tasks`` says it of each."""
+"""Description of a task of CLUE or FewCLUE; ``tasks`` has one for each."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from zh_albert.clue.labels import Labels
 Form = Literal[
     "text", "pair", "keywords", "coreference", "entities", "reading", "choices", "idioms", "idiom"
 ]
-"""How the official files say it; ``readers`` has a reader for each."""
+"""Form of the official files; ``readers`` has a reader for each."""
 
-# What this project trains for it, a name of ``tasks.catalog.TASKS``.
+# This project's task for each form, a name of ``tasks.catalog.TASKS``.
 _TRAINED_AS: Mapping[Form, str] = {
     "text": "classification",
     "coreference": "classification",
@@ -28,7 +28,7 @@ _TRAINED_AS: Mapping[Form, str] = {
 
 
 class OfficialTest(NamedTuple):
-    """One test set that answers can be handed in for."""
+    """One test set for which answers can be submitted."""
 
     data: str
     """Its file in the release."""
@@ -41,7 +41,7 @@ class Download(NamedTuple):
 
     url: str
     sha256: str = ""
-    """Empty where none is known that fits what lies there today."""
+    """Empty if no known checksum matches the file that is online today."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,18 +49,18 @@ class ClueTask:
     """One task.
 
     Attributes:
-        name: Of the task, and of the folder that holds its files.
-        about: What is asked, in a few words.
+        name: Of the task, and of the folder with its files.
+        about: Short description.
         form: See ``Form``.
         fields: The official names of the texts.
-        labels: See ``clue.labels``; empty where answers are no labels.
-        described: Whether a submission also holds the label's name, as ``label_desc``.
-        train: Files to learn from.
-        dev: Files that choose the best weights.
-        scored: Files that scores are reported on; published rows are, too.
+        labels: See ``clue.labels``; empty if answers are not labels.
+        described: Whether a submission also contains the label's name, as ``label_desc``.
+        train: Training files.
+        dev: Files that select the best weights.
+        scored: Files that scores, including published ones, are reported on.
         tests: By version; the first is the current one.
         metric: The score's name in ``evaluate``.
-        downloads: The release; an archive, or single files.
+        downloads: The release: an archive, or single files.
         recipe: Settings of the fine-tuning job.
     """
 

@@ -1,1 +1,1 @@
-"""A student of any size and sharing learns what a larger encoder knows."""
+"""Knowledge distillation: soft targets, hidden states, and students of any size and sharing."""

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.distillation.losses import fraction_unexplained
 from zh_albert.distillation.soft_targets import TeacherConfig, refuse_other_tokens
 from zh_albert.errors import CheckpointError, ConfigError
@@ -52,7 +52,7 @@ def matching_states(
     """
     if config is None or not config.states:
         return objective
-    teacher = locate(config.model)
+    teacher = resolve_model(config.model)
     if getattr(student.module, "pooling", "mean") == "first":
         raise ConfigError('teacher.states needs model.pooling = "mean": "first" makes no states')
     refuse_other_tokens(teacher, student.tokenizer)

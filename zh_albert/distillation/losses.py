@@ -1,4 +1,4 @@
-"""Distances between a student and its teacher: outputs, hidden states, attention."""
+"""Losses between a student and its teacher: logits, hidden states, attention."""
 
 from __future__ import annotations
 
@@ -7,57 +7,59 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 
-def divergence(ours: Tensor, soft_targets: Tensor, temperature: float) -> Tensor:
+def divergence(logits: Tensor, soft_targets: Tensor, temperature: float) -> Tensor:
     """Return KL(teacher || student) of each row, in nats, times the squared temperature.
 
-    Both distributions are softened by the temperature; its square keeps the size of gradients.
+    Both distributions are softened by the temperature; its square keeps the scale of the gradients.
 
     Args:
-        ours: The student's logits. Shape: (…, logits).
-        soft_targets: The teacher's, of the same shape.
-        temperature: Above 1 flattens both.
+        logits: The student's. Shape: (…, logits).
+        soft_targets: The teacher's logits, of the same shape.
+        temperature: Above 1 flattens both distributions.
 
     Returns:
         Shape: (…).
 
     Source: Hinton et al. 2015 (arXiv:1503.02531), section 2.
     """
-    log_ours, log_taught = ((x / temperature).log_softmax(-1) for x in (ours, soft_targets))
-    terms = F.kl_div(log_ours, log_taught, reduction="none", log_target=True)
+    student, teacher = ((x / temperature).log_softmax(-1) for x in (logits, soft_targets))
+    terms = F.kl_div(student, teacher, reduction="none", log_target=True)
     return terms.sum(-1) * temperature**2
 
 
-def fraction_unexplained(state: Tensor, wanted: Tensor, mask: Tensor) -> Tensor:
-    """Mean squared error over real tokens, as a share of what is wanted's variance. Shape: ().
+def fraction_unexplained(state: Tensor, target: Tensor, mask: Tensor) -> Tensor:
+    """Return the fraction of variance unexplained: squared error over the target's variance. Shape:
+    ().
 
-    1 is what the mean over the batch would get, 0 is perfect.
+    A prediction of the mean over the batch scores 1, a perfect one 0.
 
     Args:
         state: Shape: (batch, length, hidden).
-        wanted: Shape: (batch, length, hidden).
+        target: Shape: (batch, length, hidden).
         mask: True for real tokens. Shape: (batch, length).
     """
-    # Multiplied, not chosen by torch.where: two fifths of the time, there and back.
+    # Multiplication takes two fifths of the time of torch.where, forward and backward.
     real = mask[..., None].float()
-    wanted = wanted * real
-    mean = wanted.sum((0, 1)) / mask.sum()
-    variance = F.mse_loss(wanted, mean * real, reduction="sum")
-    error = F.mse_loss(state.float() * real, wanted, reduction="sum")
+    target = target * real
+    mean = target.sum((0, 1)) / mask.sum()
+    variance = F.mse_loss(target, mean * real, reduction="sum")
+    error = F.mse_loss(state.float() * real, target, reduction="sum")
     return error / variance.clamp(min=1e-6)
 
 
 def attention_divergence(ours: Tensor, theirs: Tensor, mask: Tensor) -> Tensor:
-    """Mean Kullback-Leibler divergence of the teacher's attention from the student's. Shape: ().
+    """Return the mean Kullback-Leibler divergence of the student's attention from the teacher's.
+    Shape: ().
 
     Source: Wang et al. 2020, MiniLM (arXiv:2002.10957), section 3.1.
 
     Args:
-        ours: Probabilities. Shape: (batch, heads, length, length).
-        theirs: Shape: (batch, heads, length, length).
+        ours: Probabilities of the student. Shape: (batch, heads, length, length).
+        theirs: Probabilities of the teacher. Shape: (batch, heads, length, length).
         mask: True for real tokens. Shape: (batch, length).
     """
     tiny = 1e-6
-    wanted = theirs.float()
-    terms = wanted * (wanted.clamp(min=tiny).log() - ours.float().clamp(min=tiny).log())
-    of_tokens = terms.sum(-1).mean(1)  # (batch, length)
-    return torch.where(mask, of_tokens, 0.0).sum() / mask.sum()
+    target = theirs.float()
+    terms = target * (target.clamp(min=tiny).log() - ours.float().clamp(min=tiny).log())
+    per_token = terms.sum(-1).mean(1)  # (batch, length)
+    return torch.where(mask, per_token, 0.0).sum() / mask.sum()

@@ -1,4 +1,4 @@
-"""What a student is asked to match: its teacher's states and attention, layer by layer."""
+"""Layer-by-layer comparison of a student's hidden states and attention with its teacher's."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from zh_albert.distillation.losses import attention_divergence, fraction_unexpla
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
 
 
-class TeacherView(NamedTuple):
-    """What a teacher makes of a batch, after each of its layers that is matched."""
+class TeacherStates(NamedTuple):
+    """Hidden states and attention of a batch, after each of the teacher's matched layers."""
 
     states: tuple[Tensor, ...]
     """Shape of each: (batch, length, teacher hidden)."""
     attention: tuple[Tensor, ...]
-    """Shape of each: (batch, heads, length, length); none if attention is not matched."""
+    """Shape of each: (batch, heads, length, length); empty if attention is not matched."""
 
 
 class MatchingOutput(NamedTuple):
-    """The student's answers, and how far it is from its teacher."""
+    """The student's logits, and its distance from the teacher."""
 
     heads: PretrainingOutput
     fraction_unexplained: Tensor
-    """Share of the variance of the teacher's states that is missed. Shape: (matched layers,)."""
+    """Unexplained fraction of the variance of the teacher's states. Shape: (matched layers,)."""
     divergence: Tensor
-    """Mean divergence of attention, in nats. Shape: (); 0 if attention is not matched."""
+    """Mean divergence of attention, in nats; 0 if attention is not matched. Shape: ()."""
 
 
 class MatchingStudent(nn.Module):
-    """A student, and what leads from its states to its teacher's where widths differ.
+    """A student together with the projections from its states to its teacher's.
 
     Args:
-        student: What is kept in the end.
-        layers: Which of its layers are matched, counted from 1.
-        projections: From each of these layers' states to the teacher's: ``nn.Linear``, or
-            ``nn.Identity`` where widths are the same. They are trained, too.
+        student: The part that is kept after training.
+        layers: Its matched layers, counted from 1.
+        projections: From the states of each of these layers to the teacher's: ``nn.Linear``, or
+            ``nn.Identity`` if both have the same width. They are trained as well.
     """
 
     def __init__(
@@ -55,16 +55,16 @@ class MatchingStudent(nn.Module):
         type_ids: Tensor,
         mask: Tensor,
         positions: Tensor,
-        teacher: TeacherView,
+        teacher: TeacherStates,
     ) -> MatchingOutput:
-        """Read a batch, some of it masked, and compare with what the teacher made of it.
+        """Encode a masked batch and compare it with the teacher's states.
 
         Args:
             token_ids: Vocabulary ids, some masked. Shape: (batch, length).
             type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
             mask: True where a token may be attended to. Shape: (batch, length).
             positions: Row and column of each masked token. Shape: (masked, 2).
-            teacher: Its view of the same masked texts.
+            teacher: States of the teacher for the same masked texts.
         """
         encoder = self.student.encoder
         encoded = encoder(
@@ -78,15 +78,14 @@ class MatchingStudent(nn.Module):
             masked=self.student.masked_logits(encoded.hidden, positions),
             order=self.student.sentence_order(encoder.pool(encoded.hidden)),
         )
-        missed = []
-        for layer, projection, wanted in zip(
-            self._layers, self.projections, teacher.states, strict=True
-        ):
-            missed.append(fraction_unexplained(projection(encoded.states[layer]), wanted, mask))
+        matched = zip(self._layers, self.projections, teacher.states, strict=True)
+        unexplained = [
+            fraction_unexplained(projection(encoded.states[layer]), target, mask)
+            for layer, projection, target in matched
+        ]
         divergence = mask.new_zeros((), dtype=torch.float32)
         if teacher.attention:
-            found = [encoded.attention[layer - 1] for layer in self._layers]
-            pairs = zip(found, teacher.attention, strict=True)
-            every = [attention_divergence(ours, theirs, mask) for ours, theirs in pairs]
-            divergence = torch.stack(every).mean()
-        return MatchingOutput(heads, torch.stack(missed), divergence)
+            ours = [encoded.attention[layer - 1] for layer in self._layers]
+            pairs = zip(ours, teacher.attention, strict=True)
+            divergence = torch.stack([attention_divergence(*pair, mask) for pair in pairs]).mean()
+        return MatchingOutput(heads, torch.stack(unexplained), divergence)

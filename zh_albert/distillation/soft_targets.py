@@ -20,7 +20,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, ConfigError, TrainingError
@@ -75,7 +75,7 @@ def find_teacher(config: TeacherConfig, task: str) -> tuple[Path, dict[str, Any]
     Raises:
         CheckpointError: If there is no such model, or it is for another task.
     """
-    folder = locate(config.model)
+    folder = resolve_model(config.model)
     _, metadata = load_config(folder)
     if (found := metadata.get("name")) != task:
         raise CheckpointError(

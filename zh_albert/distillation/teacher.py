@@ -1,4 +1,4 @@
-"""Who is matched: an encoder that is only read, in what this machine is fastest in."""
+"""Teachers of hidden states: frozen encoders, run in the fastest precision of this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.distillation.losses import fraction_unexplained
-from zh_albert.distillation.matching import TeacherView
+from zh_albert.distillation.matching import TeacherStates
 from zh_albert.distillation.student import CalibrationBatch
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.runtimes.libraries import OnnxRuntime
@@ -21,15 +21,15 @@ from zh_albert.runtimes.selection import is_installed
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.precision import computes_faster_in_bf16
 
-_ROUNDING = 0.02  # share of a layer's variance that integers may miss; students miss 0.15 and more
-_TRIED = 16  # texts of the sample
+_INT8_ERROR = 0.02  # fraction of variance that int8 may lose; students lose 0.15 and more
+_CHECKED = 16  # texts on which the error is measured
 
 
-class Teacher(Protocol):
-    """Computes what is matched, without gradients; never trained, never saved."""
+class StateTeacher(Protocol):
+    """Computes the hidden states to match, without gradients; never trained and never saved."""
 
-    def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:
-        """Read a batch.
+    def states(self, token_ids: Tensor, mask: Tensor) -> TeacherStates:
+        """Encode a batch.
 
         Args:
             token_ids: Vocabulary ids, some masked. Shape: (batch, length).
@@ -39,10 +39,10 @@ class Teacher(Protocol):
 
 
 class LayerStates(nn.Module):
-    """The states after some of an encoder's layers: what a student is asked to match.
+    """Network that returns the hidden states after some of an encoder's layers.
 
     Args:
-        encoder: Changed: layers above the last one asked for are cut off.
+        encoder: Modified in place: layers above the last one returned are removed.
         layers: Counted from 1.
     """
 
@@ -53,7 +53,7 @@ class LayerStates(nn.Module):
         self.layers = tuple(layers)
 
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
-        """Return the states, one layer after the other. Shape: (batch, length, layers · hidden).
+        """Return the states of all layers, concatenated. Shape: (batch, length, layers · hidden).
 
         See ``AlbertEncoder`` for the arguments.
         """
@@ -62,18 +62,18 @@ class LayerStates(nn.Module):
 
 
 def layer_states(network: LayerStates, graph: Graph) -> str:
-    """Add the network to an ONNX graph; return its output."""
+    """Add the network to an ONNX graph; return the name of its output."""
     states = states_of(network.encoder, graph)
     return graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
 
 
-class FrozenTeacher:
+class TorchTeacher:
     """The encoder itself, in bf16 where the hardware is faster in it.
 
     Args:
-        encoder: Taken over, and its numbers changed.
-        layers: Which layers are matched, counted from 1, in order; those above are cut off.
-        attention: Also return attention.
+        encoder: Modified in place: precision, and layers above the last matched one are removed.
+        layers: The matched layers, counted from 1, in order.
+        attention: Also return attention probabilities.
     """
 
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int], *, attention: bool) -> None:
@@ -83,30 +83,30 @@ class FrozenTeacher:
         )
         self._layers, self._attention = tuple(layers), attention
 
-    def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:
-        """See ``Teacher``."""
+    def states(self, token_ids: Tensor, mask: Tensor) -> TeacherStates:
+        """See ``StateTeacher``."""
         self._encoder.to(token_ids.device)
         with torch.no_grad(), torch.autocast(token_ids.device.type, enabled=False):
             output = self._encoder(
                 token_ids,
-                torch.zeros_like(token_ids),  # a teacher may know but one type
+                torch.zeros_like(token_ids),  # a teacher may have a single token type
                 mask,
                 return_states=True,
                 return_attention=self._attention,
             )
         attention = output.attention or ()
-        return TeacherView(
+        return TeacherStates(
             tuple(output.states[layer] for layer in self._layers),
             tuple(attention[layer - 1] for layer in self._layers if attention),
         )
 
 
-class IntegerTeacher:
-    """The encoder in int8, by ONNX Runtime on a CPU; its states alone.
+class Int8Teacher:
+    """The encoder in int8 on ONNX Runtime and a CPU; hidden states only, no attention.
 
     Args:
-        encoder: In float32; not changed but for layers above the last that is matched.
-        layers: Which layers are matched, counted from 1.
+        encoder: In float32; layers above the last matched one are removed in place.
+        layers: The matched layers, counted from 1.
 
     Raises:
         MissingExtraError: If onnx or onnxruntime is not installed.
@@ -119,41 +119,38 @@ class IntegerTeacher:
         )
         self._threads = ThreadPoolExecutor(self._runtime.workers)
 
-    def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:
-        """See ``Teacher``; few rows at a time, on all threads."""
+    def states(self, token_ids: Tensor, mask: Tensor) -> TeacherStates:
+        """See ``StateTeacher``; a few rows at a time, on all threads."""
         rows = max(1, self._runtime.batch_tokens // token_ids.shape[1])
-        few = zip(token_ids.split(rows), mask.split(rows), strict=True)  # type: ignore[no-untyped-call]
-        parts = [
-            PaddedBatch(ids.numpy(), np.zeros_like(ids.numpy()), there.numpy())
-            for ids, there in few
+        chunks = zip(token_ids.split(rows), mask.split(rows), strict=True)  # type: ignore[no-untyped-call]
+        batches = [
+            PaddedBatch(ids.numpy(), np.zeros_like(ids.numpy()), real.numpy())
+            for ids, real in chunks
         ]
-        found = np.concatenate(list(self._threads.map(self._runtime, parts)))
-        return TeacherView(torch.from_numpy(found).chunk(self._layers, dim=-1), ())
+        states = np.concatenate(list(self._threads.map(self._runtime, batches)))
+        return TeacherStates(torch.from_numpy(states).chunk(self._layers, dim=-1), ())
 
 
 def fastest_teacher(
-    encoder: AlbertEncoder, layers: Sequence[int], sample: CalibrationBatch, *, attention: bool
-) -> Teacher:
-    """Return the teacher in what is fastest: on a CPU integers, if ONNX Runtime is there.
+    encoder: AlbertEncoder, layers: Sequence[int], calibration: CalibrationBatch, *, attention: bool
+) -> StateTeacher:
+    """Return the teacher in its fastest form: int8 on a CPU with ONNX Runtime, else PyTorch.
 
-    They count where attention is not matched and where they miss next to nothing of the states.
-    Nothing is left to chance, so a run that is resumed has the same teacher.
+    int8 is used if attention is not matched and the states lose next to nothing. The choice is
+    deterministic, so a resumed run has the same teacher.
 
     Args:
-        encoder: Taken over, and its numbers may be changed.
-        layers: Which layers are matched, counted from 1.
-        sample: Text that the encoder has read in float32.
+        encoder: May be modified in place, see the two classes.
+        layers: The matched layers, counted from 1.
+        calibration: Text with the encoder's states in float32.
         attention: Whether attention is matched.
     """
     if not (attention or torch.cuda.is_available()) and is_installed("onnxruntime"):
-        integers = IntegerTeacher(encoder, layers)
-        tried = sample.token_ids[:_TRIED]
-        everything = torch.ones_like(tried, dtype=torch.bool)
-        found = integers.view(tried, everything).states
-        wanted = [sample.states[layer][:_TRIED] for layer in layers]
-        missed = [
-            fraction_unexplained(*pair, everything) for pair in zip(found, wanted, strict=True)
-        ]
-        if max(missed) <= _ROUNDING:
-            return integers
-    return FrozenTeacher(encoder, layers, attention=attention)
+        int8 = Int8Teacher(encoder, layers)
+        token_ids = calibration.token_ids[:_CHECKED]
+        mask = torch.ones_like(token_ids, dtype=torch.bool)
+        exact = [calibration.states[layer][:_CHECKED] for layer in layers]
+        pairs = zip(int8.states(token_ids, mask).states, exact, strict=True)
+        if max(fraction_unexplained(*pair, mask) for pair in pairs) <= _INT8_ERROR:
+            return int8
+    return TorchTeacher(encoder, layers, attention=attention)

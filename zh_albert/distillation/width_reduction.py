@@ -1,4 +1,4 @@
-"""A wide layer's weights, made narrower with as little change to what it computes as possible."""
+"""Width reduction of a layer's weights that changes the layer's function as little as possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 
 
 class AttentionWeights(NamedTuple):
-    """Of one attention block; matrices as ``nn.Linear`` has them, outputs first."""
+    """Weights of one attention block; matrices as in ``nn.Linear``, outputs first."""
 
     query: Tensor
     query_bias: Tensor
@@ -23,16 +23,16 @@ class AttentionWeights(NamedTuple):
     value_bias: Tensor
     output: Tensor
     output_bias: Tensor
-    gain: Tensor  # of the norm, as long as hidden states; narrowing leaves both as they are
+    gain: Tensor  # of the norm, as wide as hidden states; width reduction does not change them
     offset: Tensor
 
     def linears(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Matrices and biases of query, key, value and output."""
+        """Return the matrices and biases of query, key, value and output."""
         return (self[0:2], self[2:4], self[4:6], self[6:8])
 
 
 class FeedForwardWeights(NamedTuple):
-    """Of one feed-forward block."""
+    """Weights of one feed-forward block."""
 
     up: Tensor
     up_bias: Tensor
@@ -42,7 +42,7 @@ class FeedForwardWeights(NamedTuple):
     offset: Tensor
 
     def linears(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Matrices and biases of both steps."""
+        """Return the matrices and biases of both linear layers."""
         return (self[0:2], self[2:4])
 
 
@@ -50,43 +50,40 @@ Weights = TypeVar("Weights", AttentionWeights, FeedForwardWeights)
 
 
 def read_attention(block: nn.Module) -> AttentionWeights:
-    """Return a block's weights."""
+    """Return the weights of an attention block."""
     assert isinstance(block, AttentionBlock)
     parts = (block.query, block.key, block.value, block.dense, block.norm)
     return AttentionWeights(*(t.detach() for part in parts for t in (part.weight, part.bias)))
 
 
 def read_feed_forward(block: nn.Module) -> FeedForwardWeights:
-    """Return a block's weights."""
+    """Return the weights of a feed-forward block."""
     assert isinstance(block, FeedForwardBlock)
     parts = (block.up, block.down, block.norm)
     return FeedForwardWeights(*(t.detach() for part in parts for t in (part.weight, part.bias)))
 
 
 def mean_weights(weights: Sequence[Weights]) -> Weights:
-    """Average blocks; heads and neurons are taken to correspond, as they do in a trained stack."""
+    """Average blocks; heads and neurons with the same index correspond, as in a trained stack of
+    layers.
+    """
     return type(weights[0])(*(torch.stack(parts).mean(0) for parts in zip(*weights, strict=True)))
 
 
-def reduced_attention(
-    wide: AttentionWeights, basis: Tensor, *, heads: int, head_width: int
-) -> AttentionWeights:
-    """Return the attention of states seen through a basis, at a smaller rank of each head.
+def reduced_attention(wide: AttentionWeights, basis: Tensor, *, heads: int) -> AttentionWeights:
+    """Return an attention block for states projected onto a basis, with fewer dimensions per head.
 
-    Of a head only two products matter: query with key, and output with value. Each is cut to its
-    largest singular values. The key's bias adds the same to all keys and falls out; the value's
-    passes through attention unchanged and joins the output's.
+    Only two products of a head matter: query with key, and output with value. Each is truncated to
+    its largest singular values. The key's bias adds the same to all keys and is dropped; the
+    value's bias passes through attention unchanged and is merged into the output's.
 
     Args:
         wide: Of hidden size H.
         basis: Orthonormal columns. Shape: (H, h).
-        heads: Their number stays.
-        head_width: h / heads.
+        heads: Number of heads, which does not change.
     """
-    hidden = basis.shape[0]
-    old_width = hidden // heads
-    narrow = basis.shape[1]
-    stretch = (head_width / old_width) ** 0.25  # half of it each for query and key
+    old_width, head_width = (size // heads for size in basis.shape)
+    stretch = (head_width / old_width) ** 0.25  # applied to both query and key
     queries, biases, keys, values, outputs = [], [], [], [], []
     for head in range(heads):
         part = slice(head * old_width, (head + 1) * old_width)
@@ -94,15 +91,15 @@ def reduced_attention(
         left, right = _cut_product(query, key, head_width)
         queries.append(left * stretch)
         keys.append(right * stretch)
-        wanted = key.T @ wide.query_bias[part]  # what each key direction scores by the bias alone
-        fitted = torch.linalg.lstsq(keys[-1].T, wanted[:, None]).solution[:, 0]
+        target = key.T @ wide.query_bias[part]  # score of each key direction by the bias alone
+        fitted = torch.linalg.lstsq(keys[-1].T, target[:, None]).solution[:, 0]
         biases.append(fitted * math.sqrt(head_width / old_width))
         out, value = _cut_product(
             (basis.T @ wide.output[:, part]).T, wide.value[part] @ basis, head_width
         )
         outputs.append(out.T)
         values.append(value)
-    zeros = torch.zeros(narrow)
+    zeros = torch.zeros(basis.shape[1])
     return AttentionWeights(
         query=torch.cat(queries),
         query_bias=torch.cat(biases),
@@ -118,12 +115,12 @@ def reduced_attention(
 
 
 def _cut_product(left: Tensor, right: Tensor, rank: int) -> tuple[Tensor, Tensor]:
-    """Return two matrices of ``rank`` rows with nearly the product ``leftᵀ · right``.
+    """Return two matrices of ``rank`` rows whose product approximates ``leftᵀ · right``.
 
     Args:
         left: Shape: (width, m).
         right: Shape: (width, n).
-        rank: Rows of the results. Shape of these: (rank, m) and (rank, n).
+        rank: Rows of the results. Shapes: (rank, m) and (rank, n).
     """
     left_basis, left_rest = torch.linalg.qr(left.T)
     right_basis, right_rest = torch.linalg.qr(right.T)
@@ -140,22 +137,23 @@ def reduced_feed_forward(
     *,
     neurons: int,
 ) -> FeedForwardWeights:
-    """Return the feed-forward block of states seen through a basis, with the neurons that matter.
+    """Return a feed-forward block for states projected onto a basis, with its most important
+    neurons.
 
-    A neuron matters by how much its output varies over real text; what a dropped one adds on
-    average joins the bias.
+    The importance of a neuron is the variation of its output over real text. The mean output of
+    dropped neurons is added to the bias.
 
     Args:
         wide: Of hidden size H.
         basis: Orthonormal columns. Shape: (H, h).
-        inputs: States like those the block reads. Shape: (tokens, H).
+        inputs: States that the block receives for real text. Shape: (tokens, H).
         activation: The block's.
-        neurons: How many stay.
+        neurons: Number of neurons to keep.
     """
     active = activation(inputs @ wide.up.T + wide.up_bias)
-    worth = active.std(0) * wide.down.norm(dim=0)
-    kept = worth.topk(neurons).indices.sort().values
-    dropped = torch.ones(len(worth), dtype=torch.bool)
+    importance = active.std(0) * wide.down.norm(dim=0)
+    kept = importance.topk(neurons).indices.sort().values
+    dropped = torch.ones(len(importance), dtype=torch.bool)
     dropped[kept] = False
     constant = wide.down[:, dropped] @ active[:, dropped].mean(0)
     return FeedForwardWeights(

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.chunks import as_count
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
@@ -165,7 +165,7 @@ class AlbertEstimator(BaseEstimator, ABC):
     It pickles through a model folder, so weights travel as safetensors.
 
     Attributes:
-        init: What to start from; see ``locate``. None: random weights.
+        init: What to start from; see ``resolve_model``. None: random weights.
         preset: The size of random weights.
         max_length: See ``WindowConfig``; so is ``stride``.
         epochs: See ``TrainConfig``; so is ``peak_lr``.
@@ -214,7 +214,7 @@ class AlbertEstimator(BaseEstimator, ABC):
                 f"preset={self.preset!r} is a size for random weights, but init={self.init!r} is "
                 "to be started from; give init=None, or no preset"
             )
-        return locate(self.init)
+        return resolve_model(self.init)
 
     def _size(self) -> str:
         return self.preset or "tiny"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ConfigError
 from zh_albert.inference.fill_mask import FillMask
@@ -80,7 +80,7 @@ def load(
         "precision": precision,
         "batch_invariant": batch_invariant,
     }
-    folder = locate(model)
+    folder = resolve_model(model)
     _, settings = load_config(folder)
     if settings.get("name") == "encoder":
         _refuse_other_runtimes(runtime, precision)

@@ -1,1 +1,1 @@
-"""The encoder and its pretraining heads: plain PyTorch; knows no file format, tokenizer or task."""
+"""ALBERT encoder and heads in plain PyTorch, independent of file formats, tokenizers and tasks."""

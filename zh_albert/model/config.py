@@ -1,4 +1,4 @@
-"""Sizes and variants of one ALBERT encoder, and the published sizes."""
+"""Sizes and variants of an ALBERT encoder, and the published sizes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Activation = Literal["gelu_new", "gelu", "relu"]
 
 @dataclass(frozen=True, kw_only=True)
 class AlbertConfig:
-    """Sizes and variants of one ALBERT encoder; fields named as in the published config.json.
+    """Sizes and variants of an ALBERT encoder; fields named as in the published config.json.
 
-    ``hidden_act`` is named as in ``transformers``: ``gelu_new`` is the tanh form, ``gelu`` the
-    erf form. TensorFlow configs call the tanh form ``gelu``; their importer translates.
+    ``hidden_act`` is named as in ``transformers``: ``gelu_new`` is the tanh form, ``gelu`` the erf
+    form. TensorFlow configs call the tanh form ``gelu``; their importer translates.
 
     Source: brightmart/albert_zh, albert_config/ and modeling_preln.py (sharing, norm position).
     """
@@ -27,7 +27,7 @@ class AlbertConfig:
     embedding_size: int = 128
     hidden_size: int
     num_hidden_layers: int
-    num_hidden_groups: int = 1  # layers of one group share; may outnumber the layers
+    num_hidden_groups: int = 1  # of layers that share parameters; may outnumber the layers
     num_attention_heads: int
     intermediate_size: int
     hidden_act: Activation = "gelu_new"
@@ -92,8 +92,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 # The Chinese releases train every size without dropout: brightmart/albert_zh, albert_config/
 # albert_config_{base,large,xlarge,xxlarge}.json (32 heads in xlarge); PaddlePaddle/PaddleNLP,
-# transformers/albert/modeling.py, albert-chinese-{tiny,small,…}. The 0.1 of the English v1
-# release (base, large) is not taken over; google's v2 and xxlarge have 0 as well.
+# transformers/albert/modeling.py, albert-chinese-{tiny,small,…}. So do google's v2 and xxlarge;
+# only the English v1 release (base, large) has 0.1.
 PRESETS: dict[str, AlbertConfig] = {
     "tiny": AlbertConfig(
         hidden_size=312, num_hidden_layers=4, num_attention_heads=12, intermediate_size=1248

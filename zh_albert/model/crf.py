@@ -1,7 +1,8 @@
-"""A linear-chain conditional random field: plain functions in log space, batched.
+"""Linear-chain conditional random field: batched functions in log space.
 
-A sequence of tags scores the sum of its emissions and of its moves: into the first tag, from each
-tag to the next, out of the last. Its probability is the softmax of that over all sequences.
+The score of a sequence of tags is the sum of its emissions and of its moves (transitions): into the
+first tag, from each tag to the next, out of the last. Its probability is the softmax of the score
+over all sequences.
 Source: Lafferty et al. 2001; Rabiner 1989 for the recursions.
 """
 
@@ -12,13 +13,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-# A move that must not happen. Finite, for log-sum-exp over infinities alone has no gradient; far
+# Score of a forbidden move. Finite, because log-sum-exp of infinities has no gradient; far
 # below any sum of real scores, so that exp() of it is exactly 0.
 FORBIDDEN = -1e4
 
 
 class Moves(NamedTuple):
-    """A number, or whether it is allowed, for each move between tags."""
+    """A score, or whether it is allowed, for each move between tags."""
 
     start: Tensor
     """Into a first tag. Shape: (tags,)."""
@@ -29,12 +30,12 @@ class Moves(NamedTuple):
 
 
 def fixed_moves(legal: Moves) -> Moves:
-    """Return scores that say no more than what is legal: 0 or ``FORBIDDEN``."""
+    """Return scores that only express which moves are legal: 0 or ``FORBIDDEN``."""
     return Moves(*(torch.where(allowed, 0.0, FORBIDDEN) for allowed in legal))
 
 
 class Transitions(nn.Module):
-    """Learned scores of the legal moves; the others are ``FORBIDDEN``, also while learning."""
+    """Learned scores of the legal moves; all others remain ``FORBIDDEN``."""
 
     def __init__(self, legal: Moves) -> None:
         super().__init__()
@@ -53,13 +54,13 @@ class Transitions(nn.Module):
 
 
 def log_likelihood(emissions: Tensor, mask: Tensor, moves: Moves, tags: Tensor) -> Tensor:
-    """Return the log-probability of the given tags, in nats. Shape: (batch,).
+    """Return the log probability of the given tags, in nats. Shape: (batch,).
 
     Args:
         emissions: Score of each tag at each token. Shape: (batch, length, tags).
         mask: True for the tokens of a sequence: one or more, then padding. Shape: (batch, length).
         moves: Scores of the moves.
-        tags: One for each token; what stands in the padding is not read. Shape: (batch, length).
+        tags: One for each token; values in the padding are ignored. Shape: (batch, length).
     """
     inside = mask.to(emissions.dtype)
     tags = tags.masked_fill(~mask, 0)
@@ -72,7 +73,7 @@ def log_likelihood(emissions: Tensor, mask: Tensor, moves: Moves, tags: Tensor) 
 
 
 def log_partition(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
-    """Return the log of the summed exp-scores of all sequences. Shape: (batch,).
+    """Return the log of the summed exponentials of all sequences' scores. Shape: (batch,).
 
     Args: see ``log_likelihood``.
     """
@@ -80,9 +81,9 @@ def log_partition(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
 
 
 def forward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
-    """Sum up, for each token and tag, all ways to get there, that tag's emission included.
+    """Return the log-sum of all paths up to each token and tag, that tag's emission included.
 
-    In the padding the last token's row goes on.
+    In the padding, the last token's row is repeated.
 
     Args: see ``log_likelihood``.
 
@@ -90,7 +91,7 @@ def forward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
         Shape: (batch, length, tags); logs.
     """
     rows = [moves.start + emissions[:, 0]]
-    sums = _Sums(moves.between)
+    sums = _LogSumExp(moves.between)
     for token in range(1, emissions.shape[1]):
         row = sums(rows[-1]) + emissions[:, token]
         rows.append(torch.where(mask[:, token, None], row, rows[-1]))
@@ -98,9 +99,9 @@ def forward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
 
 
 def backward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
-    """Sum up, for each token and tag, all ways to go on from there, its emission not included.
+    """Return the log-sum of all paths after each token and tag, that tag's emission excluded.
 
-    In the padding it is the score of ending.
+    In the padding, it is the score of ending.
 
     Args: see ``log_likelihood``.
 
@@ -109,18 +110,19 @@ def backward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
     """
     end = moves.end.expand(emissions.shape[0], -1)
     rows = [end]
-    sums = _Sums(moves.between.T)
+    sums = _LogSumExp(moves.between.T)
     for token in range(emissions.shape[1] - 1, 0, -1):
         row = sums(rows[-1] + emissions[:, token])
         rows.append(torch.where(mask[:, token, None], row, end))
     return torch.stack(rows[::-1], dim=1)
 
 
-class _Sums:
-    """Log-sum-exp over all moves, as a matrix product: many times as fast as sum by sum.
+class _LogSumExp:
+    """Log-sum-exp over all moves as a matrix product, many times as fast as one sum after the
+    other.
 
-    What is more than 80 nats (in double precision 700) below the best of its row counts as
-    nothing; ``FORBIDDEN`` always does.
+    Terms that are more than 80 nats (in double precision 700) below the largest of their row count
+    as zero; ``FORBIDDEN`` always does.
     """
 
     def __init__(self, moves: Tensor) -> None:
@@ -131,12 +133,12 @@ class _Sums:
         """Return the log of the sum of exp(log + move) into each tag. Shape: (batch, tags)."""
         best = logs.detach().amax(-1, keepdim=True)
         summed = (logs - best).exp() @ self._shares
-        # The log of 0 has no gradient that could be computed with.
+        # The log of 0 would have an infinite gradient.
         return summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + best + self._top
 
 
 def viterbi(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
-    """Return the tags of the best sequence; 0 in the padding. Shape: (batch, length).
+    """Return the tags of the most probable sequence; 0 in the padding. Shape: (batch, length).
 
     Args: see ``log_likelihood``.
     """

@@ -1,4 +1,4 @@
-"""Token ids to vectors of hidden width, through a narrow table."""
+"""Factorized embeddings: token ids to vectors of hidden size, through a narrower table."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from zh_albert.model.dropout import Dropout
 
 
 class FactorizedEmbeddings(nn.Module):
-    """Word, position and type vectors, in either published layout.
+    """Word, position and type embeddings, in either published layout.
 
-    ``google``: all three at embedding width are added and normalised, then projected to hidden
-    width with a bias. ``brightmart``: words are projected without a bias, then position and type
-    vectors of hidden width are added and normalised.
+    ``google``: all three, of embedding size, are added and normalized, then projected to hidden
+    size with a bias. ``brightmart``: words are projected without a bias, then position and type
+    embeddings of hidden size are added and the sum is normalized.
 
     Source: google-research/albert, modeling.py (AlbertModel); brightmart/albert_zh, modeling.py
     (embedding_lookup_factorized, embedding_postprocessor).
@@ -49,8 +49,8 @@ class FactorizedEmbeddings(nn.Module):
         length = token_ids.shape[-1]
         if length > self.position.num_embeddings:
             raise ConfigError(
-                f"{length} tokens are too long for this model: max_position_embeddings is "
-                f"{self.position.num_embeddings}; read the text in windows or cut it"
+                f"{length} tokens are too many for this model: max_position_embeddings is "
+                f"{self.position.num_embeddings}; split the text into windows or truncate it"
             )
         positions = torch.arange(length, device=token_ids.device)
         words = self.word(token_ids)

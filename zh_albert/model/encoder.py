@@ -1,4 +1,4 @@
-"""The encoder: embeddings, then every layer of the sharing plan."""
+"""ALBERT encoder: embeddings, then every layer of the sharing plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zh_albert.model.sharing import LayerBlocks, sharing_plan
 
 
 class EncoderOutput(NamedTuple):
-    """What an encoder returns; the optional parts are None unless they were asked for."""
+    """Output of an encoder; optional parts are None unless requested."""
 
     hidden: Tensor
     """The last layer's output. Shape: (batch, length, hidden)."""
@@ -58,8 +58,8 @@ class AlbertEncoder(nn.Module):
     ) -> EncoderOutput:
         """Encode a batch.
 
-        A row without any True in ``mask`` attends to all its tokens: its outputs mean nothing,
-        but they are numbers, so that a loss that leaves the row out stays a number too.
+        A row without any True in ``mask`` attends to all its tokens: its outputs are meaningless
+        but finite, so a loss that ignores the row stays finite, too.
 
         Args:
             token_ids: Vocabulary ids. Shape: (batch, length).
@@ -67,7 +67,7 @@ class AlbertEncoder(nn.Module):
             mask: True where a token may be attended to, bool. Shape: (batch, length).
             return_states: Also return the output of the embeddings and of each layer.
             return_attention: Also return attention probabilities; slower.
-            plan: The blocks that this pass runs, in order; None: the encoder's own plan.
+            plan: The blocks to run, in order; None: the encoder's own plan.
 
         Raises:
             ConfigError: If length exceeds ``max_position_embeddings``.
@@ -93,19 +93,19 @@ class AlbertEncoder(nn.Module):
     def encode_some(
         self, token_ids: Tensor, type_ids: Tensor, mask: Tensor, columns: Tensor
     ) -> Tensor:
-        """Return the last layer's output for some tokens of each text; the others' is not made.
+        """Return the last layer's output for selected tokens of each text only.
 
-        As ``forward`` otherwise. The last layer is cheap then: only keys and values are needed of
-        every token.
+        Otherwise the same as ``forward``, with a cheaper last layer: it computes only keys and
+        values for the other tokens.
 
         Args:
             token_ids: Vocabulary ids. Shape: (batch, length).
             type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
             mask: True where a token may be attended to, bool. Shape: (batch, length).
-            columns: Which tokens, any as often as you like. Shape: (batch, some).
+            columns: Selected tokens; may repeat. Shape: (batch, selected).
 
         Returns:
-            Shape: (batch, some, hidden).
+            Shape: (batch, selected, hidden).
         """
         attendable = _attendable(mask)
         hidden = self.embeddings(token_ids, type_ids)
@@ -119,7 +119,8 @@ class AlbertEncoder(nn.Module):
         return output
 
     def pool(self, hidden: Tensor) -> Tensor:
-        """Sum up each text by its first token. Shape: (batch, hidden), values in (-1, 1).
+        """Return a summary of each text, from its first token. Shape: (batch, hidden), values in
+        (-1, 1).
 
         Args:
             hidden: The encoder's last output. Shape: (batch, length, hidden).
@@ -128,12 +129,12 @@ class AlbertEncoder(nn.Module):
 
 
 def _attendable(mask: Tensor) -> Tensor:
-    """Let a row without a token attend to all. Shape: (batch, length) → (batch, 1, 1, length)."""
+    """Let rows without a token attend to all. Shape: (batch, length) → (batch, 1, 1, length)."""
     return (mask | ~mask.any(-1, keepdim=True))[:, None, None, :]
 
 
 def init_weights(module: nn.Module, std: float) -> None:
-    """Draw all matrices from a normal distribution; biases 0, norms 1, padding rows 0.
+    """Initialize matrices from a normal distribution; biases 0, norms 1, padding rows 0.
 
     Args:
         module: Changed in place, with everything in it.

@@ -1,4 +1,4 @@
-"""Task heads on top of the encoder."""
+"""Task heads on top of the encoder: classification of texts and mean vectors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Pooling = Literal["first", "mean"]
 
 
 class SequenceClassifier(nn.Module):
-    """Classify a text, or a pair of texts, as a whole.
+    """Classifier of a text, or a pair of texts, as a whole.
 
     Args:
         config: Sizes of the encoder.
         num_labels: Number of classes.
-        pooling: What stands for the text in front of the pooler's dense layer: ``first``, the
-            first token, as in ``transformers.AlbertForSequenceClassification``; ``mean``, the
-            mean over all tokens that may be attended to. Both have the same parameters.
+        pooling: Input of the pooler's dense layer: ``first``, the first token, as in
+            ``transformers.AlbertForSequenceClassification``; ``mean``, the mean over all tokens
+            that may be attended to. Both have the same parameters.
     """
 
     def __init__(
@@ -58,19 +58,19 @@ class SequenceClassifier(nn.Module):
         return logits
 
     def summary(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
-        """Return what stands for each text, see ``pooling``. Shape: (batch, hidden).
+        """Return the summary of each text, see ``pooling``. Shape: (batch, hidden).
 
         Args: see ``forward``.
         """
         if self.pooling == "mean":
             return masked_mean(self.encoder(token_ids, type_ids, mask).hidden, mask)
-        # The last layer has nothing to do for the other tokens.
+        # The last layer is computed for the first token only.
         first = torch.zeros_like(token_ids[:, :1])
         return self.encoder.encode_some(token_ids, type_ids, mask, first)[:, 0]
 
 
 class MeanEncoder(nn.Module):
-    """Sum up each text by the mean over its tokens.
+    """Text encoder with the mean over its tokens as output.
 
     Args:
         config: Sizes of the encoder.
@@ -88,11 +88,11 @@ class MeanEncoder(nn.Module):
 
 
 def masked_mean(hidden: Tensor, mask: Tensor) -> Tensor:
-    """Average over the tokens of each row; zeros where a row has none. Shape: (batch, hidden).
+    """Return the mean over the tokens of each row; zeros if a row has none. Shape: (batch, hidden).
 
     Args:
         hidden: Shape: (batch, length, hidden).
-        mask: True for the tokens that count. Shape: (batch, length).
+        mask: True for the tokens to average. Shape: (batch, length).
     """
     weights = mask.to(hidden.dtype)
     summed = torch.einsum("bl,blh->bh", weights, hidden)

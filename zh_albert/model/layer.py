@@ -1,4 +1,4 @@
-"""The two blocks of a layer. Layers that share parameters run the same block object."""
+"""Attention and feed-forward blocks of a layer. Layers that share parameters run the same block."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from torch import Tensor, nn
 from zh_albert.model.config import Activation, AlbertConfig
 from zh_albert.model.dropout import Dropout, dropped
 
-# Post-norm, the published form, normalises the sum: norm(x + block(x)). Pre-norm normalises what
-# goes in: x + block(norm(x)); as in albert_zh no norm follows the last layer, so the last hidden
-# state is not normalised. Source: brightmart/albert_zh, modeling_preln.py,
+# Post-norm, the published form, normalizes the sum: norm(x + block(x)). Pre-norm normalizes the
+# input: x + block(norm(x)); as in albert_zh, no norm follows the last layer, so the last hidden
+# state is not normalized. Source: brightmart/albert_zh, modeling_preln.py,
 # prelln_transformer_model.
 
 
 class AttentionBlock(nn.Module):
-    """Self-attention over all heads, with residual and norm."""
+    """Multi-head self-attention with residual connection and norm."""
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
@@ -38,24 +38,25 @@ class AttentionBlock(nn.Module):
         queries: Tensor | None = None,
         return_probabilities: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the block's output, and the attention probabilities if asked for.
+        """Return the block's output, and the attention probabilities if requested.
 
         Args:
             hidden: Shape: (batch, length, hidden).
-            mask: True where a token may be attended to; at least one in each row. Shape:
-                (batch, 1, 1, length), for all heads and all queries tokens.
-            queries: The tokens of ``hidden`` whose output is wanted; None: all. Shape: (batch,
+            mask: True where a token may be attended to; at least one in each row. The same for all
+                heads and queries. Shape: (batch, 1, 1, length).
+            queries: The tokens of ``hidden`` to compute the output for; None: all. Shape: (batch,
                 queries, hidden).
-            return_probabilities: Also return probabilities; slower, as they are written out.
+            return_probabilities: Also return probabilities; slower, because attention is then
+                computed step by step.
 
         Returns:
             Shape: (batch, queries, hidden); None or (batch, heads, queries, length).
         """
         queries = hidden if queries is None else queries
-        asked, source = queries, hidden
+        query_input, source = queries, hidden
         if self.pre_norm:
-            asked, source = self.norm(queries), self.norm(hidden)
-        query = self._split(self.query(asked))
+            query_input, source = self.norm(queries), self.norm(hidden)
+        query = self._split(self.query(query_input))
         key, value = self._split(self.key(source)), self._split(self.value(source))
         dropout = self.probability_dropout if self.training else 0.0
         probabilities = None
@@ -76,15 +77,15 @@ class AttentionBlock(nn.Module):
         return output, probabilities if return_probabilities else None
 
     def _split(self, states: Tensor) -> Tensor:
-        """(batch, length, hidden) → (batch, heads, length, hidden / heads)."""
+        """Split heads: (batch, length, hidden) → (batch, heads, length, hidden / heads)."""
         return states.view(*states.shape[:2], self.heads, -1).transpose(1, 2)
 
 
 class FeedForwardBlock(nn.Module):
-    """Widen, activate, narrow; with residual and norm.
+    """Two linear layers with an activation between them, residual connection and norm.
 
-    The output has no dropout, as in ``transformers``; google's and albert_zh's TensorFlow code
-    has one there. All published Chinese sizes have probability 0, where the two agree.
+    The output has no dropout, as in ``transformers``; google's and albert_zh's TensorFlow code has
+    one there. All published Chinese sizes have a dropout probability of 0, for which both agree.
     """
 
     def __init__(self, config: AlbertConfig) -> None:
@@ -107,14 +108,14 @@ class FeedForwardBlock(nn.Module):
 class TanhGelu(nn.Module):
     """GELU in its tanh form.
 
-    In bf16 on a CPU the erf form stands in: it is as near to the exact tanh form as that form's own
+    In bf16 on a CPU it uses the erf form: that is as close to the exact tanh form as the tanh
     kernel, which rounds, and takes a third of the time.
     """
 
     def forward(self, states: Tensor) -> Tensor:
-        """Activate each number. Shape in and out: any."""
-        stand_in = states.dtype == torch.bfloat16 and states.device.type == "cpu"
-        return F.gelu(states, approximate="none" if stand_in else "tanh")
+        """Apply the activation. Shape in and out: any."""
+        use_erf = states.dtype == torch.bfloat16 and states.device.type == "cpu"
+        return F.gelu(states, approximate="none" if use_erf else "tanh")
 
 
 def build_activation(name: Activation) -> nn.Module:
@@ -125,9 +126,10 @@ def build_activation(name: Activation) -> nn.Module:
 
 
 def _probabilities(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
-    """Scaled dot-product attention probabilities. Shape: (batch, heads, queries, length)."""
-    # The largest tensor of a layer is passed over as seldom as can be: the query is scaled, not the
-    # scores, and a sum, unlike masked_fill, has nothing to do on the way back.
+    """Return scaled dot-product attention probabilities. Shape: (batch, heads, queries, length)."""
+    # The scores are the largest tensor of a layer, so they are read as rarely as possible: scaling
+    # is applied to the query, and the mask by a sum, whose gradient costs nothing (unlike that of
+    # masked_fill).
     scaled = query * query.shape[-1] ** -0.5
     lowest = torch.finfo(query.dtype).min
     bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, lowest)

@@ -1,10 +1,10 @@
-"""Layer maps: which layers of a student stand for which of its teacher's."""
+"""Layer maps: correspondence between the layers of a student and those of its teacher."""
 
 from __future__ import annotations
 
 
 def layer_map(student_layers: int, teacher_top: int) -> tuple[tuple[int, int], ...]:
-    """Pair the layers of a student with those of its teacher, evenly; counted from 1.
+    """Map each layer of a student to one of its teacher, evenly; counted from 1.
 
     >>> layer_map(4, 12)
     ((1, 3), (2, 6), (3, 9), (4, 12))

@@ -1,4 +1,4 @@
-"""The two heads of pretraining, and the encoder together with them."""
+"""Masked-LM and sentence-order heads, and the encoder together with them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from zh_albert.model.layer import build_activation
 
 
 class MaskedLmHead(nn.Module):
-    """Predict the original token at each masked position.
+    """Head that predicts the original token at each masked position.
 
-    The output matrix is the word embedding itself, handed to ``forward`` rather than stored, so
-    that the tie cannot be lost by a copy or a state-dict load. In brightmart's embedding layout
-    the head works at hidden width, and the embeddings' own projection, transposed, leads back to
-    embedding width.
+    The output matrix is the word embedding itself, passed to ``forward`` rather than stored, so
+    that the tie cannot be lost by a copy or a state-dict load. In brightmart's embedding layout the
+    head has hidden size, and the transposed projection of the embeddings leads back to embedding
+    size.
 
     Source: google-research/albert, run_pretraining.py, and brightmart/albert_zh,
     run_pretraining.py, get_masked_lm_output in both.
@@ -42,14 +42,14 @@ class MaskedLmHead(nn.Module):
         word_embeddings: Tensor,
         projection: Tensor | None = None,
     ) -> Tensor:
-        """Return logits. Shape: (masked, vocab); ``masked`` counts the whole batch.
+        """Return logits. Shape: (masked, vocab); ``masked`` is the number in the whole batch.
 
         Args:
             hidden: Last layer's output. Shape: (batch, length, hidden).
             positions: Row and column of each masked token. Shape: (masked, 2).
-            word_embeddings: The encoder's own table. Shape: (vocab, embedding).
-            projection: The embeddings' own projection, in brightmart's layout only. Shape:
-                (hidden, embedding).
+            word_embeddings: The encoder's word table. Shape: (vocab, embedding).
+            projection: The embeddings' projection, in brightmart's layout only. Shape: (hidden,
+                embedding).
         """
         picked = hidden[positions[:, 0], positions[:, 1]]  # (masked, hidden)
         picked = self.norm(self.activation(self.dense(picked)))
@@ -59,7 +59,8 @@ class MaskedLmHead(nn.Module):
 
 
 class SentenceOrderHead(nn.Module):
-    """Tell whether two texts stand in their original order (label 0) or swapped (label 1).
+    """Head that predicts whether two texts are in their original order (label 0) or swapped (label
+    1).
 
     Source: Lan et al. 2020 (arXiv:1909.11942), section 3.1; labels as in ``transformers``.
     """
@@ -89,7 +90,7 @@ class PretrainingOutput(NamedTuple):
 
 
 class AlbertForPretraining(nn.Module):
-    """An encoder with its masked-LM and sentence-order heads."""
+    """Encoder with masked-LM and sentence-order heads."""
 
     architecture: ClassVar[str] = "AlbertForPreTraining"
     """The class of ``transformers`` that computes the same."""
@@ -119,7 +120,7 @@ class AlbertForPretraining(nn.Module):
         )
 
     def masked_logits(self, hidden: Tensor, positions: Tensor) -> Tensor:
-        """Return the masked-LM logits alone. Shape: (masked, vocab).
+        """Return the masked-LM logits only. Shape: (masked, vocab).
 
         Args:
             hidden: Last layer's output. Shape: (batch, length, hidden).
@@ -131,19 +132,19 @@ class AlbertForPretraining(nn.Module):
         return logits
 
 
-# Not compiled, for how many columns there are depends on the data. This is torch.compiler.disable,
-# but it loads the compiler, which takes seconds, only where it is called.
+# Not compiled, because the number of columns depends on the data. The same as
+# torch.compiler.disable, which would load the compiler, for seconds, at import time.
 @torch._disable_dynamo  # type: ignore[attr-defined]
 def _columns(positions: Tensor, batch: int) -> tuple[Tensor, Tensor]:
-    """Say which columns of each row are asked for, the first always; rows of one length.
+    """Return the columns needed of each row, always including the first, padded to one length.
 
     Args:
         positions: Row and column of each masked token. Shape: (masked, 2).
         batch: Number of rows.
 
     Returns:
-        Columns, 0 where a row has no more; Shape: (batch, asked). And where each of ``positions``
-        is among them: its row and its place; Shape: (masked, 2).
+        Columns, 0 as padding; Shape: (batch, columns). Row and place of each of ``positions`` among
+        them; Shape: (masked, 2).
     """
     order = positions[:, 0].argsort(stable=True)
     rows = positions[order, 0]

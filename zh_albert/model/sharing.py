@@ -1,4 +1,4 @@
-"""Which parameters each layer runs, as plain data; no torch."""
+"""Parameter sharing as plain data: the blocks that each layer runs; no torch."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from zh_albert.model.config import Sharing
 
 
 class LayerBlocks(NamedTuple):
-    """The attention block and the feed-forward block of one layer, by number."""
+    """Numbers of the attention block and the feed-forward block of one layer."""
 
     attention: int
     ffn: int
 
 
 def sharing_plan(sharing: Sharing, num_layers: int, num_groups: int = 1) -> tuple[LayerBlocks, ...]:
-    """Say which attention and which feed-forward block each layer runs.
+    """Return the attention and the feed-forward block that each layer runs.
 
     The plan is plain data: the encoder, parameter counts and conversion all read it instead of
-    asking the strategy again. What is shared is shared within a group of neighbouring layers;
-    what is not shared is every layer's own, whatever the groups.
+    interpreting the strategy themselves. Parameters are shared within a group of neighbouring
+    layers; blocks that are not shared belong to a single layer, whatever the groups.
 
     >>> sharing_plan("attention", 3)[2]
     LayerBlocks(attention=0, ffn=2)
@@ -47,8 +47,8 @@ def layer_groups(num_layers: int, num_groups: int) -> tuple[int, ...]:
 def published_groups(num_layers: int, num_groups: int) -> tuple[int, ...]:
     """Return the group of each layer as a published checkpoint numbers it.
 
-    Where groups outnumber the layers (albert_config_tiny_google_fast.json of albert_zh: 4 layers,
-    12 groups), some of the file's groups are never run.
+    If groups outnumber the layers (albert_config_tiny_google_fast.json of albert_zh: 4 layers, 12
+    groups), some of the file's groups are unused.
 
     >>> published_groups(4, 12)
     (0, 3, 6, 9)

@@ -1,4 +1,4 @@
-"""How large a config is: in words, and in parameters, without allocating them."""
+"""Size of a config in words and in parameters, without allocating them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 
 
 def described(config: AlbertConfig) -> str:
-    """Return an encoder's sizes for a model card.
+    """Return a description of an encoder's sizes for a model card.
 
     >>> from zh_albert.model.config import PRESETS
     >>> described(PRESETS["tiny"])
@@ -31,14 +31,14 @@ def described(config: AlbertConfig) -> str:
 
 
 def parameter_counts(config: AlbertConfig) -> dict[str, int]:
-    """Count the parameters of an encoder and its pretraining heads, exactly.
+    """Return the exact numbers of parameters of an encoder and its pretraining heads.
 
-    Counted on modules without storage, so that xxlarge costs no memory. Shared blocks count
-    once; the masked-LM head's output matrix is the word table and is not counted again.
+    They are counted on modules without storage, so that xxlarge needs no memory. Shared blocks
+    count once; the masked-LM head's output matrix is the word table and is not counted again.
 
     Returns:
         ``embeddings``, ``attention``, ``ffn``, ``pooler``; ``encoder_parameters``, their sum;
-        ``mlm_head``, ``sentence_order_head``; ``parameters``, the sum of everything.
+        ``mlm_head``, ``sentence_order_head``; ``parameters``, the total.
 
     >>> from zh_albert.model.config import PRESETS
     >>> parameter_counts(PRESETS["tiny"])["encoder_parameters"]

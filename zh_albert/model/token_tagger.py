@@ -1,4 +1,4 @@
-"""The network that tags tokens: an encoder, a linear layer, and learned moves between tags."""
+"""Token tagger: an encoder, a linear layer, and optionally a conditional random field."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from zh_albert.model.encoder import AlbertEncoder, init_weights
 
 
 class TokenTagger(nn.Module):
-    """Score tags for each token; with ``transitions`` also the moves between them.
+    """Network that scores the tags of each token; with ``transitions`` also the moves between them.
 
     Without transitions ``transformers.AlbertForTokenClassification`` computes the same.
 
     Args:
         config: Sizes of the encoder.
-        legal: Which tag may follow which, one row a tag.
-        transitions: Learn how tags follow each other (a conditional random field).
+        legal: Allowed moves between tags.
+        transitions: Learn scores of the moves (a conditional random field).
     """
 
     def __init__(self, config: AlbertConfig, legal: Moves, *, transitions: bool) -> None:
@@ -32,7 +32,7 @@ class TokenTagger(nn.Module):
 
     @property
     def architecture(self) -> str | None:
-        """The class of ``transformers`` that computes the same; None if there is none."""
+        """The equivalent class of ``transformers``; None if there is none."""
         return None if self.transitions else "AlbertForTokenClassification"
 
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class TokenTagger(nn.Module):
 
 
 def encoder_without_pooler(config: AlbertConfig) -> AlbertEncoder:
-    """Return an encoder whose pooler is not trained: other tasks need it, but no tag does."""
+    """Return an encoder with a frozen pooler: tags do not depend on it, but other tasks do."""
     encoder = AlbertEncoder(config)
     encoder.pooler.requires_grad_(False)
     return encoder

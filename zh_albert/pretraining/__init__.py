@@ -1,1 +1,1 @@
-"""Learning from plain text: masked tokens and sentence order."""
+"""Pretraining on plain text: masked language modelling and sentence order."""

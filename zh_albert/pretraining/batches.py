@@ -1,4 +1,4 @@
-"""Instances as arrays, a whole batch in a few numpy calls: gathered, masked, put in place."""
+"""Batches of masked instances as arrays, built in a few numpy calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zh_albert.pretraining.instances import Epoch
 from zh_albert.pretraining.masking import (
     AS_MASK,
     AS_RANDOM,
-    Choice,
+    MaskingChoice,
     MaskingConfig,
     WordBatch,
     choose_words,
@@ -20,47 +20,34 @@ from zh_albert.pretraining.masking import (
 from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
 
-_REPLACEMENT, _WHOLE = 201, 202  # streams of ``draws.draw``
+_REPLACEMENT, _WHOLE = 201, 202  # streams of ``counter_rng.draw``
 
 
 class InstanceBatch(NamedTuple):
-    """A rectangle of masked instances."""
+    """A padded batch of masked instances."""
 
     token_ids: NDArray[np.int64]
-    """What the model reads. Shape: (batch, length)."""
+    """Input of the model. Shape: (batch, length)."""
     type_ids: NDArray[np.int64]
-    """0 for the text that stands first, 1 for the other. Shape: (batch, length)."""
+    """0 for the first text, 1 for the second. Shape: (batch, length)."""
     mask: NDArray[np.bool_]
     """True where a token may be attended to. Shape: (batch, length)."""
     positions: NDArray[np.int64]
     """Row and column of each token to predict, in order. Shape: (masked, 2)."""
     labels: NDArray[np.int64]
-    """What stood there. Shape: (masked,)."""
+    """Original tokens at these positions. Shape: (masked,)."""
     order: NDArray[np.int64]
-    """0 in order, 1 swapped, -1 without an order: one text, or twice the same. Shape: (batch,)."""
+    """0 in order, 1 swapped, -1 for a single text or two equal ones. Shape: (batch,)."""
 
 
 class DrawnBatch(NamedTuple):
-    """A batch and how it was drawn, for the audit and for tests."""
+    """A batch and the choices behind it, for the audit and for tests."""
 
     batch: InstanceBatch
     words: WordBatch
-    choice: Choice
+    choice: MaskingChoice
     word_columns: NDArray[np.int64]
     """Column of each word's first token. Shape: (words,)."""
-
-
-def build_batch(
-    shards: Shards,
-    epoch: Epoch,
-    numbers: NDArray[np.int64],
-    sets: TokenSets,
-    masking: MaskingConfig,
-    *,
-    multiple_of: int = 1,
-) -> InstanceBatch:
-    """Make the arrays of some instances of an epoch; see ``draw_batch``."""
-    return draw_batch(shards, epoch, numbers, sets, masking, multiple_of=multiple_of).batch
 
 
 def draw_batch(
@@ -72,14 +59,15 @@ def draw_batch(
     *,
     multiple_of: int = 1,
 ) -> DrawnBatch:
-    """Make the arrays of some instances of an epoch, and say how.
+    """Build the arrays of some instances of an epoch.
 
     Args:
-        shards: The text.
-        epoch: What ``plan_epoch`` decided.
-        numbers: Which instances, at least one. An instance is the same in any company.
-        sets: Of the tokenizer the shards were made with.
-        masking: See there.
+        shards: The corpus.
+        epoch: From ``plan_epoch``.
+        numbers: Indices of the instances, at least one. An instance does not depend on the others
+            of its batch.
+        sets: Of the tokenizer that the shards were made with.
+        masking: Settings of masking.
         multiple_of: The length is rounded up to a multiple, so that few shapes occur.
     """
     keys, starts = epoch.keys[numbers], epoch.starts[numbers]
@@ -88,9 +76,9 @@ def draw_batch(
     counts = first + second
     ids, word_starts = shards.gather(starts, counts)
     ends = np.cumsum(counts)
-    word_starts[ends - counts] = True  # where an overlong word was cut
+    word_starts[ends - counts] = True  # also where an overlong word was cut
 
-    # Tokens come in the order of the text; a swap changes only the columns they go to.
+    # Tokens are in the order of the text; a swap changes only their columns.
     rows = np.repeat(np.arange(len(numbers)), counts)
     if masking.whole_word_share < 1:
         word_starts |= (uniform(draw(keys, _WHOLE)) >= masking.whole_word_share)[rows]
@@ -150,7 +138,7 @@ def _order(
     second: NDArray[np.int64],
     swapped: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Return the sentence-order labels of instances that lie one after the other in ``ids``."""
+    """Return the sentence-order labels of instances whose tokens are concatenated in ``ids``."""
     order = np.where(second > 0, swapped.astype(np.int64), -1)
     for row in np.flatnonzero((first == second) & (second > 0)):
         middle, end = ends[row] - second[row], ends[row]

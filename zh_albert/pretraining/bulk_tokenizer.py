@@ -1,8 +1,8 @@
-"""Texts into token ids with word, sentence and document starts, a block at a time.
+"""Bulk tokenization: texts into token ids with the starts of words, sentences and documents.
 
-Equal to ``Tokenizer.encode`` and ``words.word_ranges`` text by text, and several times as fast: a
-character that always is a token of its own (nearly all of Chinese text) is looked up in a table
-over code points, so that only English, digits and the like are handed to the tokenizer.
+Equivalent to ``Tokenizer.encode`` and ``words.word_ranges`` text by text, and several times as
+fast: a character that is always a token of its own (nearly all of Chinese text) is looked up in a
+table over code points, so only English, digits and the like go through the tokenizer.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from zh_albert.tokenization.words import Cut, word_ranges
 SentenceSpans = Callable[[str], Iterable[tuple[int, int]]]
 """Sentences of a text as character ranges, in order."""
 
-BLOCK_CHARACTERS = 1 << 16  # read together; a longer text is taken in pieces of this size
+BLOCK_CHARACTERS = 1 << 16  # encoded together; a longer text is cut into pieces of this size
 
-_SEPARATOR, _OTHER, _UNSEEN = -1, -2, -3  # in the table, beside token ids
+_SEPARATOR, _OTHER, _UNSEEN = -1, -2, -3  # values of the table that are not token ids
 _SPACE, _CHINESE, _LETTER = 1, 2, 4
 _SEPARATORS = " \n\t\r\u3000"
 _PROBE = "a"
 _MAX_CACHED_RUNS = 200_000
-_MARK = "\0"  # parts words
-_GOOD_CUT = re.compile(r".*[\n。！？!?]", re.DOTALL)
-_FAIR_CUT = re.compile(r".*[\s，、；：,;\u4e00-\u9fff]", re.DOTALL)
+_MARK = "\0"  # separates words
+_SENTENCE_CUT = re.compile(r".*[\n。！？!?]", re.DOTALL)
+_WORD_CUT = re.compile(r".*[\s，、；：,;\u4e00-\u9fff]", re.DOTALL)
 
 
 class Block(NamedTuple):
-    """Tokens of some texts, one after the other.
+    """Tokens of several texts, concatenated.
 
     Shapes: ``token_ids`` and ``word_starts`` (tokens,); ``sentences`` and ``documents`` hold the
-    first token of each. Texts without a token are left out; a block that goes on with the text of
-    the block before has no document start for it.
+    index of the first token of each. Texts without a token are left out. A block that continues the
+    last text of the block before has no document start for it.
     """
 
     token_ids: NDArray[np.uint16]
@@ -58,15 +58,15 @@ class _Piece(NamedTuple):
 
 
 class BlockEncoder:
-    """Texts in, blocks of tokens out.
+    """Encoder of texts into blocks of tokens.
 
     Args:
-        tokenizer: At most 65,536 ids. Only the WordPiece tokenizer has the fast way.
+        tokenizer: With at most 65,536 ids. Only the WordPiece tokenizer uses the fast path.
         cut: Of a ``words.Segmenter``.
         spans: Finds sentences.
 
     Raises:
-        ConfigError: If the vocabulary does not fit 16 bits.
+        ConfigError: If the vocabulary does not fit into 16 bits.
     """
 
     def __init__(self, tokenizer: Tokenizer, cut: Cut, spans: SentenceSpans) -> None:
@@ -83,10 +83,10 @@ class BlockEncoder:
         self._probe = tokenizer.encode(_PROBE).ids
 
     def blocks(self, texts: Iterable[str]) -> Iterator[Block]:
-        """Encode texts in order; every block holds about ``BLOCK_CHARACTERS``, so memory is flat.
+        """Encode texts in order; each block holds about ``BLOCK_CHARACTERS``, so memory is bounded.
 
-        A text of more characters is cut after a line or a sentence, else between words, else
-        where the piece is full.
+        A longer text is cut after a line or a sentence, else between words, else where the piece is
+        full.
         """
         waiting: list[_Piece] = []
         size = 0
@@ -109,7 +109,7 @@ class BlockEncoder:
             ids, begins, ends = self._tokens(joined, codes)
             word_starts = self._word_starts(joined, codes, begins, ends)
         else:
-            ids, begins, ends, word_starts = self._slowly(pieces, firsts)
+            ids, begins, ends, word_starts = self._slow_tokens(pieces, firsts)
         bounds = np.searchsorted(begins, firsts)  # of each piece, in tokens
         begun = [
             first + start
@@ -132,10 +132,12 @@ class BlockEncoder:
             characters=int(lengths.sum()) - len(pieces),
         )
 
-    def _slowly(
+    def _slow_tokens(
         self, pieces: Sequence[_Piece], firsts: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Do what ``_tokens`` and ``_word_starts`` do, for any tokenizer."""
+        """Return ids, offsets and word starts as ``_tokens`` and ``_word_starts`` do, for any
+        tokenizer.
+        """
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         words: list[int] = []
@@ -155,7 +157,7 @@ class BlockEncoder:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return ids and half-open offsets of the text's tokens. Shape of each: (tokens,)."""
         values = self._table[codes]
-        counts = (values >= 0).astype(np.int64)  # tokens that begin at each character
+        counts = (values >= 0).astype(np.int64)  # tokens that start at each character
         lone = np.flatnonzero(counts)
         edges = np.diff((values == _OTHER).astype(np.int8), prepend=0, append=0)
         run_starts, run_ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
@@ -205,7 +207,9 @@ class BlockEncoder:
             )
 
     def _lone_id(self, character: str) -> int:
-        """Return the id of a character that is a token of its own beside anything."""
+        """Return the id of a character if it is a token of its own in any context, else
+        ``_OTHER``.
+        """
         probe = self._tokenizer.encode(f"{_PROBE}{character}{_PROBE}")
         alone = self._tokenizer.encode(character)
         if probe.ids == [*self._probe, *alone.ids, *self._probe] and probe.offsets == [
@@ -223,14 +227,16 @@ class BlockEncoder:
         begins: NDArray[np.int64],
         ends: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Mark the tokens that begin a word; ``words.word_ranges`` says which. Shape: (tokens,)."""
+        """Mark the first token of each word, by the rules of ``words.word_ranges``. Shape:
+        (tokens,).
+        """
         starts = np.zeros(len(begins), np.bool_)
         if not len(begins):
             return starts
         starts[0] = True
-        boundaries = np.zeros(len(codes) + 1, np.int32)  # how many lie before, this one included
+        boundaries = np.zeros(len(codes) + 1, np.int32)  # 1 where the segmenter ends a word
         boundaries[_word_ends(self._cut, text)] = 1
-        left, right = ends[:-1], begins[1:]  # of each gap between two tokens
+        left, right = ends[:-1], begins[1:]  # borders of each gap between two tokens
         kinds = self._kinds[codes]
         chinese, letters = (kinds & _CHINESE) > 0, (kinds & _LETTER) > 0
         beside = chinese[left - 1] | chinese[right]
@@ -249,12 +255,12 @@ class BlockEncoder:
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
-    """Return the text's code points, lone surrogates too. Shape: (characters,)."""
+    """Return the text's code points, including lone surrogates. Shape: (characters,)."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _word_ends(cut: Cut, text: str) -> NDArray[np.int64]:
-    """Return where the segmenter's words end, in characters."""
+    """Return the ends of the segmenter's words, in characters."""
     text = replace_surrogates(text).replace(_MARK, "\ufffd")
     marked = code_points(_MARK.join(cut(text)))
     places = np.flatnonzero(marked == ord(_MARK))
@@ -265,8 +271,8 @@ def _pieces(text: str) -> Iterator[_Piece]:
     start, sentence = 0, True
     while len(text) - start > BLOCK_CHARACTERS:
         window = text[start : start + BLOCK_CHARACTERS]
-        good = _GOOD_CUT.match(window)
-        place = good or _FAIR_CUT.match(window)
+        good = _SENTENCE_CUT.match(window)
+        place = good or _WORD_CUT.match(window)
         end = start + (place.end() if place else BLOCK_CHARACTERS)
         yield _Piece(text[start:end], start == 0, sentence)
         start, sentence = end, good is not None

@@ -14,7 +14,7 @@ from zh_albert.model.size import described, parameter_counts
 def encoder_card(
     config: AlbertConfig, scores: Mapping[str, float], settings: str, corpus_tokens: int
 ) -> str:
-    """Return the ``README.md`` of a pretrained encoder."""
+    """Return the model card (``README.md``) of a pretrained encoder."""
     counts = parameter_counts(config)
     rows = "\n".join(f"| {name} | {value} |" for name, value in scores.items())
     return f"""---

@@ -1,4 +1,4 @@
-"""What a corpus says about neighbouring tokens, counted in one pass over the token stream."""
+"""Co-occurrence statistics of neighbouring tokens, counted in one pass over a corpus."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from scipy import sparse
 
 
 @dataclass(frozen=True)
-class NeighbourCounts:
-    """Counts over a corpus.
+class CooccurrenceCounts:
+    """Token and co-occurrence counts of a corpus.
 
     Attributes:
         unigrams: Occurrences of each token. Shape: (vocab,).
-        pairs: For each offset 1, 2, …: how often token ``b`` stands that many places behind
-            token ``a``. Shape of each: (vocab, vocab), rows ``a``.
+        pairs: For each offset 1, 2, …: number of times that token ``b`` stands that many places
+            after token ``a``. Shape of each: (vocab, vocab), rows ``a``.
     """
 
     unigrams: NDArray[np.float64]
     pairs: dict[int, sparse.csr_matrix]
 
     def at(self, offset: int) -> sparse.csr_matrix:
-        """Return counts of (token, its neighbour at ``offset``); negative offsets look back."""
+        """Return counts of (token, neighbour at ``offset``); negative offsets look back."""
         return self.pairs[offset] if offset > 0 else self.pairs[-offset].T.tocsr()
 
 
 def count_cooccurrences(
     documents: Iterable[NDArray[np.uint16]], vocab_size: int, *, max_offset: int = 3
-) -> NeighbourCounts:
-    """Count neighbours within documents.
+) -> CooccurrenceCounts:
+    """Count neighbouring tokens within documents.
 
-    One dense table of ``vocab_size`` squared counters lives at a time (300 MB at 8,960 tokens).
+    One dense table of ``vocab_size`` squared counters is in memory at a time (300 MB at 8,960
+    tokens).
 
     Args:
         documents: Token ids of each document, without special tokens.
-        vocab_size: Ids are below this.
-        max_offset: The farthest neighbour counted.
+        vocab_size: Upper limit of the ids.
+        max_offset: Distance of the farthest neighbour counted.
     """
-    gap = np.full(max_offset, vocab_size, dtype=np.int64)  # keeps documents apart
+    gap = np.full(max_offset, vocab_size, dtype=np.int64)  # separates documents
     stream = np.concatenate([np.concatenate([ids.astype(np.int64), gap]) for ids in documents])
     width = vocab_size + 1
     unigrams = np.bincount(stream, minlength=width)[:vocab_size].astype(np.float64)
@@ -54,20 +55,20 @@ def count_cooccurrences(
             table[codes] += counts.astype(np.int32)
         square = table.reshape(width, width)[:vocab_size, :vocab_size]
         pairs[offset] = sparse.csr_matrix(square, dtype=np.float64)
-    return NeighbourCounts(unigrams, pairs)
+    return CooccurrenceCounts(unigrams, pairs)
 
 
-def pointwise_information(
-    counts: NeighbourCounts, offset: int, *, positive: bool
+def pointwise_mutual_information(
+    counts: CooccurrenceCounts, offset: int, *, positive: bool
 ) -> sparse.csr_matrix:
-    """Return the pointwise mutual information of tokens and their neighbours at ``offset``.
+    """Return the pointwise mutual information (PMI) of tokens and their neighbours at ``offset``.
 
-    In nats, where the pair was seen; 0 elsewhere. ``positive`` drops negative values.
+    In nats for pairs that occurred; 0 elsewhere. ``positive`` clips negative values to 0.
     """
     pairs = counts.at(offset).tocoo()
     share = counts.unigrams / counts.unigrams.sum()
     expected = share[pairs.row] * share[pairs.col] * pairs.data.sum()
-    # Half a count less: a pair seen once says little, and would say most otherwise.
+    # Discounted by half a count: a pair seen once would otherwise have the highest values.
     values = np.log(np.maximum(pairs.data - 0.5, 1e-9) / np.maximum(expected, 1e-12))
     if positive:
         values = np.maximum(values, 0.0)

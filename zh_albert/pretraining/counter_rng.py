@@ -1,7 +1,7 @@
-"""Random numbers that are a function of where they are used: no state, no order, no worker count.
+"""Counter-based random numbers: a function of where they are used, without state or order.
 
-A draw is a hash of (seed, epoch, instance) and a place inside the instance, so a batch can be made
-in one numpy call and any single instance alone, with the same result.
+A draw is a hash of (seed, epoch, instance) and a place inside the instance. So a batch can be drawn
+in one numpy call and any single instance alone, by any number of workers, with the same result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def mix(values: Keys) -> Keys:
 
 
 def keys(seed: int, epoch: int, numbers: NDArray[np.integer]) -> Keys:
-    """Return one key for each instance (or document, or batch) of an epoch. Shape as ``numbers``.
+    """Return one key for each instance (or document, or batch) of an epoch. Shape: that of
+    ``numbers``.
 
     >>> keys(1, 0, np.arange(2)).tolist() == [keys(1, 0, np.array([i]))[0] for i in range(2)]
     True
@@ -37,17 +38,17 @@ def keys(seed: int, epoch: int, numbers: NDArray[np.integer]) -> Keys:
 
 
 def draw(keys: Keys, stream: int, places: NDArray[np.integer] | int = 0) -> Keys:
-    """Return 64 random bits for each key and place; streams are independent of each other."""
+    """Return 64 random bits for each key and place; different streams are independent."""
     salt = np.uint64((stream + 1) * _GOLDEN % _WORD)
     return mix((keys ^ salt) + np.asarray(places).astype(np.uint64) * np.uint64(0xD6E8FEB86659FD93))
 
 
 def uniform(bits: Keys) -> NDArray[np.float64]:
-    """Turn random bits into numbers in [0, 1)."""
+    """Convert random bits into numbers in [0, 1)."""
     return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def below(bits: Keys, limits: NDArray[np.integer] | int) -> NDArray[np.int64]:
-    """Turn random bits into whole numbers from 0 to ``limits - 1``; limits stay under 2³¹."""
+    """Convert random bits into integers from 0 to ``limits - 1``; limits must be below 2³¹."""
     high = bits >> np.uint64(32)  # the product of two 32-bit numbers fits
     return ((high * np.asarray(limits).astype(np.uint64)) >> np.uint64(32)).astype(np.int64)

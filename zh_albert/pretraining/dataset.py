@@ -1,4 +1,4 @@
-"""Shards as training data for the training loop, and held-out text with masks that never change."""
+"""Shards as training data, and held-out batches with fixed masks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from zh_albert.errors import ConfigError
-from zh_albert.pretraining.batches import InstanceBatch, build_batch
+from zh_albert.pretraining.batches import InstanceBatch, draw_batch
 from zh_albert.pretraining.instances import (
     PAIR_SPECIALS,
     BatchPlan,
@@ -26,28 +26,28 @@ from zh_albert.training.loop import Batch
 
 
 class BatchNumber(NamedTuple):
-    """What identifies a batch: the training loop hands it from ``plan`` to ``load``."""
+    """Identifier of a batch, which the training loop passes from ``plan`` to ``load``."""
 
     epoch: int
     number: int
 
 
 class PretrainingSource:
-    """Batches of masked instances; see ``training.loop.BatchSource``.
+    """Batches of masked instances; a ``training.loop.BatchSource``.
 
-    Every instance occurs once an epoch, in an order and with masks of that epoch. A batch holds
-    instances of one length, rounded up a little, as many as fit ``batch_tokens``; so
-    there is next to no padding, and few shapes to compile. Nothing is remembered from batch to
-    batch: a resumed run goes on where it was by asking for the next number.
+    Every instance occurs once an epoch, with an order and masks that belong to that epoch. A batch
+    holds as many instances of one length, rounded up a little, as fit into ``batch_tokens``; so
+    there is next to no padding, and few shapes to compile. Batches do not depend on each other: a
+    resumed run continues by asking for the next number.
 
     Args:
-        shards: The text.
-        sets: Of the tokenizer the shards were made with.
-        config: See there.
-        batch_tokens: Of one forward pass, padding included.
+        shards: The corpus.
+        sets: Of the tokenizer that the shards were made with.
+        config: Lengths, masks and order of instances.
+        batch_tokens: Tokens of one forward pass, padding included.
 
     Raises:
-        ConfigError: If a full instance does not fit ``batch_tokens``, or there is no text.
+        ConfigError: If a full instance does not fit into ``batch_tokens``, or there is no text.
     """
 
     def __init__(
@@ -61,31 +61,39 @@ class PretrainingSource:
         self.batch_tokens = batch_tokens
         self._segments = cut_sentences(shards, config.length - PAIR_SPECIALS)
         self._planned: tuple[int, BatchPlan] | None = None
-        self._lock = threading.Lock()  # batches can be made on several threads
+        self._lock = threading.Lock()  # batches may be built on several threads
 
     def plan(self, epoch: int) -> Sequence[BatchNumber]:
         """Return the numbers of the epoch's batches."""
         return [BatchNumber(epoch, i) for i in range(len(self.batch_plan(epoch).bounds))]
 
     def load(self, item: BatchNumber) -> Batch:
-        """Make one batch; it depends on the seed and ``item`` alone."""
-        return as_batch(self.load_arrays(item))
+        """Build one batch for the training loop; its weight is the number of tokens to predict.
+
+        It depends on the seed and ``item`` only.
+        """
+        arrays = self.load_arrays(item)
+        return Batch(
+            inputs={name: torch.from_numpy(value) for name, value in arrays._asdict().items()},
+            weight=float(len(arrays.labels)),
+            tokens=int(arrays.mask.sum()),
+        )
 
     def load_arrays(self, item: BatchNumber) -> InstanceBatch:
-        """Do what ``load`` does, in numpy."""
+        """Build one batch as numpy arrays."""
         plan = self.batch_plan(item.epoch)
         first, end = plan.bounds[item.number]
-        return build_batch(
+        return draw_batch(
             self.shards,
             plan.epoch,
             plan.order[first:end],
             self.sets,
             self.config.masking,
             multiple_of=self.config.length_step,
-        )
+        ).batch
 
     def batch_plan(self, epoch: int) -> BatchPlan:
-        """Return the batches of an epoch; the one asked for last is kept."""
+        """Return the batches of an epoch; the last epoch asked for is cached."""
         with self._lock:
             if self._planned is None or self._planned[0] != epoch:
                 instances = plan_epoch(self._segments, self.config, epoch)
@@ -104,20 +112,11 @@ def evaluation_batches(
     most: int | None = None,
     masking: MaskingConfig = EVERY_CHOSEN_TOKEN,
 ) -> list[Batch]:
-    """Return a held-out text, or the first ``most`` of its batches; always the same ones.
+    """Return the batches of a held-out text, or the first ``most``; always the same ones.
 
-    Every instance aims at the full length and every chosen position is masked, whole words at
-    ``masking.rate``, so that no answer can be copied.
+    Every instance has the full length, whole words are chosen at ``masking.rate``, and every chosen
+    position is masked, so that no answer can be copied.
     """
     fixed = replace(config, short_rate=0.0, masking=masking)
     source = PretrainingSource(shards, sets, fixed, batch_tokens=batch_tokens)
     return [source.load(item) for item in source.plan(0)[:most]]
-
-
-def as_batch(arrays: InstanceBatch) -> Batch:
-    """Return a batch for the training loop; its weight is the number of tokens to predict."""
-    return Batch(
-        inputs={name: torch.from_numpy(value) for name, value in arrays._asdict().items()},
-        weight=float(len(arrays.labels)),
-        tokens=int(arrays.mask.sum()),
-    )

@@ -1,14 +1,14 @@
-"""The distillation job: a teacher and shards in, a smaller encoder's model folder out.
+"""The distillation job: trains a smaller encoder to match a teacher's hidden states on a corpus.
 
-Both read the same masked text. So one forward pass of each serves all:
-the student's states are compared with the teacher's, and its heads learn masked LM and sentence
-order from the same corpus.
+Teacher and student read the same masked text, so one forward pass of each serves all losses: the
+student's states are compared with the teacher's, and its heads learn masked LM and sentence order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,18 +17,15 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.store import load_config, load_weights
-from zh_albert.distillation.matching import (
-    MatchingOutput,
-    MatchingStudent,
-)
+from zh_albert.distillation.matching import MatchingOutput, MatchingStudent
 from zh_albert.distillation.student import (
     CalibrationBatch,
-    Layers,
-    begin_student,
+    LayerInit,
     fitted_projections,
-    fitting,
+    initialize_student,
+    student_config,
 )
-from zh_albert.distillation.teacher import Teacher, fastest_teacher
+from zh_albert.distillation.teacher import StateTeacher, fastest_teacher
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer_map import layer_map
@@ -36,7 +33,7 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,
-    EncoderTrainee,
+    EncoderJobSpec,
     refuse_other_vocabulary,
     refuse_too_long,
     train_encoder,
@@ -47,16 +44,16 @@ from zh_albert.training.events import Observer
 from zh_albert.training.loop import LossOutput
 from zh_albert.training.resume import RunState, seed_torch
 
-_SAMPLE_SPANS = 96
+_CALIBRATION_TEXTS = 96
 _COUNTED_TOKENS = 20_000_000  # of the corpus, for token frequencies
 
 
 @dataclass(frozen=True, kw_only=True)
 class LossConfig:
-    """What each part of the loss weighs; masked LM and sentence order weigh ``heads``."""
+    """Weights of the parts of the loss; ``heads`` is that of masked LM and sentence order."""
 
-    states: float = 1.0  # share of the teacher's variance that is missed, mean over layers
-    attention: float = 0.0  # divergence of attention, mean over layers; slower
+    states: float = 1.0  # fraction of the teacher's variance unexplained, mean over layers
+    attention: float = 0.0  # divergence of attention, mean over layers; slows training down
     heads: float = 1.0
 
     def __post_init__(self) -> None:
@@ -67,13 +64,13 @@ class LossConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class DistilConfig(EncoderJobConfig):
-    """Everything that decides a distillation run."""
+    """Settings of a distillation run."""
 
-    teacher: Path  # a folder that ``zh-albert convert`` wrote
-    teacher_top: int | None = None  # the teacher's last layer to match; None: its last
+    teacher: Path  # a folder written by ``zh-albert convert``
+    teacher_top: int | None = None  # the last of the teacher's layers to match; None: its last
     encoder: EncoderConfig = field(default_factory=EncoderConfig)  # the student's sizes
-    layers: Layers = "chosen"  # what the student's layers begin as
-    go_on_from: Path | None = None  # a student's folder: begin with it instead; its sizes count
+    layers: LayerInit = "chosen"  # initialization of the student's layers
+    go_on_from: Path | None = None  # a student's folder to continue; replaces ``encoder``
     loss: LossConfig = field(default_factory=LossConfig)
 
 
@@ -83,20 +80,18 @@ def distil(
     """Run the job; see ``pretraining.job.train_encoder``.
 
     Raises:
-        ConfigError: If such a student cannot be made from that teacher.
-        CheckpointError: If the teacher cannot be opened, or reads other tokens than the shards.
+        ConfigError: If such a student cannot be initialized from that teacher.
+        CheckpointError: If the teacher cannot be opened, or has another vocabulary than the shards.
     """
-
-    def begin(corpus: Corpus) -> EncoderTrainee:
-        return begin_distillation(config, corpus)
-
-    began_as = [config.teacher, *([config.go_on_from] if config.go_on_from else [])]
-    return train_encoder(config, begin, began_as=began_as, resume=resume, observers=observers)
+    folders = [config.teacher, *([config.go_on_from] if config.go_on_from else [])]
+    return train_encoder(
+        config, partial(_build, config), init_folders=folders, resume=resume, observers=observers
+    )
 
 
-def begin_distillation(config: DistilConfig, corpus: Corpus) -> EncoderTrainee:
-    """Make the student and the loss that ties it to its teacher."""
-    teacher = open_teacher(config.teacher, corpus)
+def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
+    """Return the student and the loss that compares it with its teacher."""
+    teacher = _open_teacher(config.teacher, corpus)
     refuse_too_long(teacher.config, config.instances)
     top = len(teacher.plan) if config.teacher_top is None else config.teacher_top
     if not 1 <= top <= len(teacher.plan):
@@ -104,21 +99,22 @@ def begin_distillation(config: DistilConfig, corpus: Corpus) -> EncoderTrainee:
             f"teacher_top must be from 1 to {len(teacher.plan)}, the teacher's layers, got {top}"
         )
     seed_torch(config.train.seed, 0, 0)
-    sample = CalibrationBatch(teacher, _spans(corpus, config.instances.length))
-    student = _begin(config, corpus, teacher, sample, top)
+    calibration = CalibrationBatch(teacher, _calibration_texts(corpus, config.instances.length))
+    student = _initial_student(config, corpus, teacher, calibration, top)
     pairs = layer_map(len(student.encoder.plan), top)
     layers, matched = zip(*pairs, strict=True)
-    projections = fitted_projections(student.encoder, sample, pairs)
-    frozen = fastest_teacher(teacher, matched, sample, attention=config.loss.attention > 0)
+    projections = fitted_projections(student.encoder, calibration, pairs)
+    attention = config.loss.attention > 0
+    state_teacher = fastest_teacher(teacher, matched, calibration, attention=attention)
     module = MatchingStudent(student, layers, projections)
-    return EncoderTrainee(module, student, distillation_loss(frozen, config.loss))
+    return EncoderJobSpec(module, student, distillation_loss(state_teacher, config.loss))
 
 
-def open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
-    """Open a teacher's folder.
+def _open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
+    """Return a folder's encoder, for evaluation.
 
     Raises:
-        CheckpointError: If it is none, or its vocabulary is not that of the shards.
+        CheckpointError: If it is no model folder, or its vocabulary is not that of the shards.
     """
     config, _ = load_config(folder)
     refuse_other_vocabulary(folder, config, corpus.tokenizer)
@@ -128,21 +124,21 @@ def open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
 
 
 def distillation_loss(
-    teacher: Teacher, weights: LossConfig
+    teacher: StateTeacher, weights: LossConfig
 ) -> Callable[[nn.Module, dict[str, Tensor]], LossOutput]:
-    """Return the objective of ``MatchingStudent``."""
+    """Return the objective of a ``MatchingStudent``."""
 
     def objective(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-        view = teacher.view(inputs["token_ids"], inputs["mask"])
+        states = teacher.states(inputs["token_ids"], inputs["mask"])
         names = ("token_ids", "type_ids", "mask", "positions")
-        output: MatchingOutput = module(*(inputs[name] for name in names), view)
+        output: MatchingOutput = module(*(inputs[name] for name in names), states)
         heads_loss, measured = heads_loss_output(output.heads, inputs)
-        count = len(inputs["labels"])  # what the training loop divides by
-        missed = output.fraction_unexplained.mean()
+        count = len(inputs["labels"])  # the batch weight, by which the training loop divides
+        unexplained = output.fraction_unexplained.mean()
         loss = weights.heads * heads_loss + count * (
-            weights.states * missed + weights.attention * output.divergence
+            weights.states * unexplained + weights.attention * output.divergence
         )
-        figures = {**measured, "unexplained": (missed.detach() * count, count)}
+        figures = {**measured, "unexplained": (unexplained.detach() * count, count)}
         figures["unexplained_top"] = output.fraction_unexplained[-1].detach() * count, count
         if weights.attention:
             figures["attention"] = output.divergence.detach() * count, count
@@ -151,35 +147,41 @@ def distillation_loss(
     return objective
 
 
-def _begin(
-    config: DistilConfig, corpus: Corpus, teacher: AlbertEncoder, sample: CalibrationBatch, top: int
+def _initial_student(
+    config: DistilConfig,
+    corpus: Corpus,
+    teacher: AlbertEncoder,
+    calibration: CalibrationBatch,
+    top: int,
 ) -> AlbertForPretraining:
     if folder := config.go_on_from:
         sizes, _ = load_config(folder)
         refuse_other_vocabulary(folder, sizes, corpus.tokenizer)
-        student = AlbertForPretraining(fitting(sizes, teacher.config))
+        student = AlbertForPretraining(student_config(sizes, teacher.config))
         load_weights(student, folder)
         return student
-    sizes = fitting(config.encoder.sizes(corpus.tokenizer.vocab_size), teacher.config)
-    shares = token_shares(corpus)
-    return begin_student(teacher, sizes, sample, shares, layers=config.layers, top=top)
+    sizes = student_config(config.encoder.sizes(corpus.tokenizer.vocab_size), teacher.config)
+    frequencies = _token_frequencies(corpus)
+    return initialize_student(
+        teacher, sizes, calibration, frequencies, layers=config.layers, top=top
+    )
 
 
-def _spans(corpus: Corpus, length: int) -> Tensor:
-    """Return token ids of text from all over the corpus. Shape: (texts, length)."""
+def _calibration_texts(corpus: Corpus, length: int) -> Tensor:
+    """Return token ids of texts spread evenly over the corpus. Shape: (texts, length)."""
     special = corpus.tokenizer.special
     bounds = corpus.shards.documents()
     starts = bounds[:-1][np.diff(bounds) >= length - 2]
     if not len(starts):
-        raise DataError(f"the shards have no document of {length - 2} tokens to begin with")
-    chosen = starts[np.linspace(0, len(starts) - 1, _SAMPLE_SPANS).astype(np.int64)]
+        raise DataError(f"expected a document of {length - 2} tokens in the shards, found none")
+    chosen = starts[np.linspace(0, len(starts) - 1, _CALIBRATION_TEXTS).astype(np.int64)]
     ids, _ = corpus.shards.gather(chosen, np.full(len(chosen), length - 2))
     text = torch.from_numpy(ids.astype(np.int64)).view(len(chosen), -1)
     return F.pad(F.pad(text, (1, 0), value=special.cls), (0, 1), value=special.sep)
 
 
-def token_shares(corpus: Corpus) -> Tensor:
-    """Return each token's share of the corpus, never 0. Shape: (vocab,)."""
+def _token_frequencies(corpus: Corpus) -> Tensor:
+    """Return each token's relative frequency in the corpus, never 0. Shape: (vocab,)."""
     counts = torch.full((corpus.tokenizer.vocab_size,), 0.5)
     seen = 0
     for ids in corpus.shards.each_document():

@@ -1,8 +1,8 @@
-"""Documents into instances: where each begins and ends, in what order, and its arrays.
+"""Division of documents into instances: borders, sentence order and batches.
 
-An instance is some consecutive sentences of one document, whole ones, cut in two between two of
-them: ``[CLS] a [SEP] b [SEP]``, or ``b`` first. Every number drawn is a function of the seed, the
-epoch and the instance, so neither workers nor batches nor a restart change anything.
+An instance is a run of whole consecutive sentences of one document, split in two at a sentence
+border: ``[CLS] a [SEP] b [SEP]``, or ``b`` first. Every random number is a function of the seed,
+the epoch and the instance, so workers, batches and restarts do not change anything.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from zh_albert.pretraining.shards import Shards
 
 PAIR_SPECIALS, SINGLE_SPECIALS = 3, 2
 _SHORTEST_TARGET = 16
-_BATCHES, _SHUFFLE = 2**40, 2**41  # epochs of their own, apart from those of ``plan_epoch``
-_TARGET, _SPLIT, _SWAP = 101, 102, 103  # streams of ``draws.draw``; masking has 0 to 3
+_BATCHES, _SHUFFLE = 2**40, 2**41  # offsets of epoch numbers, apart from ``plan_epoch``
+_TARGET, _SPLIT, _SWAP = 101, 102, 103  # streams of ``counter_rng.draw``; masking has 0 to 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceConfig:
     """Lengths, sentence order and masks of instances."""
 
-    length: int = 128  # tokens of a full instance, [CLS] and [SEP] counted
-    short_rate: float = 0.1  # of instances that aim at a random shorter length
-    swap_rate: float = 0.5  # of pairs
-    min_tokens: int = 8  # the end of a document with fewer is left out of the epoch
+    length: int = 128  # tokens of a full instance, [CLS] and [SEP] included
+    short_rate: float = 0.1  # fraction of instances with a random shorter target length
+    swap_rate: float = 0.5  # fraction of pairs that are swapped
+    min_tokens: int = 8  # shorter remainders of documents are left out of the epoch
     masking: MaskingConfig = field(default_factory=MaskingConfig)
     seed: int = 1
 
@@ -48,7 +48,7 @@ class InstanceConfig:
 
     @property
     def length_step(self) -> int:
-        """Lengths of batches are multiples of it: few shapes to compile, little padding."""
+        """Batch lengths are multiples of this: few shapes to compile, little padding."""
         return min(8, max(1, self.length // 16))
 
 
@@ -60,38 +60,33 @@ class Epoch(NamedTuple):
     first: NDArray[np.int64]  # tokens of a
     second: NDArray[np.int64]  # tokens of b, the text after a; 0 for a single text
     swapped: NDArray[np.bool_]  # b stands first
-    short: NDArray[np.bool_]  # aimed at less than the full length
+    short: NDArray[np.bool_]  # target length below the full length
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Tokens of each instance, ``[CLS]`` and ``[SEP]`` counted."""
+        """Tokens of each instance, ``[CLS]`` and ``[SEP]`` included."""
         pair = self.second > 0
         return self.first + self.second + np.where(pair, PAIR_SPECIALS, SINGLE_SPECIALS)
 
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """0 in order, 1 swapped, -1 for a single text; see ``batches.InstanceBatch`` too."""
-        return np.where(self.second > 0, self.swapped.astype(np.int64), -1)
-
 
 class BatchPlan(NamedTuple):
-    """An epoch's instances in batches of like length, at random otherwise."""
+    """An epoch's instances in random batches of similar length."""
 
     epoch: Epoch
     order: NDArray[np.int64]  # all instances
-    bounds: NDArray[np.int64]  # of each batch in ``order``. Shape: (batches, 2)
+    bounds: NDArray[np.int64]  # of each batch within ``order``. Shape: (batches, 2)
 
 
 class Segments(NamedTuple):
-    """Sentences, those too long for an instance cut before a word."""
+    """Sentences; those too long for an instance are cut, before a word if possible."""
 
-    starts: NDArray[np.int64]  # first token of each, and the end of the last. Shape: (segments+1,)
-    whole: NDArray[np.bool_]  # a sentence begins (and one ends) there. Shape: (segments + 1,)
+    starts: NDArray[np.int64]  # first token of each, and the end of the last; (segments + 1,)
+    whole: NDArray[np.bool_]  # whether a sentence starts (or ends) there; (segments + 1,)
     documents: NDArray[np.int64]  # first segment of each document, and the number of segments
 
 
 def cut_sentences(shards: Shards, room: int) -> Segments:
-    """Cut the sentences of more than ``room`` tokens, before a word where that can be.
+    """Cut the sentences of more than ``room`` tokens, before a word if possible.
 
     Raises:
         ConfigError: If there is no text.
@@ -99,7 +94,7 @@ def cut_sentences(shards: Shards, room: int) -> Segments:
     sentences, documents = shards.sentences(), shards.documents()
     if len(shards) == 0:
         raise ConfigError("the shards hold no text")
-    # A part's first document begins at its first token, so parts are never joined.
+    # A part's first document starts at its first token, so no sentence spans two parts.
     extra = [
         cut
         for index in np.flatnonzero(np.diff(sentences) > room)
@@ -124,10 +119,10 @@ def _cuts(shards: Shards, start: int, end: int, room: int) -> list[int]:
 
 
 def plan_epoch(segments: Segments, config: InstanceConfig, epoch: int) -> Epoch:
-    """Decide the instances of an epoch: their borders, where pairs are cut, which are swapped.
+    """Decide the instances of an epoch: their borders, where pairs are split, which are swapped.
 
-    Each document is filled from its start: as many whole segments as fit the length aimed at, at
-    least one. Borders differ from epoch to epoch, because the shorter aims do.
+    Each document is filled from its start with as many whole segments as fit the target length, at
+    least one. Borders differ between epochs, because shorter target lengths do.
 
     Raises:
         ConfigError: If no document has ``min_tokens`` tokens.
@@ -155,7 +150,7 @@ def plan_epoch(segments: Segments, config: InstanceConfig, epoch: int) -> Epoch:
 def plan_batches(
     instances: Epoch, config: InstanceConfig, epoch: int, *, batch_tokens: int
 ) -> BatchPlan:
-    """Put instances of like length into batches, and the batches into random order."""
+    """Put instances of similar length into batches, and the batches into random order."""
     seed, step = config.seed, config.length_step
     shuffle = keys(seed, _SHUFFLE + epoch, np.arange(len(instances.starts)))
     lengths = -(-instances.sizes // step) * step
@@ -174,9 +169,9 @@ def plan_batches(
 def _fill(
     segments: Segments, config: InstanceConfig, epoch: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return first and end segment of each instance, and whether a shorter one was aimed at.
+    """Return first and end segment of each instance, and whether its target length was shorter.
 
-    All documents are filled side by side, an instance of each at a time.
+    All documents are filled in parallel, one instance of each at a time.
     """
     room = config.length - PAIR_SPECIALS
     starts = segments.starts
@@ -186,7 +181,7 @@ def _fill(
     document_keys = keys(config.seed, epoch, documents)
     step = 0
     while len(documents):
-        aim, short = _aims(document_keys[documents], step, room, config.short_rate)
+        aim, short = _target_lengths(document_keys[documents], step, room, config.short_rate)
         end = np.searchsorted(starts, starts[place] + aim, side="right") - 1
         end = np.clip(end, place + 1, stop)
         filled.append((place, end, short))
@@ -198,10 +193,12 @@ def _fill(
     return begins[order], ends[order], shorts[order]
 
 
-def _aims(
+def _target_lengths(
     documents: Keys, step: int, room: int, short_rate: float
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return how many tokens each document's next instance aims at, and whether it is fewer."""
+    """Return the target length of each document's next instance, and whether it is a
+    shorter one.
+    """
     low = min(_SHORTEST_TARGET, room)
     short = uniform(draw(documents, _TARGET, 2 * step)) < short_rate
     aims = low + below(draw(documents, _TARGET, 2 * step + 1), room - low + 1)

@@ -1,4 +1,4 @@
-"""What pretraining and distillation share: shards in, an encoder's model folder out."""
+"""The encoder training job that pretraining and distillation share."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from zh_albert.training.run_folder import metrics_file, open_run, run_observers,
 
 @dataclass(frozen=True, kw_only=True)
 class DataConfig:
-    """Folders that ``zh-corpora build`` wrote."""
+    """Corpus folders, written by ``zh-corpora build``."""
 
-    train: Path | tuple[Path, ...]  # several are read as one; what is named twice counts twice
+    train: Path | tuple[Path, ...]  # several are read as one; a folder named twice counts twice
     heldout: Path
-    heldout_batches: int = 40  # of the held-out text that are evaluated
+    heldout_batches: int = 40  # number of held-out batches to evaluate on
 
     def __post_init__(self) -> None:
         if not self.folders:
@@ -49,55 +49,56 @@ class DataConfig:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Of the text to learn from."""
+        """The training folders."""
         return (self.train,) if isinstance(self.train, Path) else self.train
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderJobConfig:
-    """Everything that decides a run on a corpus, but the model."""
+    """Settings of a run on a corpus, except for the model."""
 
     out: Path
     data: DataConfig
     instances: InstanceConfig = field(default_factory=InstanceConfig)
     train: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=1, evaluate_every=500))
-    trained_on: str = ""  # told in the model card
+    trained_on: str = ""  # description of the data for the model card
     tensorboard: bool = False  # also write training/tensorboard (extra "track")
 
 
 class Corpus(NamedTuple):
-    """Text to learn from, text to score on, and the tokenizer of both."""
+    """Training text, held-out text, and the tokenizer of both."""
 
     tokenizer: Tokenizer
     shards: Shards
     heldout: Shards
 
 
-class EncoderTrainee(NamedTuple):
-    """What is trained."""
+class EncoderJobSpec(NamedTuple):
+    """What ``train_encoder`` trains and keeps."""
 
     module: nn.Module
-    """All that has parameters to learn."""
+    """The module with all parameters to train."""
     model: AlbertForPretraining
-    """The part of it that is kept; may be all of it."""
+    """The model to keep: ``module`` or a part of it."""
     objective: Objective
 
 
 def train_encoder(
     config: EncoderJobConfig,
-    begin: Callable[[Corpus], EncoderTrainee],
+    build: Callable[[Corpus], EncoderJobSpec],
     *,
-    began_as: Sequence[Path] = (),
+    init_folders: Sequence[Path] = (),
     resume: bool = False,
     observers: Sequence[Observer] = (),
 ) -> RunState:
-    """Run a job; the best weights by held-out masked accuracy end up in ``config.out``.
+    """Run a job; the best weights by held-out masked accuracy are saved in ``config.out``.
 
     Args:
-        config: See there; all of it, fields of subclasses too, is what a resumed run must share.
-        begin: Makes the model and its loss; called unless the run is finished already.
-        began_as: Folders whose weights a resumed run must share: what it began as, its teacher.
-        resume: Go on where an interrupted run stopped.
+        config: Settings; a resumed run must have the same, including those of subclasses.
+        build: Returns the model and its loss; not called if the run is finished already.
+        init_folders: Folders of the initial weights and of the teacher; a resumed run must have the
+            same weights.
+        resume: Continue an interrupted run.
         observers: Called during training, see ``training.events``.
 
     Raises:
@@ -110,82 +111,78 @@ def train_encoder(
     shards = joined_shards([opened[folder] for folder in folders])
     heldout = open_shards(config.data.heldout, tokenizer=tokenizer)
     settings = f"{write_toml(config)}\n# shards {shards.digest}\n# heldout {heldout.digest}\n"
-    settings += "".join(f"# {folder} {weights_fingerprint(folder)}\n" for folder in began_as)
-    position = open_run(config.out, settings, resume=resume)
-    if position.finished:
-        return position
-    listeners = [
-        *observers,
-        *run_observers(config.out, position, tensorboard=config.tensorboard),
-    ]
+    settings += "".join(f"# {folder} {weights_fingerprint(folder)}\n" for folder in init_folders)
+    run = open_run(config.out, settings, resume=resume)
+    if run.finished:
+        return run
+    observers = [*observers, *run_observers(config.out, run, tensorboard=config.tensorboard)]
     sets = TokenSets.of(tokenizer)
     tokens = config.train.batch_tokens
     source = PretrainingSource(shards, sets, config.instances, batch_tokens=tokens)
     fixed = evaluation_batches(
         heldout, sets, config.instances, batch_tokens=tokens, most=config.data.heldout_batches
     )
-    trainee = begin(Corpus(tokenizer, shards, heldout))
-    model = trainee.model
+    spec = build(Corpus(tokenizer, shards, heldout))
+    model = spec.model
 
     def keep(metrics: Mapping[str, float]) -> None:
         names = ("masked_accuracy", "masked_loss", "order_accuracy")
         scores = {name: round(metrics[name], 4) for name in names}
         metadata = {
             "name": "encoder",
-            "max_length": config.instances.length,  # positions beyond it were never trained
+            "max_length": config.instances.length,  # later positions are untrained
             "dev": scores,
             "trained_on": config.trained_on,
         }
         sizes = model.encoder.config
         used = replace(config, train=settled(config.train))
         card = encoder_card(sizes, scores, write_toml(used), shards.counts.tokens)
-        curve = learning_curve(metrics_file(config.out))
-        described = {"README.md": card.encode(), "curve.jsonl": curve.encode()}
-        files = {**tokenizer.save_files(), **described}
+        curve = _learning_curve(metrics_file(config.out)).encode()
+        files = {**tokenizer.save_files(), "README.md": card.encode(), "curve.jsonl": curve}
         save_model(config.out, model=model, config=sizes, files=files, task=metadata)
 
     def score() -> dict[str, float]:
         start = time.perf_counter()
         return {**evaluate(model, fixed), "seconds": time.perf_counter() - start}
 
-    # On a CPU the model and the batches would only take turns; a GPU would wait for batches.
-    ahead = PrefetchingSource(source) if torch.cuda.is_available() else None
+    # Only a GPU would wait for batches; on a CPU both compete for the same cores.
+    prefetching = PrefetchingSource(source) if torch.cuda.is_available() else None
     try:
         return train(
-            trainee.module,
-            trainee.objective,
-            ahead or source,
+            spec.module,
+            spec.objective,
+            prefetching or source,
             config.train,
             state_folder=state_folder(config.out),
             settings=settings,
             resume=resume,
             selection=BestCheckpoint(score, metric="masked_accuracy", keep=keep),
-            observers=listeners,
+            observers=observers,
         )
     finally:
-        if ahead:
-            ahead.close()
+        if prefetching:
+            prefetching.close()
 
 
 def refuse_too_long(sizes: AlbertConfig, instances: InstanceConfig) -> None:
-    """Check that there is a position for each token of an instance.
+    """Check that the encoder has a position for each token of an instance.
 
     Raises:
-        ConfigError: If there is not.
+        ConfigError: If it has fewer.
     """
     if instances.length > sizes.max_position_embeddings:
         raise ConfigError(
             f"instances.length is {instances.length}, but the encoder has "
-            f"{sizes.max_position_embeddings} positions; make it that at most"
+            f"{sizes.max_position_embeddings} positions; lower instances.length to that"
         )
 
 
 def refuse_other_vocabulary(folder: Path, sizes: AlbertConfig, tokenizer: Tokenizer) -> None:
-    """Check that a model's rows stand for the tokens of the shards.
+    """Check that a model has the vocabulary of the shards.
 
     Raises:
-        CheckpointError: If there are more or fewer, or others (as far as the folder tells), or its
-            vocabulary is not that of its weights.
+        CheckpointError: If it has more or fewer rows, other tokens (if the folder has a
+            vocabulary), or its vocabulary does not fit its weights.
     """
     if sizes.vocab_size != tokenizer.vocab_size:
         raise CheckpointError(
@@ -199,14 +196,14 @@ def refuse_other_vocabulary(folder: Path, sizes: AlbertConfig, tokenizer: Tokeni
     theirs, ours = (some.tokens(rows) for some in (matching_tokenizer(folder, sizes), tokenizer))
     if other := [row for row in rows if theirs[row] != ours[row]]:
         raise CheckpointError(
-            f"{folder}: {len(other)} rows of its vocabulary are other tokens than those of the "
-            f"shards, the first is {other[0]}, {theirs[other[0]]!r} and {ours[other[0]]!r}; build "
-            "the shards with its vocabulary"
+            f"{folder}: {len(other)} rows of its vocabulary are other tokens than in the shards', "
+            f"first row {other[0]}: {theirs[other[0]]!r} instead of {ours[other[0]]!r}; build the "
+            "shards with its vocabulary"
         )
 
 
-def learning_curve(metrics: Path) -> str:
-    """Return a run's evaluations so far as JSON Lines: update, tokens read, scores."""
+def _learning_curve(metrics: Path) -> str:
+    """Return a run's evaluations as JSON Lines: update, tokens read, scores."""
     rows = []
     for line in metrics.read_text(encoding="utf-8").splitlines():
         event = json.loads(line)

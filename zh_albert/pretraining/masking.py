@@ -1,7 +1,7 @@
-"""Which tokens are hidden from the model: pure functions of words and a random generator.
+"""Choice of the tokens to mask: pure functions of words and a random generator.
 
-No tokenizer, no tensor and no global seed, so that the demo shows, and a cluster repeats, exactly
-what pretraining does.
+They use no tokenizer, no tensor and no global seed, so the demo shows, and a cluster repeats,
+exactly what pretraining does.
 """
 
 from __future__ import annotations
@@ -23,19 +23,18 @@ def choose_whole_words(
 ) -> list[int]:
     """Choose token positions to mask: all of a word's tokens, or none of them.
 
-    Words come in random order, and each that still fits the budget (``rate`` of all tokens,
-    rounded) is taken. If not even the shortest word fits, that one is taken all the same (of
-    several as short, a random one), so that every text has something to predict; only then is
-    the budget exceeded.
+    Words are visited in random order, and each that still fits the budget (``rate`` of all tokens,
+    rounded) is chosen. If not even the shortest word fits, the shortest is chosen (at random among
+    several), so that every text has something to predict; only then is the budget exceeded.
 
     Args:
-        words: Token ranges that do not overlap, as ``tokenization.words.word_ranges`` gives them.
-            Special tokens belong to none, and so are never chosen.
-        rng: Decides; the same state chooses the same positions.
-        rate: Share of the tokens to mask, in (0, 1].
+        words: Token ranges that do not overlap, as from ``tokenization.words.word_ranges``. Special
+            tokens belong to none, so they are never chosen.
+        rng: Source of randomness.
+        rate: Fraction of the tokens to mask, in (0, 1].
 
     Returns:
-        Positions, ascending. Empty if there are no words.
+        Positions in ascending order. Empty if there are no words.
 
     Raises:
         ConfigError: If ``rate`` is out of range.
@@ -63,13 +62,13 @@ def choose_whole_words(
 
 @dataclass(frozen=True, kw_only=True)
 class MaskingConfig:
-    """How much is masked, and what stands there instead."""
+    """Amount of masking, and what replaces the chosen words."""
 
-    rate: float = 0.15  # share of an instance's tokens, [CLS] and [SEP] not counted
-    whole_word_share: float = 1.0  # of instances; in the others every token is a word of its own
-    max_ngram: int = 3  # words masked together: n of them with a probability ∝ 1/n
+    rate: float = 0.15  # fraction of an instance's tokens, [CLS] and [SEP] excluded
+    whole_word_share: float = 1.0  # of instances; in the others, every token counts as a word
+    max_ngram: int = 3  # most words masked together; n words have a probability ∝ 1/n
     mask_share: float = 0.8  # of the chosen words: [MASK] for each token
-    random_share: float = 0.1  # of the chosen words: a random token for each; the rest stays
+    random_share: float = 0.1  # of the chosen words: random tokens; the rest is not replaced
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1:
@@ -89,48 +88,49 @@ class MaskingConfig:
 
 
 EVERY_CHOSEN_TOKEN = MaskingConfig(max_ngram=1, mask_share=1.0, random_share=0.0)
-"""For evaluation: no word is left to be copied."""
+"""For evaluation: every chosen word is masked, none can be copied."""
 
 
 class WordBatch(NamedTuple):
-    """The words of several instances, one instance after the other. Shape of each: (words,)."""
+    """The words of several instances, concatenated. Shape of each: (words,)."""
 
     lengths: NDArray[np.int64]  # tokens of each word
-    rows: NDArray[np.int64]  # which instance it belongs to, ascending from 0
-    segments: NDArray[np.int64]  # ascending; n-grams do not reach from one into the next
-    allowed: NDArray[np.bool_]  # False: never masked (holds an [UNK])
+    rows: NDArray[np.int64]  # index of its instance, ascending from 0
+    segments: NDArray[np.int64]  # ascending; n-grams do not cross from one into the next
+    allowed: NDArray[np.bool_]  # False: never masked (contains [UNK])
 
 
-class Choice(NamedTuple):
-    """What happens to each word. Shape of each: (words,)."""
+class MaskingChoice(NamedTuple):
+    """Treatment of each word. Shape of each: (words,)."""
 
     action: NDArray[np.uint8]
-    """``KEPT_OUT``; of a chosen word ``AS_MASK``, ``AS_RANDOM`` or ``AS_IS``."""
+    """``KEPT_OUT`` for a word that was not chosen; else ``AS_MASK``, ``AS_RANDOM`` or ``AS_IS``."""
     ngram: NDArray[np.int64]
-    """Number, ascending, of the n-gram the word is in, chosen or not."""
+    """Ascending number of the word's n-gram, chosen or not."""
     topped_up: NDArray[np.bool_]
-    """True for words chosen one by one, to fill the rest of the budget."""
+    """True for single words that were chosen to fill the rest of the budget."""
 
 
 KEPT_OUT, AS_MASK, AS_RANDOM, AS_IS = range(4)
-_SIZES, _ORDER, _TOP_UP, _ACTION = range(4)  # streams of ``draws.draw``
+_SIZES, _ORDER, _TOP_UP, _ACTION = range(4)  # streams of ``counter_rng.draw``
 
 
-def choose_words(words: WordBatch, keys: Keys, config: MaskingConfig) -> Choice:
-    """Choose words to predict in a batch of instances; each depends on its own key alone.
+def choose_words(words: WordBatch, keys: Keys, config: MaskingConfig) -> MaskingChoice:
+    """Choose the words to predict in a batch of instances; each instance depends on its key only.
 
-    The budget of an instance is ``rate`` of its tokens, rounded. It is cut into n-grams of words,
-    n drawn with p(n) ∝ 1/n (a segment's end or a word not allowed ends one early). They come in
-    random order and are taken up to the first that is more than the room left. That room is
-    filled by single words in random order, each taken if it fits. So the budget is never
-    exceeded, and what is missing from it is less than the shortest allowed word left: nothing
-    where one of a single token is left. One exception: where every allowed word is longer than
-    the budget the shortest is taken (of several a random one), so that there is something to learn.
+    The budget of an instance is ``rate`` of its tokens, rounded. The words are divided into
+    n-grams, with n drawn as p(n) ∝ 1/n (shorter at the end of a segment or before a word that is
+    not allowed). N-grams are visited in random order and chosen up to the first that exceeds the
+    remaining budget. The rest is filled with single words in random order, each chosen if it fits.
+    So the budget is never exceeded, and the rest that remains is smaller than the shortest allowed
+    word left; it is 0 if one of a single token is left. The one exception: if every allowed word is
+    longer than the budget, the shortest is chosen (at random among several), so that there is
+    something to learn.
 
     Args:
         words: Of all instances; every instance has at least one.
         keys: One for each instance. Shape: (batch,).
-        config: See there.
+        config: Settings of masking.
     """
     counts = np.bincount(words.rows, minlength=len(keys))
     firsts = np.cumsum(counts) - counts
@@ -154,7 +154,7 @@ def choose_words(words: WordBatch, keys: Keys, config: MaskingConfig) -> Choice:
 
     topped_up = _top_up(words, keys, local, chosen, room)
     chosen |= topped_up
-    return Choice(_actions(words, keys, local, chosen, config), gram_of_word, topped_up)
+    return MaskingChoice(_actions(words, keys, local, chosen, config), gram_of_word, topped_up)
 
 
 def _ngram_starts(
@@ -165,7 +165,7 @@ def _ngram_starts(
     counts: NDArray[np.int64],
     longest: int,
 ) -> NDArray[np.bool_]:
-    """Mark the words that begin an n-gram; every word is in one."""
+    """Mark the first word of each n-gram; every word belongs to one."""
     blocks = words.segments * 2 + words.allowed
     begins: NDArray[np.bool_] = np.diff(blocks, prepend=-1) != 0
     begins[1:] |= ~words.allowed[1:]
@@ -185,13 +185,13 @@ def _top_up(
     chosen: NDArray[np.bool_],
     room: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Return the single words that fill ``room``, which is used up."""
+    """Return the single words that fill ``room``, which is reduced in place."""
     extra = np.zeros(len(chosen), np.bool_)
     free = np.flatnonzero(words.allowed & ~chosen & (words.lengths <= room[words.rows]))
     free = free[_random_order(keys, _TOP_UP, words.rows[free], local[free])]
     while len(free):
         rows, lengths = words.rows[free], words.lengths[free]
-        fits = _running(lengths, rows) <= room[rows]  # the first of each row does
+        fits = _running(lengths, rows) <= room[rows]  # always true for the first of each row
         extra[free[fits]] = True
         np.subtract.at(room, rows[fits], lengths[fits])
         free = free[~fits & (lengths <= room[rows])]
@@ -226,10 +226,10 @@ def _actions(
 def _random_order(
     keys: Keys, stream: int, rows: NDArray[np.int64], places: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return indices that sort by row and, within one, at random.
+    """Return indices that sort by row and, within a row, at random.
 
-    One number a word, no two alike, sorts faster than two, and the same by any algorithm: 20 bits
-    of row, 32 random ones, 12 of place.
+    Sorting one number per word, all distinct, is faster than sorting two and does not depend on the
+    algorithm: 20 bits of row, 32 random bits, 12 bits of place.
     """
     bits = draw(keys[rows], stream, places) >> np.uint64(32)
     sortable = (rows.astype(np.uint64) << np.uint64(32)) | bits
@@ -237,7 +237,7 @@ def _random_order(
 
 
 def _running(values: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return running sums that start over in each row; ``rows`` ascend."""
+    """Return cumulative sums that restart in each row; ``rows`` ascend."""
     sums = np.cumsum(values)
     first = np.diff(rows, prepend=-1) != 0
     before = (sums - values)[first]

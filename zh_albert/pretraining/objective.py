@@ -1,4 +1,4 @@
-"""Masked LM and sentence order: the loss of a batch, and the scores of held-out text."""
+"""Masked LM and sentence order: loss of a batch, and scores on held-out text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from zh_albert.training.loop import Batch, LossOutput
 
 
 def pretraining_loss(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-    """Masked-LM loss summed over masked tokens, plus sentence order at equal weight.
+    """Return the masked-LM loss summed over masked tokens, plus sentence order with equal weight.
 
     Args:
-        model: Takes and returns what ``AlbertForPretraining`` does.
+        model: With the inputs and outputs of ``AlbertForPretraining``.
         inputs: A batch of ``dataset.PretrainingSource``.
     """
     names = ("token_ids", "type_ids", "mask", "positions")
@@ -24,35 +24,35 @@ def pretraining_loss(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
 
 
 def heads_loss_output(output: PretrainingOutput, inputs: dict[str, Tensor]) -> LossOutput:
-    """Return the loss of both heads, their accuracies beside it.
+    """Return the loss of both heads and their accuracies.
 
-    Sentence order counts as if every masked token carried it, so that both means are added
-    whatever the number of instances in a batch; batches without pairs have the first part alone.
+    Sentence order counts as if every masked token had it, so that both means are added whatever the
+    number of instances in a batch. A batch without pairs has the masked-LM loss only.
 
     Args:
         output: Logits of both heads.
         inputs: The batch they belong to.
     """
-    labels, wanted = inputs["labels"], inputs["order"]
-    logits = output.masked.float()  # argmax takes five times as long in bf16, too
+    labels, order = inputs["labels"], inputs["order"]
+    logits = output.masked.float()  # argmax, too, takes five times as long in bf16
     masked_loss = F.cross_entropy(logits, labels, reduction="sum")
     masked_right = (logits.detach().argmax(-1) == labels).sum()
     measured = {
         "masked_loss": (masked_loss.detach(), len(labels)),
         "masked_accuracy": (masked_right, len(labels)),
     }
-    paired = wanted >= 0
+    paired = order >= 0
     pairs = int(paired.sum())
     if not pairs:
         return LossOutput(masked_loss, measured)
-    order_loss = F.cross_entropy(output.order[paired].float(), wanted[paired])
-    order_right = (output.order.detach().argmax(-1) == wanted)[paired].sum()
+    order_loss = F.cross_entropy(output.order[paired].float(), order[paired])
+    order_right = (output.order.detach().argmax(-1) == order)[paired].sum()
     measured["order_accuracy"] = order_right, pairs
     return LossOutput(masked_loss + order_loss * len(labels), measured)
 
 
 def evaluate(model: AlbertForPretraining, batches: Iterable[Batch]) -> dict[str, float]:
-    """Score held-out text with masks that never change.
+    """Return the scores on held-out text with fixed masks.
 
     Returns:
         ``masked_accuracy``, ``masked_loss`` (nats), ``order_accuracy`` and ``masked_tokens``.

@@ -1,4 +1,4 @@
-"""Batches made on threads while the model is busy, for GPUs that would wait for them."""
+"""Prefetching of batches on threads, for GPUs that would otherwise wait for them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from zh_albert.training.loop import Batch
 
 
 class PrefetchingSource:
-    """A source whose next batches are made before they are asked for; the same batches.
+    """A source whose next batches are built before they are requested; the batches are the same.
 
-    Which are next follows from the last two: the training loop of each of n processes asks for
-    every n-th. numpy works outside Python's lock, so a few threads help.
+    The next ones follow from the last two requests, because the training loop of each of n
+    processes asks for every n-th batch. numpy releases the interpreter lock, so a few threads help.
 
     Args:
-        source: Makes the batches.
-        batches: How many are kept ready.
-        threads: How many are made at once.
+        source: Builds the batches.
+        batches: Number of batches kept ready.
+        threads: Number of batches built at once.
     """
 
     def __init__(self, source: PretrainingSource, *, batches: int = 8, threads: int = 2) -> None:
@@ -32,20 +32,20 @@ class PrefetchingSource:
         return self._source.plan(epoch)
 
     def load(self, item: BatchNumber) -> Batch:
-        """Return one batch, and have those after it made."""
+        """Return one batch, and start building the following ones."""
         future = self._ready.pop(item, None)
         last, self._last = self._last, item
         step = item.number - last.number if last and last.epoch == item.epoch else 1
         count = len(self._source.batch_plan(item.epoch).bounds)
         following = range(item.number + step, count, step) if step > 0 else range(0)
         wanted = [BatchNumber(item.epoch, number) for number in following[: self._batches]]
-        for gone in self._ready.keys() - set(wanted):
-            self._ready.pop(gone).cancel()
+        for stale in self._ready.keys() - set(wanted):
+            self._ready.pop(stale).cancel()
         for number in wanted:
             if number not in self._ready:
                 self._ready[number] = self._pool.submit(self._source.load, number)
         return future.result() if future else self._source.load(item)
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""The pretraining job: an encoder learns masked LM and sentence order from a corpus."""
+"""The pretraining job: trains an encoder on masked LM and sentence order."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from zh_albert.pretraining.cooccurrence import count_cooccurrences
 from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,
-    EncoderTrainee,
+    EncoderJobSpec,
     refuse_other_vocabulary,
     refuse_too_long,
     train_encoder,
 )
 from zh_albert.pretraining.objective import pretraining_loss
 from zh_albert.pretraining.shards import Shards
-from zh_albert.pretraining.start import StartConfig, start_from_statistics
+from zh_albert.pretraining.start import StatisticsConfig, initialize_from_statistics
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import RunState, seed_torch
 
-_MADE_HERE = ("random", "statistics")  # every other start is a folder
+_COMPUTED = ("random", "statistics")  # any other start is a folder
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """A published size, and what differs from it; not used where the start is a folder."""
+    """A published size and the fields that differ from it; ignored if the start is a folder."""
 
     preset: str = "tiny"
     embedding_size: int | None = None
@@ -48,55 +48,56 @@ class EncoderConfig:
             raise ConfigError(f"unknown preset {self.preset!r}; {nearest(self.preset, PRESETS)}")
 
     def sizes(self, vocab_size: int) -> AlbertConfig:
-        """Return the whole config over a vocabulary."""
+        """Return the whole config for a vocabulary."""
         given = {k: v for k, v in vars(self).items() if k != "preset" and v is not None}
         return replace(PRESETS[self.preset], vocab_size=vocab_size, **given)
 
 
 @dataclass(frozen=True, kw_only=True)
-class BeginConfig:
-    """Where the weights come from: ``random``, ``statistics``, or a folder to go on from."""
+class InitConfig:
+    """Initial weights: ``random``, ``statistics``, or a model folder to continue from."""
 
     from_: str = "statistics"
-    statistics: StartConfig = field(default_factory=StartConfig)
+    statistics: StatisticsConfig = field(default_factory=StatisticsConfig)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainConfig(EncoderJobConfig):
-    """Everything that decides a pretraining run."""
+    """Settings of a pretraining run."""
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
-    start: BeginConfig = field(default_factory=BeginConfig)
+    start: InitConfig = field(default_factory=InitConfig)
 
 
 def build_model(
     config: PretrainConfig, tokenizer: Tokenizer, shards: Shards
 ) -> AlbertForPretraining:
-    """Make the model a run begins with.
+    """Return the model with its initial weights.
 
     Raises:
-        CheckpointError: If the folder to go on from cannot be opened.
-        ConfigError: If the start does not fit the encoder.
+        CheckpointError: If the folder to continue from cannot be opened.
+        ConfigError: If the initialization does not fit the encoder.
     """
     seed_torch(config.train.seed, 0, 0)
-    begin = config.start.from_
-    if begin in _MADE_HERE:
+    start = config.start.from_
+    if start in _COMPUTED:
         sizes = config.encoder.sizes(tokenizer.vocab_size)
         refuse_too_long(sizes, config.instances)
         model = AlbertForPretraining(sizes)
-        if begin == "statistics":
+        if start == "statistics":
             counts = count_cooccurrences(shards.each_document(), tokenizer.vocab_size)
             special = list(tokenizer.special)
-            start_from_statistics(
+            initialize_from_statistics(
                 model, counts, special, config.start.statistics, seed=config.train.seed
             )
         return model
-    sizes, _ = load_config(Path(begin))
-    refuse_other_vocabulary(Path(begin), sizes, tokenizer)
+    folder = Path(start)
+    sizes, _ = load_config(folder)
+    refuse_other_vocabulary(folder, sizes, tokenizer)
     refuse_too_long(sizes, config.instances)
     model = AlbertForPretraining(sizes)
-    # Others save encoders without sentence order; it is learned anew.
-    load_weights(model, Path(begin), optional=BESIDE_MASKED_LM)
+    # Encoders saved by other libraries may lack sentence order; it is then learned from scratch.
+    load_weights(model, folder, optional=BESIDE_MASKED_LM)
     return model
 
 
@@ -105,10 +106,10 @@ def pretrain(
 ) -> RunState:
     """Run the job; see ``job.train_encoder``."""
 
-    def begin(corpus: Corpus) -> EncoderTrainee:
+    def build(corpus: Corpus) -> EncoderJobSpec:
         model = build_model(config, corpus.tokenizer, corpus.shards)
-        return EncoderTrainee(model, model, pretraining_loss)
+        return EncoderJobSpec(model, model, pretraining_loss)
 
     start = config.start.from_
-    began_as = [] if start in _MADE_HERE else [Path(start)]
-    return train_encoder(config, begin, began_as=began_as, resume=resume, observers=observers)
+    folders = [] if start in _COMPUTED else [Path(start)]
+    return train_encoder(config, build, init_folders=folders, resume=resume, observers=observers)

@@ -1,4 +1,4 @@
-"""Writing shards: part after part in bounded memory, whole or not at all."""
+"""Writing of shards: part after part in bounded memory; a folder is complete or not there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zh_albert.pretraining.shards import (
     FORMAT_VERSION,
     KINDS,
     MANIFEST,
-    Counts,
+    ShardCounts,
     tokenizer_digest,
 )
 from zh_albert.textio import atomic_write
@@ -29,18 +29,18 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 
 class PartWriter:
-    """Write one part into a folder; only ``finish`` makes it whole.
+    """Writer of one part of a folder; only ``finish`` completes it.
 
-    Files have a name of this process until then, so that an orphan of a killed job and its
-    successor cannot mix; both would write the same bytes.
+    Until then, file names contain the process id, so that an orphan of a killed job and its
+    successor do not mix; both would write the same bytes.
     """
 
     def __init__(self, folder: Path, name: str, *, unknown_id: int) -> None:
         self._folder, self._name, self._unknown = folder, name, unknown_id
         self._files: dict[str, IO[bytes]] = {}
         self._digests = {kind: hashlib.sha256() for kind in KINDS}
-        self._pending = np.zeros(0, np.bool_)  # word starts that do not fill a byte yet
-        self.counts = Counts()
+        self._pending = np.zeros(0, np.bool_)  # word starts that do not yet fill a byte
+        self.counts = ShardCounts()
 
     def __enter__(self) -> PartWriter:
         try:
@@ -53,7 +53,7 @@ class PartWriter:
 
     def __exit__(self, *_: object) -> None:
         for kind, file in self._files.items():
-            with contextlib.suppress(OSError):  # a full disk refuses it; that was reported before
+            with contextlib.suppress(OSError):  # fails on a full disk, which was reported before
                 file.close()
             self._temporary(kind).unlink(missing_ok=True)
 
@@ -64,7 +64,7 @@ class PartWriter:
             DataError: If the disk is full, or the part has more tokens than 32 bits count.
         """
         before = self.counts.tokens
-        self.counts += Counts(
+        self.counts += ShardCounts(
             documents=len(block.documents),
             sentences=len(block.sentences),
             words=int(block.word_starts.sum()),
@@ -121,18 +121,18 @@ def write_manifest(
     tokenizer: Tokenizer,
     about: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Write the tokenizer's files, then the manifest that makes the folder whole; return it.
+    """Write the tokenizer's files, then the manifest, which completes the folder; return it.
 
     Args:
         folder: Holds the parts.
-        records: Of ``PartWriter.finish``, in order.
-        tokenizer: Made the ids.
-        about: What else to progress: inputs, settings.
+        records: From ``PartWriter.finish``, in order.
+        tokenizer: The one that produced the ids.
+        about: Further entries: inputs, settings.
 
     Raises:
         DataError: If the disk is full.
     """
-    total = sum((Counts(**record["counts"]) for record in records), Counts())
+    total = sum((ShardCounts(**record["counts"]) for record in records), ShardCounts())
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,

@@ -1,9 +1,8 @@
-"""Tokenized text on disk: 16-bit ids, a bit a token for word starts, offsets of sentences and
-documents; memory-mapped, checked by SHA-256.
+"""Memory-mapped shards: 16-bit token ids, word starts as bits, offsets of sentences and documents.
 
-A folder holds ``manifest.json``, the tokenizer's files, and for each part ``part-00000.tokens``
-and three more (see ``docs/formats.md``). The manifest is written last: without it there are no
-shards, whatever else lies there.
+A folder holds ``manifest.json``, the tokenizer's files, and for each part ``part-00000.tokens`` and
+three more files (see ``docs/formats.md``). The manifest is written last: a folder without it is
+incomplete. All files are verified by SHA-256.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ KINDS: dict[str, np.dtype[Any]] = {
 
 
 @dataclass(frozen=True)
-class Counts:
-    """How much a part, or all of them, holds."""
+class ShardCounts:
+    """Number of documents, sentences, words, tokens and characters of a part, or of all parts."""
 
     documents: int = 0
     sentences: int = 0
     words: int = 0
     tokens: int = 0
     unknown: int = 0  # tokens that are [UNK]
-    characters: int = 0  # of the texts, ends of lines included
+    characters: int = 0  # of the texts, line ends included
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: ShardCounts) -> ShardCounts:
         mine, theirs = asdict(self), asdict(other)
-        return Counts(**{name: mine[name] + theirs[name] for name in mine})
+        return ShardCounts(**{name: mine[name] + theirs[name] for name in mine})
 
 
 class Part:
-    """One part's arrays, mapped or in memory; the names and types are those of the files."""
+    """Arrays of one part, memory-mapped or in memory; names and types are those of the files."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.tokens: NDArray[np.uint16] = arrays["tokens"]
@@ -60,15 +59,15 @@ class Part:
 
 
 class Shards:
-    """Parts read as one long row of tokens.
+    """All parts as one sequence of tokens.
 
     Attributes:
         parts: In order.
         counts: Of all parts.
-        digest: Says which data these are; goes into a run's settings.
+        digest: Identifies the data; part of a run's settings.
     """
 
-    def __init__(self, parts: Sequence[Part], counts: Counts, *, digest: str) -> None:
+    def __init__(self, parts: Sequence[Part], counts: ShardCounts, *, digest: str) -> None:
         self.parts, self.counts, self.digest = list(parts), counts, digest
         sizes = [len(part.tokens) for part in parts]
         self.firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -85,16 +84,16 @@ class Shards:
         return self._offsets([part.documents for part in self.parts])
 
     def each_document(self) -> Iterator[NDArray[np.uint16]]:
-        """Yield the token ids of one document after the other."""
+        """Yield the token ids of each document."""
         for start, end in itertools.pairwise(self.documents()):
             yield self.gather(np.array([start]), np.array([end - start]))[0]
 
     def gather(
         self, starts: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
-        """Return ids and word starts of ranges of tokens, one after the other.
+        """Return ids and word starts of ranges of tokens, concatenated.
 
-        No range reaches over the end of its part. Shape of each: (sum of counts,).
+        No range crosses the end of its part. Shape of each: (sum of counts,).
         """
         after = np.cumsum(counts)
         total = int(after[-1]) if len(after) else 0
@@ -118,7 +117,7 @@ class Shards:
 
 
 def tokenizer_digest(tokenizer: Tokenizer) -> str:
-    """Return a SHA-256 of the vocabulary's rows and the tokenizer's settings."""
+    """Return the SHA-256 of the vocabulary's rows and the tokenizer's settings."""
     rows = tokenizer.tokens(range(tokenizer.vocab_size))
     content = json.dumps([rows, tokenizer.to_config()], sort_keys=True)
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
@@ -128,8 +127,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read a folder's manifest.
 
     Raises:
-        DataError: If there is none (the folder is not there, or half written), or it is of
-            another kind or version.
+        DataError: If there is none (the folder is missing or incomplete), or it has another format
+            or version.
     """
     path = folder / MANIFEST
     try:
@@ -137,9 +136,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         if (manifest["format"], manifest["format_version"]) != (FORMAT, FORMAT_VERSION):
             raise DataError(
                 f"{path}: expected {FORMAT} of version {FORMAT_VERSION}, found "
-                f"{manifest['format']} of version {manifest['format_version']}; build them anew"
+                f"{manifest['format']} of version {manifest['format_version']}; build them again"
             )
-        Counts(**manifest["counts"])
+        ShardCounts(**manifest["counts"])
         for part in manifest["parts"]:
             _ = part["name"], [part["files"][kind]["sha256"] for kind in KINDS]
     except (FileNotFoundError, NotADirectoryError):
@@ -148,17 +147,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path}: not a manifest of shards ({error}); build them anew") from None
+        raise DataError(f"{path}: not a manifest of shards ({error}); build them again") from None
     return manifest
 
 
 def open_shards(folder: Path, *, tokenizer: Tokenizer | None = None, verify: bool = True) -> Shards:
-    """Map the shards of a folder.
+    """Map the shards of a folder into memory.
 
     Args:
         folder: Written by ``zh-corpora build``.
-        tokenizer: Of the model that will read them; it has to be the one they were made with.
-        verify: Read every file once and compare checksums; without it only sizes are compared.
+        tokenizer: Of the model that will read them; must be the one they were made with.
+        verify: Read every file and compare checksums; otherwise only sizes are compared.
 
     Raises:
         DataError: If something is missing, damaged, or made with another vocabulary.
@@ -175,25 +174,25 @@ def open_shards(folder: Path, *, tokenizer: Tokenizer | None = None, verify: boo
     parts = [Part(_open_part(folder, record, verify=verify)) for record in manifest["parts"]]
     content = json.dumps([manifest["tokenizer"], manifest["parts"]], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
-    return Shards(parts, Counts(**manifest["counts"]), digest=digest)
+    return Shards(parts, ShardCounts(**manifest["counts"]), digest=digest)
 
 
 def joined_shards(several: Sequence[Shards]) -> Shards:
-    """Read several as one, in order; those given twice are read twice an epoch.
+    """Concatenate shards, in order; those given twice are read twice an epoch.
 
     Args:
-        several: At least one, made with the same tokenizer.
+        several: At least one, all made with the same tokenizer.
     """
     if len(several) == 1:
         return several[0]
     parts = [part for shards in several for part in shards.parts]
-    counts = sum((shards.counts for shards in several), Counts())
+    counts = sum((shards.counts for shards in several), ShardCounts())
     digest = hashlib.sha256("".join(shards.digest for shards in several).encode())
     return Shards(parts, counts, digest=digest.hexdigest())
 
 
 def check_part(folder: Path, record: Mapping[str, Any]) -> bool:
-    """Say whether a part's files are all there and whole."""
+    """Return whether a part's files are all present and intact."""
     try:
         _open_part(folder, record, verify=True)
     except (DataError, KeyError, TypeError):
@@ -211,14 +210,14 @@ def _open_part(folder: Path, record: Mapping[str, Any], *, verify: bool) -> dict
             size = path.stat().st_size
             if size != expected["bytes"]:
                 problem = f"expected {expected['bytes']} bytes, found {size}"
-                raise DataError(f"{path}: {problem}; build the shards anew or copy them again")
+                raise DataError(f"{path}: {problem}; build the shards or copy them again")
             if verify and _file_digest(path) != expected["sha256"]:
-                problem = "the checksum is not the manifest's: the file was changed or damaged"
-                raise DataError(f"{path}: {problem}; build the shards anew or copy them again")
+                problem = "its checksum differs from the manifest: it was changed or damaged"
+                raise DataError(f"{path}: {problem}; build the shards or copy them again")
             mapped = np.memmap(path, dtype, "r") if size else np.zeros(0, dtype)
         except OSError as error:
             problem = f"cannot be read ({error.strerror})"
-            raise DataError(f"{path}: {problem}; build the shards anew") from None
+            raise DataError(f"{path}: {problem}; build the shards again") from None
         arrays[kind] = np.asarray(mapped)
     return arrays
 

@@ -1,20 +1,20 @@
-"""A start computed from corpus statistics: an encoder that predicts masked tokens before training.
+"""Initialization from corpus statistics: the encoder predicts masked tokens before training.
 
-The usual random start spends its first tens of millions of tokens on learning what counting
-neighbours gives in seconds: how frequent tokens are, which tokens are alike, and what stands
-beside what. Here these numbers are written into a plain ALBERT:
+A randomly initialized encoder spends its first tens of millions of tokens on learning what counting
+neighbours gives in seconds: how frequent tokens are, which are similar, and which stand next to
+each other. Here these statistics are written into a plain ALBERT:
 
-- output bias: logarithm of each token's share;
-- word vectors: singular vectors of the positive mutual information with near neighbours; some
-  columns are left to positions, which are sine and cosine pairs;
-- query and key of a head: position against position turned by the head's offset, so each head
-  looks at the neighbour at −1, +1, −2, …;
+- output bias: logarithm of each token's frequency;
+- word vectors: singular vectors of the positive PMI with near neighbours; some columns are reserved
+  for positions, which are sine and cosine pairs;
+- query and key of a head: position against position rotated by the head's offset, so each head
+  attends to the neighbour at −1, +1, −2, …;
 - value and output: the best map, of the head's rank, from a neighbour's word vector to what that
   neighbour predicts, written into directions that the input does not use, so that a shared layer
   only adds the same again;
 - the masked-LM head reads those directions.
 
-Feed-forward blocks, the pooler and the sentence-order head start as usual.
+Feed-forward blocks, the pooler and the sentence-order head are initialized at random.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -33,40 +34,40 @@ from torch import Tensor
 from zh_albert.errors import ConfigError
 from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.cooccurrence import NeighbourCounts, pointwise_information
+from zh_albert.pretraining.cooccurrence import CooccurrenceCounts, pointwise_mutual_information
 
 Array = NDArray[np.float64]
 
-_OFFSETS = (-1, 1, -1, 1, -2, 2, -1, 1, -2, 2, -3, 3)  # of heads, in order of worth
+_OFFSETS = (-1, 1, -1, 1, -2, 2, -1, 1, -2, 2, -3, 3)  # of heads, the most useful first
 _MAX_PAIRS = 13  # sine and cosine pairs of a position
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartConfig:
-    """How strongly the statistics are written in."""
+class StatisticsConfig:
+    """Strength of the statistics in the initial weights."""
 
-    sharpness: float = 2.0  # of the heads' position match; 4 looks at one neighbour only
-    output_std: float = 0.5  # of what attention adds, against 1 of the input
-    confidence: float = 0.08  # gain of the masked-LM norm: 1 would be far too sure
-    head_scale: float = 0.3  # of the masked-LM transform: where GELU is nearly linear
-    noise_std: float = 0.02  # of everything not computed, as in the usual start
+    sharpness: float = 2.0  # of the heads' position match; at 4, they attend to one neighbour only
+    output_std: float = 0.5  # of attention's output, relative to 1 of the input
+    confidence: float = 0.08  # gain of the masked-LM norm; 1 would be far too confident
+    head_scale: float = 0.3  # of the masked-LM transform; GELU is nearly linear in this range
+    noise_std: float = 0.02  # of all other weights, as in random initialization
 
 
-def start_from_statistics(
+def initialize_from_statistics(
     model: AlbertForPretraining,
-    counts: NeighbourCounts,
+    counts: CooccurrenceCounts,
     special_ids: Sequence[int],
-    config: StartConfig,
+    config: StatisticsConfig,
     *,
     seed: int = 0,
 ) -> None:
     """Write corpus statistics into a model, in place.
 
     Args:
-        model: Freshly made (its random feed-forward blocks are kept); google's embedding layout.
+        model: Freshly made (its random feed-forward blocks are kept), in google's embedding layout.
         counts: Of the corpus it will be trained on, up to offset 3.
         special_ids: Ids of special tokens; their vectors predict nothing.
-        config: See there.
+        config: Strength of the statistics.
         seed: Of the singular value decomposition and the noise.
 
     Raises:
@@ -74,14 +75,15 @@ def start_from_statistics(
     """
     sizes = model.encoder.config
     if sizes.embedding_layout != "google" or sizes.norm_position != "post":
-        raise ConfigError("a start from statistics needs the google layout and post-norm")
+        raise ConfigError("an initialization from statistics needs the google layout and post-norm")
     head_width = sizes.hidden_size // sizes.num_attention_heads
     pairs = min(_MAX_PAIRS, head_width // 2, sizes.embedding_size // 4)
-    meaning = sizes.embedding_size - 2 * pairs  # columns of a word's meaning
+    meaning = sizes.embedding_size - 2 * pairs  # columns for the meaning of a word
     if sizes.hidden_size < sizes.embedding_size + meaning:
         raise ConfigError(
-            f"a start from statistics needs hidden_size >= {sizes.embedding_size + meaning} at "
-            f"embedding_size {sizes.embedding_size}, got {sizes.hidden_size}"
+            "an initialization from statistics needs hidden_size >= "
+            f"{sizes.embedding_size + meaning} at embedding_size {sizes.embedding_size}, got "
+            f"{sizes.hidden_size}"
         )
     rng = np.random.default_rng(seed)
     words = _word_vectors(counts, meaning, seed)
@@ -90,8 +92,8 @@ def start_from_statistics(
     words[list(special_ids)] = _silent_direction(maps) * math.sqrt(meaning)
 
     basis = np.linalg.qr(rng.standard_normal((sizes.hidden_size, sizes.hidden_size)))[0]
-    into = basis[:, : sizes.embedding_size]  # where the embeddings go
-    free = basis[:, sizes.embedding_size : sizes.embedding_size + meaning]  # where predictions go
+    into = basis[:, : sizes.embedding_size]  # directions of the embeddings
+    free = basis[:, sizes.embedding_size : sizes.embedding_size + meaning]  # of the predictions
     stretch = math.sqrt(sizes.hidden_size / sizes.embedding_size)
 
     embeddings = model.encoder.embeddings
@@ -129,7 +131,7 @@ def start_from_statistics(
 
 @dataclass(frozen=True)
 class _Wiring:
-    """Where hidden states hold words and positions, and where predictions are written."""
+    """Directions in which hidden states hold words and positions, and those for predictions."""
 
     read_word: Array  # (meaning, hidden)
     read_place: Array  # (2 * pairs, hidden)
@@ -145,7 +147,7 @@ class _Wiring:
     ) -> tuple[Array, Array, Array, Array]:
         """Return query, key, value and output matrices. Shape of each: (hidden, hidden).
 
-        Heads of the same offset share its map: each takes the next singular vectors.
+        Heads with the same offset divide its map: each uses the next singular vectors.
         """
         hidden, (meaning, places) = self.write.shape[0], (len(self.read_word), len(self.read_place))
         query, key, value, output = (np.zeros((hidden, hidden)) for _ in range(4))
@@ -164,12 +166,12 @@ class _Wiring:
         return query, key, value, output
 
 
-def _word_vectors(counts: NeighbourCounts, width: int, seed: int) -> Array:
-    """Singular vectors of weighted positive information at ±1, ±2; every row has unit variance."""
+def _word_vectors(counts: CooccurrenceCounts, width: int, seed: int) -> Array:
+    """Return singular vectors of weighted positive PMI at ±1, ±2; every row has unit variance."""
     share = np.maximum(counts.unigrams, 0.5) / counts.unigrams.sum()
-    tables = [pointwise_information(counts, offset, positive=True) for offset in (-2, -1, 1, 2)]
+    pmi = partial(pointwise_mutual_information, counts, positive=True)
     context = sparse.diags(share**0.375)
-    wide = sparse.hstack([table @ context for table in tables]).tocsr()
+    wide = sparse.hstack([pmi(offset) @ context for offset in (-2, -1, 1, 2)]).tocsr()
     weighted = sparse.diags(share**0.25) @ wide
     left, strength, _ = randomized_svd(weighted, width, n_iter=4, random_state=seed)
     vectors: Array = left * np.sqrt(strength)
@@ -180,12 +182,12 @@ def _word_vectors(counts: NeighbourCounts, width: int, seed: int) -> Array:
     return result
 
 
-def _prediction_map(counts: NeighbourCounts, words: Array, offset: int) -> Array:
-    """Return the matrix A for which ``w_b · A w_a`` comes nearest to the information of b and a.
+def _prediction_map(counts: CooccurrenceCounts, words: Array, offset: int) -> Array:
+    """Return the matrix A that minimizes the error of ``w_b · A w_a`` against the PMI of b and a.
 
-    Weighted least squares: a frequent token's column matters more. Shape: (width, width).
+    Weighted least squares, with more weight on frequent tokens. Shape: (width, width).
     """
-    information = pointwise_information(counts, offset, positive=False)
+    information = pointwise_mutual_information(counts, offset, positive=False)
     share = counts.unigrams / counts.unigrams.sum()
     weight = share**0.5
     scaled = words * weight[:, None]
@@ -196,20 +198,20 @@ def _prediction_map(counts: NeighbourCounts, words: Array, offset: int) -> Array
 
 
 def _silent_direction(maps: dict[int, Array]) -> Array:
-    """Return the unit vector from which the maps predict least; for tokens that say nothing."""
+    """Return the unit vector that the maps attenuate most, for tokens that predict nothing."""
     return np.asarray(np.linalg.svd(np.concatenate(list(maps.values())))[2][-1])
 
 
 def _turned(angles: Array) -> Array:
-    """Return the matrix that moves a position's cosine and sine columns on by ``angles``."""
+    """Return the matrix that rotates a position's cosine and sine columns by ``angles``."""
     cosine, sine = np.diag(np.cos(angles)), np.diag(np.sin(angles))
     return np.block([[cosine, -sine], [sine, cosine]])
 
 
 def _output_scale(
-    words: Array, maps: dict[int, Array], counts: NeighbourCounts, std: float, width: int
+    words: Array, maps: dict[int, Array], counts: CooccurrenceCounts, std: float, width: int
 ) -> float:
-    """Return the factor that gives what attention adds the standard deviation ``std``."""
+    """Return the factor that gives attention's output the standard deviation ``std``."""
     share = counts.unigrams / counts.unigrams.sum()
     power = sum(float((share[:, None] * (words @ matrix.T) ** 2).sum()) for matrix in maps.values())
     return std * math.sqrt(width / power)

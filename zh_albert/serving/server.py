@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvicorn
 
-from zh_albert.checkpoints.resolve import locate
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.errors import ConfigError, ZhAlbertError
 from zh_albert.inference.loading import load
 from zh_albert.runtimes.exported import exported_precision
@@ -62,7 +62,7 @@ def open_model(model: str) -> AnyPredictor:
     In fp32, unless it was exported for something else: in bf16 what a text is answered would
     depend on the texts beside it. In int8 each is answered as it is alone.
     """
-    precision = exported_precision(locate(model)) or "fp32"
+    precision = exported_precision(resolve_model(model)) or "fp32"
     predictor = load(model, precision=precision, batch_invariant=True)
     list(predictor.stream([predictor.form.example_content()]))
     return predictor

@@ -16,7 +16,7 @@ from zh_albert.runtimes.selection import Runtimes
 from zh_albert.tasks.batched_inference import predicted_outputs
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
-from zh_albert.training.linear_probe import Standard
+from zh_albert.training.linear_probe import Standardization
 from zh_albert.training.stages import watched
 
 _SPREAD = 0.5  # of what goes into the pooler's tanh: nearly linear, and not small
@@ -47,7 +47,7 @@ def probe_pooler(
     pooler = module.encoder.pooler
     with torch.no_grad():
         if module.pooling == "mean":
-            mean, spread = Standard.of(vectors)
+            mean, spread = Standardization.of(vectors)
             pooler.weight.copy_(torch.diag(_SPREAD / spread))
             pooler.bias.copy_(-_SPREAD * mean / spread)
         return torch.tanh(pooler(vectors))

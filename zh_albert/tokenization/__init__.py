@@ -1,1 +1,1 @@
-"""Text in, token ids and character offsets out."""
+"""Tokenization: text to token ids and character offsets."""

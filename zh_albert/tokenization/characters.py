@@ -1,6 +1,6 @@
-"""What kind of character one is, and changes that keep a string's length.
+"""Character classes, and replacements that keep a string's length.
 
-Lengths are kept so that offsets into the changed string are offsets into the user's own.
+The length is kept so that offsets into the changed string are offsets into the user's own.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _FOLDABLE = re.compile(f"[{re.escape(''.join(map(chr, _FOLDED)))}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 CHINESE_BLOCKS = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x323AF), (0xF900, 0xFAFF))
 CHINESE = "".join(f"{chr(first)}-{chr(last)}" for first, last in CHINESE_BLOCKS)
-"""Chinese characters, as what stands between the brackets of a regular expression."""
+"""Chinese characters, for use within the brackets of a regular expression."""
 
 
 def fold_width(text: str) -> str:
-    """Make full-width letters, digits and symbols ASCII, one character for one.
+    """Convert full-width letters, digits and symbols to ASCII, one character for one.
 
-    Marks that are Chinese punctuation in this width (！（），：；？～) stay.
+    Punctuation that is full-width in Chinese (！（），：；？～) is kept.
 
     >>> fold_width("ＡＢＣ１００％，好！")
     'ABC100%，好！'
@@ -38,7 +38,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def lower(text: str) -> str:
-    """Make letters small where that keeps the length (not İ)."""
+    """Convert letters to lower case where that keeps the length (not İ)."""
     lowered = text.lower()
     if len(lowered) == len(text):  # İ, the one exception, becomes two
         return lowered
@@ -46,7 +46,7 @@ def lower(text: str) -> str:
 
 
 def is_chinese(character: str) -> bool:
-    """Say whether a character is a Chinese one (punctuation is not).
+    """Return whether a character is Chinese (punctuation is not).
 
     >>> is_chinese("中"), is_chinese("𠮷"), is_chinese("。"), is_chinese("カ")
     (True, True, False, False)
@@ -56,12 +56,12 @@ def is_chinese(character: str) -> bool:
 
 
 def is_letter(character: str) -> bool:
-    """Say whether a character is a letter, digit or combining mark, and not Chinese."""
+    """Return whether a character is a letter, digit or combining mark, and not Chinese."""
     return unicodedata.category(character)[0] in "LNM" and not is_chinese(character)
 
 
 def is_space(character: str) -> bool:
-    r"""Say whether BERT's normaliser takes a character for a space.
+    r"""Return whether BERT's normalizer treats a character as a space.
 
     >>> [is_space(c) for c in " \u3000\n\x1c"]
     [True, True, True, False]

@@ -1,4 +1,4 @@
-"""What a tokenizer gives back, and how model inputs are made of it; knows no vocabulary."""
+"""Encoded texts and model inputs made of them, independent of any vocabulary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zh_albert.errors import ConfigError
 
 
 class SpecialIds(NamedTuple):
-    """Ids of the five tokens that no text can produce, but for ``unk``."""
+    """Ids of the five special tokens; except for ``unk``, no text can produce them."""
 
     pad: int
     unk: int
@@ -27,9 +27,9 @@ class SpecialIds(NamedTuple):
 class Encoding:
     """The tokens of one text, without special tokens.
 
-    ``offsets[i]`` are the characters (code points, half-open) of the caller's own string that
-    token ``i`` stands for. They ascend and do not overlap, but for tokens that share a character
-    which normalises to several.
+    ``offsets[i]`` is the range of characters (code points, half-open) of the caller's own string
+    that token ``i`` stands for. They ascend and do not overlap, except for tokens that share a
+    character whose normalized form has several.
     """
 
     ids: list[int]
@@ -44,7 +44,8 @@ class Encoding:
         return Encoding(self.ids[chosen], self.offsets[chosen])
 
     def tokens_at(self, start: int, end: int) -> range:
-        """Return the tokens that share a character with ``start`` to ``end``; may be empty.
+        """Return the tokens that share a character with the range from ``start`` to ``end``; may be
+        empty.
 
         >>> Encoding([7, 8, 9], [(0, 1), (2, 6), (6, 7)]).tokens_at(3, 7)
         range(1, 3)
@@ -56,7 +57,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class ModelInput:
-    """One sequence as the model reads it: ``[CLS] first [SEP]``, then ``second [SEP]`` if a pair.
+    """Input sequence of the model: ``[CLS] first [SEP]``, then ``second [SEP]`` if it is a pair.
 
     ``first`` and ``second`` are the positions of the two texts' tokens in ``token_ids``.
     """
@@ -71,20 +72,20 @@ class ModelInput:
 
 
 class PaddedBatch(NamedTuple):
-    """A rectangle of inputs. Shape of each: (batch, length)."""
+    """A padded batch of inputs. Shape of each: (batch, length)."""
 
     token_ids: NDArray[np.int64]
     type_ids: NDArray[np.int64]
     mask: NDArray[np.bool_]  # True where a token may be attended to
 
 
-INPUT_NAMES = PaddedBatch._fields  # what every network takes, in this order
+INPUT_NAMES = PaddedBatch._fields  # the arguments of every network, in this order
 
 
 def build_input(
     special: SpecialIds, first: Sequence[int], second: Sequence[int] | None = None
 ) -> ModelInput:
-    """Put special tokens around one text's ids or a pair's; nothing is cut.
+    """Add special tokens to the ids of one text or a pair; nothing is truncated.
 
     >>> build_input(SpecialIds(pad=0, unk=1, cls=2, sep=3, mask=4), [7, 8], [9])
     ModelInput(token_ids=[2, 7, 8, 3, 9, 3], type_ids=[0, 0, 0, 0, 1, 1], first=range(1, 3), \
@@ -102,12 +103,12 @@ second=range(4, 5))
 
 
 def truncate_pair(first: int, second: int, max_tokens: int) -> tuple[int, int]:
-    """Return how many tokens of each text fit when the longer one always gives way.
+    """Return the number of tokens to keep of each text if the longer one is truncated first.
 
     Args:
         first: Tokens of the first text.
         second: Tokens of the second text.
-        max_tokens: Room for both together, special tokens not counted.
+        max_tokens: Limit of both together, special tokens excluded.
 
     Raises:
         ConfigError: If ``max_tokens`` is negative.
@@ -130,15 +131,15 @@ def truncate_pair(first: int, second: int, max_tokens: int) -> tuple[int, int]:
 
 
 def windows(encoding: Encoding, max_tokens: int, stride: int) -> list[range]:
-    """Cut a text into overlapping windows that together hold every token.
+    """Divide a text into overlapping windows that together contain every token.
 
-    Each window shares ``stride`` tokens with the one before. The last is moved back until it is
-    full, so that it has as much context as the others; it can share more.
+    Each window shares ``stride`` tokens with the previous one. The last one is moved back until it
+    is full, so that it has as much context as the others; it may share more.
 
     Args:
         encoding: The tokens of one text.
-        max_tokens: Tokens in a window, special tokens not counted; at least 1.
-        stride: Tokens shared by neighbours, from 0 to ``max_tokens - 1``.
+        max_tokens: Tokens in a window, special tokens excluded; at least 1.
+        stride: Tokens shared by neighbouring windows, from 0 to ``max_tokens - 1``.
 
     Returns:
         Token ranges in order; exactly one if the text fits (an empty one for an empty text).
@@ -163,13 +164,13 @@ def windows(encoding: Encoding, max_tokens: int, stride: int) -> list[range]:
 def pad(
     batch: Sequence[ModelInput], pad_id: int, *, multiple_of: int = 1, at_most: int | None = None
 ) -> PaddedBatch:
-    """Fill inputs up to the longest, on the right.
+    """Pad inputs to the length of the longest, on the right.
 
     Args:
         batch: Inputs of any lengths.
         pad_id: The id of ``[PAD]``; padding has type 0.
         multiple_of: The length is rounded up to a multiple, so that few shapes occur.
-        at_most: But not beyond this.
+        at_most: Limit of the rounding.
     """
     longest = max(map(len, batch), default=0)
     length = -(-longest // multiple_of) * multiple_of

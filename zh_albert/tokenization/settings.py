@@ -1,4 +1,4 @@
-"""``tokenizer_config.json``: what goes with a vocabulary, named as in ``transformers``."""
+"""``tokenizer_config.json``: settings of a tokenizer, named as in ``transformers``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONFIG_NAME = "tokenizer_config.json"
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """Read a model folder's tokenizer settings; no file means no settings.
+    """Read a model folder's tokenizer settings; a missing file means no settings.
 
     Raises:
         DataError: If the file is not UTF-8 or not a JSON object.
@@ -38,7 +38,7 @@ def write_settings(settings: Mapping[str, Any]) -> bytes:
 def flag(
     settings: Mapping[str, Any], name: str, default: bool, *, source: Path | str = CONFIG_NAME
 ) -> bool:
-    """Return one setting that is true or false; absent or null, it is the default.
+    """Return a setting that is true or false; if absent or null, the default.
 
     Raises:
         ConfigError: If it is something else.

@@ -1,4 +1,6 @@
-"""Traditional characters read as simplified ones, by OpenCC; offsets stay the caller's."""
+"""Encoding of traditional characters as simplified ones, by OpenCC, with offsets into the
+original.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def simplifier() -> Any:
 def encode_simplified(tokenizer: Tokenizer, texts: Iterable[str]) -> list[Encoding]:
     """Encode texts as if they were written in simplified characters.
 
-    Offsets index the texts as they are, so what is found in them is a slice of the original.
+    Offsets index the original texts, so any span found in them is a slice of the original.
 
     Raises:
         MissingExtraError: If OpenCC is not installed.
@@ -37,12 +39,12 @@ def encode_simplified(tokenizer: Tokenizer, texts: Iterable[str]) -> list[Encodi
     convert = simplifier().convert
     result = []
     for text in texts:
-        original = replace_surrogates(text)  # UTF-8, in which OpenCC reads, cannot hold them
+        original = replace_surrogates(text)  # OpenCC reads UTF-8, which cannot hold them
         converted: str = convert(original)
-        if len(converted) == len(original):  # one for one: offsets are the same
+        if len(converted) == len(original):  # one character for one: same offsets
             result.append(tokenizer.encode(converted))
             continue
-        # Character by character it is always known what became of which.
+        # Converted one by one, each original character is known.
         pieces = [convert(character) for character in original]
         encoding = tokenizer.encode("".join(pieces))
         origin = [place for place, piece in enumerate(pieces) for _ in piece]

@@ -1,4 +1,4 @@
-"""Which rows of a vocabulary text can become, and which it never does."""
+"""Sets of vocabulary rows: those that text can produce, and special ones."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from zh_albert.tokenization.encoding import SpecialIds
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.wordpiece import CONTINUATION
 
-_NOT_TEXT = re.compile(r"\[\w+\]|<.+>")  # [unused7], <s>: no text becomes one
+_NOT_TEXT = re.compile(r"\[\w+\]|<.+>")  # [unused7], <s>: not produced by any text
 
 
 class TokenSets(NamedTuple):
-    """What masking, and filling masks, has to know of a vocabulary."""
+    """Rows of a vocabulary that masking, and filling masks, need."""
 
     special: SpecialIds
-    plain: NDArray[np.uint16]  # ids a text can become: what replacements are drawn from
+    plain: NDArray[np.uint16]  # ids that text can produce; random replacements are drawn from them
 
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> TokenSets:
-        """Sort out special and unused rows, and ``##字``, which no Chinese text becomes.
+        """Exclude special and unused rows, and ``##字``, which no Chinese text produces.
 
         Raises:
-            ConfigError: If nothing is left.
+            ConfigError: If no row is left.
         """
         rows = tokenizer.tokens(range(tokenizer.vocab_size))
         special = set(tokenizer.special)
@@ -40,5 +40,5 @@ class TokenSets(NamedTuple):
             and not (row.startswith(CONTINUATION) and len(row) == 3 and is_chinese(row[2]))
         ]
         if not plain:
-            raise ConfigError("the vocabulary has no row but special and unused ones")
+            raise ConfigError("the vocabulary has only special and unused rows")
         return cls(tokenizer.special, np.array(plain, np.uint16))

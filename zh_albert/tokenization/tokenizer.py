@@ -1,4 +1,4 @@
-"""The interface all tokenizers share, and which of them a model folder wants."""
+"""Interface of all tokenizers, and the choice of the one that a model folder needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 
 
 class Tokenizer(Protocol):
-    """Text in, token ids and character offsets out: the WordPiece or the unigram tokenizer."""
+    """Text to token ids and character offsets: the WordPiece or the unigram tokenizer."""
 
     @property
     def special(self) -> SpecialIds:
@@ -28,16 +28,16 @@ class Tokenizer(Protocol):
         """Number of ids."""
 
     def encode(self, text: str) -> Encoding:
-        """Cut one text into tokens; no special tokens are added."""
+        """Tokenize one text; no special tokens are added."""
 
     def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
-        """Encode texts one by one, in order."""
+        """Tokenize several texts, in order."""
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Return the vocabulary rows of ``ids``."""
 
     def text(self, ids: Sequence[int]) -> str:
-        """Return what ``ids`` spell, as near as they tell."""
+        """Return the text of ``ids``, as far as they determine it."""
 
     def to_config(self) -> dict[str, Any]:
         """Return the settings as ``transformers`` names them."""
@@ -56,7 +56,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     """Read a model folder's tokenizer: ``vocab.txt``, else ``spiece.model``.
 
     The vocabulary is used as it is. Settings come from ``tokenizer_config.json`` if it is there;
-    without it text is lowercased and full-width characters are left alone.
+    without it, text is lowercased and full-width characters are unchanged.
 
     Raises:
         CheckpointError: If the folder does not exist or holds neither file.

@@ -1,4 +1,4 @@
-"""SentencePiece unigram behind the same interface as WordPiece."""
+"""SentencePiece unigram tokenizer with the same interface as WordPiece."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from zh_albert.tokenization.encoding import Encoding, SpecialIds
 from zh_albert.tokenization.settings import CONFIG_NAME, flag, write_settings
 
 FILE_NAME = "spiece.model"
-_SPACE = "\u2581"  # how SentencePiece writes a space
+_SPACE = "\u2581"  # SentencePiece's symbol for a space
 _PAD_NAMES = ("<pad>", "[PAD]")
 
 
 class UnigramTokenizer:
-    """Text in, token ids and offsets out, by a SentencePiece model.
+    """Text to token ids and offsets, by a SentencePiece model.
 
-    Offsets are exact also where the model's own normalisation changes a string's length: pieces
-    made of one character share it. A leading ``▁`` that stands for no character has an empty
-    offset, and a piece's offset does not take in the space before its word.
+    Offsets are exact even where the model's normalization changes a string's length: pieces of the
+    same character share it. A leading ``▁`` that stands for no character has an empty offset, and a
+    piece's offset excludes the space before its word.
 
     Args:
         model: The content of a ``spiece.model``.
-        lowercase: Make letters small first, as ALBERT's published models want it.
-        source: Where the model comes from; named in errors.
+        lowercase: Convert text to lower case first, as ALBERT's published models require.
+        source: Origin of the model, named in errors.
 
     Raises:
         MissingExtraError: If sentencepiece is not installed.
@@ -56,17 +56,17 @@ class UnigramTokenizer:
         return int(self._processor.get_piece_size())
 
     def encode(self, text: str) -> Encoding:
-        """Cut one text into tokens; no special tokens are added. An empty text has none."""
+        """Tokenize one text; no special tokens are added. An empty text has none."""
         text = replace_surrogates(text)
         if self.lowercase:
             text = lower(text)
         found = self._processor.encode(text, return_type="offset_mapping")
-        # A model can hold [MASK] as a piece that text matches; typed, it stays text.
+        # A model may have [MASK] as a piece that text matches; in a user's text it is not special.
         ids = [self.special.unk if i in self._reserved else i for i in found["ids"]]
         return Encoding(ids, _shared_offsets(text, found["pieces"], found["offsets"]))
 
     def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
-        """Encode texts one by one, in order."""
+        """Tokenize several texts, in order."""
         return [self.encode(text) for text in texts]
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
@@ -74,7 +74,7 @@ class UnigramTokenizer:
         return [self._processor.id_to_piece(token_id) for token_id in ids]
 
     def text(self, ids: Sequence[int]) -> str:
-        """Return what ``ids`` spell; spaces around it are dropped."""
+        """Return the text of ``ids``, without spaces around it."""
         return str(self._processor.decode(list(ids))).strip()
 
     def to_config(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class UnigramTokenizer:
     def from_config(
         cls, model: bytes, config: Mapping[str, Any], *, source: Path | str = FILE_NAME
     ) -> UnigramTokenizer:
-        """Make a tokenizer from the settings ``to_config`` wrote, or a published file's.
+        """Return a tokenizer with the settings from ``to_config``, or from a published file.
 
         Raises:
             ConfigError: If a setting has the wrong type.
@@ -98,7 +98,7 @@ class UnigramTokenizer:
         """Return the files of a model folder, by name.
 
         Args:
-            max_tokens: The model's window, special tokens counted.
+            max_tokens: The model's window, special tokens included.
         """
         config = {"tokenizer_class": "AlbertTokenizer", "model_max_length": max_tokens}
         return {FILE_NAME: self.model, CONFIG_NAME: write_settings(config | self.to_config())}
@@ -124,10 +124,10 @@ _NEEDED = ("[CLS]", "[SEP]", "[MASK]")
 def _shared_offsets(
     text: str, pieces: Sequence[str], offsets: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Give each piece the characters it stands for.
+    """Return the characters of each piece.
 
-    The library gives a character that became several pieces to the last of them, and nothing to
-    the others; and the space before a word to the word.
+    For a character with several pieces, the library assigns it to the last of them and nothing to
+    the others; and it assigns the space before a word to the word.
     """
     result: list[tuple[int, int]] = []
     following = (0, 0)

@@ -1,4 +1,4 @@
-"""The vocabulary file ``vocab.txt``: one token a line, the line number (from 0) is the id."""
+"""Vocabulary file ``vocab.txt``: one token per line; its id is the line number, from 0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE_NAME = "vocab.txt"
 
 
 class Vocabulary:
-    """Tokens and their ids; checked when made, not changed afterwards.
+    """Tokens and their ids; validated on construction and immutable.
 
     Args:
         tokens: In the order of their ids.
@@ -37,7 +37,7 @@ class Vocabulary:
             if not token:
                 raise DataError.at(source, line, "expected a token, found an empty line")
             if token in self.ids:
-                problem = f"token {token!r} already stands in line {self.ids[token] + 1}"
+                problem = f"token {token!r} is also in line {self.ids[token] + 1}"
                 raise DataError.at(source, line, problem, hint="Each token needs one id")
             self.ids[token] = token_id
         missing = [token for token in SPECIAL_TOKENS if token not in self.ids]
@@ -48,7 +48,7 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: Path) -> Vocabulary:
-        """Read a vocabulary file as it is: no token is added, dropped or stripped.
+        """Read a vocabulary file without adding, dropping or stripping any token.
 
         Raises:
             DataError: If the file is missing, not UTF-8, or not a vocabulary; see the class.
@@ -57,7 +57,7 @@ class Vocabulary:
 
     @classmethod
     def parse(cls, content: bytes, source: Path | str) -> Vocabulary:
-        """Read the content of a vocabulary file.
+        """Parse the content of a vocabulary file.
 
         Raises:
             DataError: See ``read``.
@@ -81,6 +81,8 @@ class Vocabulary:
 
 @cache
 def default_vocabulary() -> Vocabulary:
-    """Return this project's own vocabulary, made by ``zh-corpora vocab`` and shipped with it."""
+    """Return this project's own vocabulary, made by ``zh-corpora vocab`` and part of the
+    package.
+    """
     with resources.as_file(resources.files(__package__) / FILE_NAME) as path:
         return Vocabulary.read(path)

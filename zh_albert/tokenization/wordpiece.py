@@ -1,9 +1,9 @@
 """BERT's Chinese WordPiece with offsets into the user's own string.
 
-The ``tokenizers`` library decides every token. What is ours is a short cut for the bulk of Chinese
-text: a character that always forms a word of its own (a Chinese character, a punctuation mark) has
-an id that a table knows, so only the runs in between (English, digits, emoji, anything odd) are
-handed to the library, and its answers for short runs are kept.
+The ``tokenizers`` library defines every token. This module adds a fast path for the bulk of Chinese
+text: a character that is always a word of its own (a Chinese character, a punctuation mark) has its
+id in a table, so only the runs between them (English, digits, emoji and the like) go through the
+library, and its results for short runs are cached.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from zh_albert.tokenization.encoding import Encoding, SpecialIds
 from zh_albert.tokenization.settings import CONFIG_NAME, flag, write_settings
 from zh_albert.tokenization.vocab import FILE_NAME, SPECIAL_TOKENS, UNKNOWN, Vocabulary
 
-CONTINUATION = "##"  # marks a piece that does not begin a word
+CONTINUATION = "##"  # prefix of a piece that does not start a word
 
-_SEPARATORS = " \n\t\r\u3000"  # the common ones; the library sees to the rest
+_SEPARATORS = " \n\t\r\u3000"  # the common ones; the library handles the others
 _MAX_CACHED_RUNS = 50_000
-_MAX_CACHED_CHARACTERS = 24  # of one run; longer ones hardly come back
+_MAX_CACHED_CHARACTERS = 24  # of one run; longer ones rarely recur
 
 
 class WordPieceTokenizer:
-    """Text in, token ids and offsets out; the same ids as BERT's own tokenizer.
+    """Text to token ids and offsets; the same ids as BERT's own tokenizer.
 
-    Text is never read as a special token: a typed ``[MASK]`` is a bracket, a word, a bracket.
+    Text is never read as a special token: a typed ``[MASK]`` is a bracket, a word and a bracket.
 
     Args:
         vocabulary: Used as it is.
-        lowercase: Make letters small and strip accents, as uncased BERT does.
-        strip_accents: Strip accents or not; None: if ``lowercase``.
-        fold_width: Read full-width letters, digits and symbols as ASCII. For our own vocabulary,
+        lowercase: Convert to lower case and strip accents, as uncased BERT does.
+        strip_accents: Whether to strip accents; None: if ``lowercase``.
+        fold_width: Convert full-width letters, digits and symbols to ASCII. For our own vocabulary,
             which has no full-width rows; published ones have them and were trained on them.
     """
 
@@ -61,7 +61,7 @@ class WordPieceTokenizer:
                 vocabulary.ids, unk_token=UNKNOWN, continuing_subword_prefix=CONTINUATION
             )
         )
-        # No special token is registered with the library: it would look for them in the text.
+        # No special token is registered with the library: it would search for them in the text.
         self._library.normalizer = normalizers.BertNormalizer(
             lowercase=lowercase, strip_accents=self.strip_accents
         )
@@ -81,10 +81,10 @@ class WordPieceTokenizer:
         return len(self.vocabulary)
 
     def encode(self, text: str) -> Encoding:
-        """Cut one text into tokens; no special tokens are added. An empty text has none.
+        """Tokenize one text; no special tokens are added. An empty text has none.
 
-        Characters that normalisation drops (controls, U+FFFD, spaces) belong to no token. A word
-        with an unknown character, or of more than 100, is one ``[UNK]``.
+        Characters that normalization drops (controls, U+FFFD, spaces) belong to no token. A word
+        with an unknown character, or of more than 100 characters, is one ``[UNK]``.
         """
         if self.fold_width:
             text = folded(text)
@@ -102,7 +102,7 @@ class WordPieceTokenizer:
         return Encoding(ids, offsets)
 
     def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
-        """Encode texts one by one, in order."""
+        """Tokenize several texts, in order."""
         return [self.encode(text) for text in texts]
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
@@ -110,7 +110,7 @@ class WordPieceTokenizer:
         return [self.vocabulary.tokens[token_id] for token_id in ids]
 
     def text(self, ids: Sequence[int]) -> str:
-        """Return what ``ids`` spell: words of letters apart, everything else side by side."""
+        """Return the text of ``ids``: spaces between words of letters only."""
         spelled = ""
         for row in self.tokens(ids):
             piece = row.removeprefix(CONTINUATION) or row
@@ -131,15 +131,15 @@ class WordPieceTokenizer:
     def from_config(
         cls, vocabulary: Vocabulary, config: Mapping[str, Any], *, source: Path | str = CONFIG_NAME
     ) -> WordPieceTokenizer:
-        """Make a tokenizer from the settings ``to_config`` wrote, or a published file's.
+        """Return a tokenizer with the settings from ``to_config``, or from a published file.
 
         Raises:
-            ConfigError: If a setting has the wrong type, or asks for what this tokenizer does
-                not do (Chinese characters left joined).
+            ConfigError: If a setting has the wrong type, or is not supported (no split of Chinese
+                characters).
         """
         if not flag(config, "tokenize_chinese_chars", True, source=source):
             problem = "tokenize_chinese_chars must be true, found false"
-            raise ConfigError(f"{source}: {problem}; this library reads Chinese by the character")
+            raise ConfigError(f"{source}: {problem}; this library splits Chinese into characters")
         lowercase = flag(config, "do_lower_case", True, source=source)
         return cls(
             vocabulary,
@@ -154,7 +154,7 @@ class WordPieceTokenizer:
         ``transformers`` knows no ``fold_width``: full-width letters differ there.
 
         Args:
-            max_tokens: The model's window, special tokens counted.
+            max_tokens: The model's window, special tokens included.
         """
         names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
         config = {
@@ -178,9 +178,9 @@ class WordPieceTokenizer:
         return result
 
     def _lone_characters(self) -> Iterable[str]:
-        """Yield the rows the library leaves as they are and never joins to a neighbour.
+        """Yield the rows that the library never changes and never joins to a neighbour.
 
-        The library itself is asked, so its Unicode tables decide, not Python's.
+        They are found by running the library, so its Unicode tables apply, not Python's.
         """
         normalize = self._library.normalizer.normalize_str
         split = self._library.pre_tokenizer.pre_tokenize_str
@@ -193,7 +193,9 @@ class WordPieceTokenizer:
 
 
 def _stretch_pattern(lone: Iterable[str]) -> re.Pattern[str]:
-    """Find stretches of lone characters (group 1) and runs of all others; separators fall out."""
+    """Return a pattern for stretches of lone characters (group 1) and runs of others, no
+    separators.
+    """
     chosen = re.escape("".join(lone))
     other = f"[^{chosen}{_SEPARATORS}]+"
     return re.compile(f"([{chosen}]+)|{other}" if chosen else other)

@@ -1,4 +1,4 @@
-"""Whole words as token ranges, for whole-word masking and for showing them."""
+"""Words as token ranges, for whole-word masking and for display."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from zh_albert.errors import MissingExtraError
 from zh_albert.tokenization.characters import is_chinese, is_letter, is_space, replace_surrogates
 
 Cut = Callable[[str], Iterable[str]]
-"""Words of a text in order; joined they are the text."""
+"""Words of a text in order; concatenated they are the text."""
 
 
 class Segmenter(NamedTuple):
-    """A word segmenter and its library's name, so that results can say which one was used."""
+    """A word segmenter and its library's name, so that results can record which one was used."""
 
     name: str
     cut: Cut
@@ -24,8 +24,9 @@ class Segmenter(NamedTuple):
 def segmenter(name: Literal["auto", "rjieba", "jieba"] = "auto") -> Segmenter:
     """Return a word segmenter for Chinese text.
 
-    rjieba is jieba's algorithm and dictionary in Rust: more than ten times as fast, and equal on
-    words with Chinese characters. jieba is the reference, and the fallback of ``"auto"``.
+    rjieba is jieba's algorithm and dictionary in Rust: more than ten times as fast, with equal
+    results for words with Chinese characters. jieba is the reference, and the fallback of
+    ``"auto"``.
 
     Raises:
         MissingExtraError: If the library (for ``"auto"``: both) is not installed.
@@ -43,24 +44,26 @@ def segmenter(name: Literal["auto", "rjieba", "jieba"] = "auto") -> Segmenter:
     except ImportError:
         missing = "jieba" if name == "jieba" else "rjieba"
         raise MissingExtraError.of(missing, "words") from None
-    jieba.setLogLevel(logging.WARNING)  # it tells how long its dictionary took, on standard error
+    jieba.setLogLevel(logging.WARNING)  # it logs the loading of its dictionary to standard error
     return Segmenter("jieba", jieba.cut)
 
 
 def word_ranges(text: str, offsets: Sequence[tuple[int, int]], cut: Cut) -> list[range]:
     """Group tokens into words.
 
-    The segmenter decides wherever a Chinese character is involved. Elsewhere a run of letters and
-    digits is one word and every other character another, whatever it says: segmenters differ on
-    ``2008-6-1`` or ``Node.js``, and the pieces of an English word belong together.
+    The segmenter decides wherever a Chinese character is involved. Elsewhere, a run of letters and
+    digits is one word and every other character is another, whatever the segmenter returns:
+    segmenters differ on ``2008-6-1`` or ``Node.js``, and the pieces of an English word belong
+    together.
 
     Args:
-        text: What was encoded.
+        text: The text that was encoded.
         offsets: The tokens' characters in ``text``; see ``Encoding``.
         cut: A ``Segmenter``'s.
 
     Returns:
-        Token ranges in order, side by side: every token is in exactly one. Empty for no tokens.
+        Contiguous token ranges in order: every token is in exactly one. Empty if there are no
+        tokens.
 
     >>> cut = lambda text: ["使用", "语言", "模型"]
     >>> word_ranges("使用语言模型", [(i, i + 1) for i in range(6)], cut)
@@ -83,9 +86,9 @@ def word_ranges(text: str, offsets: Sequence[tuple[int, int]], cut: Cut) -> list
 
 
 def _begins_word(text: str, before_end: int, start: int, boundaries: set[int]) -> bool:
-    """Say whether a token from ``start`` begins a word, the one before having ended before it.
+    """Return whether a token at ``start`` starts a word, given the end of the previous token.
 
-    In between can be spaces, and characters that normalisation dropped.
+    Between them there may be spaces, and characters that normalization dropped.
     """
     if start < before_end or not 0 < before_end <= start < len(text):
         return False  # tokens that share a character, or stand for none

@@ -1,1 +1,1 @@
-"""The training loop, its settings and its resumable state."""
+"""Training loop, its settings and its resumable state."""

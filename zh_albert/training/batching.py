@@ -1,7 +1,7 @@
-"""Batches of about equally long texts, cut by a budget of tokens rather than by a count.
+"""Length-bucketed batches, cut by a budget of tokens rather than by a number of texts.
 
-Padding is what slows batches of texts of mixed length: at a fixed batch size of 32 most of the
-work on short Chinese texts would be padding.
+Padding is what slows down batches of texts of mixed length: at a fixed batch size of 32, most of
+the work on short Chinese texts would be padding.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import NamedTuple
 
 from zh_albert.training.resume import seed_for
 
-_POOL = 4096  # texts sorted together: long enough for little padding, short enough to stay random
+_POOL = 4096  # texts sorted by length together: large for little padding, small for randomness
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a text costs in a batch: its windows (rows), each padded to the batch's longest."""
+    """Size of one text in a batch: its windows (rows), each padded to the batch's longest row."""
 
     rows: int
     length: int
 
     def within(self, tokens: int) -> Size:
-        """Return the size with as many windows as fit so many tokens, at least one."""
+        """Return the size reduced to as many windows as fit in ``tokens``, at least one."""
         return Size(max(1, min(self.rows, tokens // self.length)), self.length)
 
 
 def budget_batches(order: Sequence[int], sizes: Sequence[Size], max_tokens: int) -> list[list[int]]:
     """Cut ``order`` into batches whose padded size stays within ``max_tokens``.
 
-    A text that is larger than the budget alone makes a batch of its own.
+    A text that exceeds the budget by itself becomes a batch of its own.
 
     >>> sizes = [Size(1, 10), Size(1, 12), Size(3, 20), Size(1, 20)]
     >>> budget_batches([0, 1, 2, 3], sizes, 30)
@@ -50,13 +50,13 @@ def budget_batches(order: Sequence[int], sizes: Sequence[Size], max_tokens: int)
 
 
 def sorted_batches(sizes: Sequence[Size], max_tokens: int) -> list[list[int]]:
-    """Return batches of texts of like length, shortest first; every index occurs once."""
+    """Return batches of texts of similar length, shortest first; every index occurs once."""
     order = sorted(range(len(sizes)), key=lambda index: (sizes[index].length, sizes[index].rows))
     return budget_batches(order, sizes, max_tokens)
 
 
 def shuffled_batches(sizes: Sequence[Size], max_tokens: int, rng: random.Random) -> list[list[int]]:
-    """Return one epoch's batches: random texts, of like length within a batch, in random order."""
+    """Return one epoch's batches in random order, each of random texts of similar length."""
     order = list(range(len(sizes)))
     rng.shuffle(order)
     batches: list[list[int]] = []
@@ -68,7 +68,7 @@ def shuffled_batches(sizes: Sequence[Size], max_tokens: int, rng: random.Random)
 
 
 class SeededBatch(NamedTuple):
-    """A batch of an epoch: what seeds its chance, and the indices of its texts."""
+    """One batch of an epoch: the seed of its random choices and the indices of its texts."""
 
     seed: int
     texts: list[int]
@@ -77,11 +77,11 @@ class SeededBatch(NamedTuple):
 def seeded_batches(
     sizes: Sequence[Size], batch_tokens: int, *, seed: int, epoch: int
 ) -> list[SeededBatch]:
-    """Return an epoch's batches of texts, in an order that seed and epoch decide.
+    """Return an epoch's batches of texts, in an order determined by seed and epoch.
 
     Args:
-        sizes: What each text costs.
-        batch_tokens: Padded tokens of a batch.
+        sizes: Size of each text.
+        batch_tokens: Tokens of a batch, padding included.
         seed: Of the run.
         epoch: From 0.
     """

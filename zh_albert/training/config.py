@@ -1,4 +1,4 @@
-"""How long, how fast and with what a model is trained."""
+"""Settings of the training loop."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import Literal
 
 from zh_albert.errors import ConfigError
 
-_EPOCHS = range(4, 11)  # that "auto" may mean
-_UPDATES = 80  # that "auto" wants, at least (docs/experiments/few-texts.md)
+_EPOCHS = range(4, 11)  # range of epochs="auto"
+_UPDATES = 80  # minimum that epochs="auto" aims at (docs/experiments/few-texts.md)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
     """Settings of the training loop; the same for fine-tuning, pretraining and distillation."""
 
-    # auto: 4, or up to 10 where texts are so few that 4 make less than 80 updates
+    # auto: 4, or up to 10 where 4 epochs would make fewer than 80 updates
     epochs: int | Literal["auto"] = 3
     max_updates: int | None = None  # stop (and end the decay) here, if earlier
     batch_tokens: int = 4096  # tokens of one forward pass, padding included
     accumulation: int = 1  # forward passes per update and process
     optimizer: Literal["adamw", "lamb"] = "adamw"
     peak_lr: float = 1e-4
-    warmup: float = 0.1  # share of all updates
+    warmup: float = 0.1  # fraction of all updates
     decay: Literal["linear", "polynomial", "constant"] = "linear"
-    decay_power: float = 2.0  # of "polynomial"; 1 would be linear
-    weight_decay: float = 0.01  # on matrices; biases and norms have none
-    beta2: float = 0.98  # second-moment average; short runs want a short memory
+    decay_power: float = 2.0  # exponent of "polynomial"; 1 equals "linear"
+    weight_decay: float = 0.01  # on matrices only, not on biases and norms
+    beta2: float = 0.98  # decay of the second moment; lower than usual, because runs are short
     clip_norm: float = 1.0
-    # bf16: autocast over fp32 master weights; auto: bf16 where it is faster here
+    # bf16: autocast over fp32 master weights; auto: bf16 where this machine is faster in it
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    compile: bool = False  # torch.compile: a minute or more at the start, faster after it
+    compile: bool = False  # torch.compile: starts a minute or more later, then runs faster
     seed: int = 1
-    evaluate_every: int = 0  # updates; 0: at the end of every epoch
+    evaluate_every: int = 0  # updates between evaluations; 0: at the end of every epoch
     save_every_s: float = 60.0  # seconds between saved states; 0: after every update
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class TrainConfig:
             raise ConfigError(f"max_updates must be > 0, got {self.max_updates}")
 
     def epochs_of(self, updates: int) -> int:
-        """Return how many epochs to train, of so many updates each."""
+        """Return the number of epochs to train, given the number of updates in one."""
         if self.epochs != "auto":
             return self.epochs
         return min(max(math.ceil(_UPDATES / max(updates, 1)), _EPOCHS[0]), _EPOCHS[-1])

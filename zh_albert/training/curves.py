@@ -1,4 +1,4 @@
-"""Training curves: what runs left in their metrics files, read and averaged; no torch."""
+"""Training curves, read from the metrics files of runs and averaged; no torch."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from zh_albert.errors import ConfigError, DataError, nearest
 from zh_albert.textio import parse_object, read_lines
 
-_EVENTS = "training/metrics.jsonl"  # what a job writes while it runs
-_CURVE = "curve.jsonl"  # what it leaves beside the model: evaluations alone
+_EVENTS = "training/metrics.jsonl"  # all events of a run
+_CURVE = "curve.jsonl"  # kept beside a trained encoder: its evaluations only
 _NOT_SCORES = {"seconds", "examples", "masked_tokens"}
 
 Unit = Literal["tokens", "updates"]
-Curve = NDArray[np.float64]  # what was read so far, and a value; Shape: (2, points)
+Curve = NDArray[np.float64]  # tokens or updates so far, and values; Shape: (2, points)
 
 
 class Quantity(NamedTuple):
-    """What a curve is of."""
+    """Quantity that a curve shows: a training average or a held-out score."""
 
     part: Literal["training", "held-out"]
     name: str
@@ -31,30 +31,31 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What one run has told so far; runs of one label are drawn as one."""
+    """Points of one run; runs with the same label are drawn as one."""
 
     label: str
     points: dict[Quantity, list[tuple[float, float, float]]] = field(default_factory=dict)
-    """Updates made, tokens read (not a number where nobody counted), value."""
+    """Updates made, tokens read (NaN where they were not counted), value."""
 
     def curve(self, quantity: Quantity, unit: Unit) -> Curve:
-        """Return one curve, empty if there is none."""
+        """Return one curve; empty if the run has no such quantity."""
         rows = np.array(self.points.get(quantity, []), np.float64).reshape(-1, 3)
         return rows[:, [1 if unit == "tokens" else 0, 2]].T
 
 
 def read_run(folder: Path, label: str = "") -> Run:
-    """Read a job's folder, or a model's that keeps its curve.
+    """Read the curves of a run's folder, or of a model folder that keeps its curve.
 
-    A last line that is being written, or was cut by a kill, is left out.
+    A last line that is still being written, or was cut by a kill, is ignored.
 
     Raises:
-        DataError: If there is no such file, it holds something else, or no evaluation yet.
+        DataError: If there is no such file, its content is something else, or it has no evaluation
+            yet.
     """
     path = next((folder / n for n in (_EVENTS, _CURVE) if (folder / n).is_file()), None)
     if path is None:
         raise DataError(
-            f"{folder}: expected a folder that a training wrote ({_EVENTS} or {_CURVE}), "
+            f"{folder}: expected the folder of a training run ({_EVENTS} or {_CURVE}), "
             f"found {'neither' if folder.is_dir() else 'no folder'}"
         )
     run = Run(label=label or folder.resolve().name)
@@ -69,22 +70,22 @@ def read_run(folder: Path, label: str = "") -> Run:
 
 
 def common_unit(runs: Sequence[Run]) -> Unit:
-    """Return ``tokens`` where every point of every run tells how many were read."""
+    """Return ``tokens`` if every point of every run has a token count, else ``updates``."""
     points = (p for run in runs for values in run.points.values() for p in values)
     return "tokens" if all(math.isfinite(tokens) for _, tokens, _ in points) else "updates"
 
 
 def quantities(runs: Sequence[Run], names: Sequence[str] = ()) -> list[Quantity]:
-    """Return what to draw: the training loss and all held-out scores, or what is named.
+    """Return the quantities to draw: the training loss and all held-out scores, or those named.
 
     Raises:
-        ConfigError: If no run has what is named.
+        ConfigError: If no run has one of ``names``.
     """
     found = list(dict.fromkeys(quantity for run in runs for quantity in run.points))
     known = {quantity.name for quantity in found}
     for name in names:
         if name not in known:
-            raise ConfigError(f"no run has {name!r}; {nearest(name, known)}")
+            raise ConfigError(f"no run has a value {name!r}; {nearest(name, known)}")
     if names:
         return [quantity for name in names for quantity in found if quantity.name == name]
     loss = Quantity("training", "loss")
@@ -93,7 +94,7 @@ def quantities(runs: Sequence[Run], names: Sequence[str] = ()) -> list[Quantity]
 
 
 def smoothed(curve: Curve, stretches: int = 80) -> Curve:
-    """Average a curve over so many equal stretches of its axis; empty ones are left out."""
+    """Average a curve over ``stretches`` equal intervals of its axis; empty ones are dropped."""
     x, y = curve
     if x.size <= stretches:
         return curve
@@ -104,17 +105,19 @@ def smoothed(curve: Curve, stretches: int = 80) -> Curve:
 
 
 def mean_curve(curves: Sequence[Curve]) -> Curve:
-    """Average curves over what all of them have read, at the places of the first."""
+    """Average curves over the range that all of them cover, at the points of the first."""
     if len(curves) == 1:
         return curves[0]
-    # Runs of different seeds end some tokens apart: clipped, the last value is not lost.
+    # Runs of different seeds end a few tokens apart; clipping keeps the last value.
     first, last = max(c[0, 0] for c in curves), min(c[0, -1] for c in curves)
     x = np.unique(np.clip(curves[0][0], first, last))
     return np.stack([x, np.mean([np.interp(x, *curve) for curve in curves], axis=0)])
 
 
 def last_means(runs: Sequence[Run]) -> dict[str, dict[str, float]]:
-    """Return where the mean held-out curves of each label end, and ``tokens`` or ``updates``."""
+    """Return the final values of each label's mean held-out curves, and their ``tokens`` or
+    ``updates``.
+    """
     unit = common_unit(runs)
     found: dict[str, dict[str, float]] = {}
     for label in dict.fromkeys(run.label for run in runs):
@@ -138,7 +141,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 return
             raise
         if not isinstance(row.get("update"), int):
-            hint = "Give a folder that a training wrote"
+            hint = "Give the folder of a training run"
             raise DataError.at(path, number, "expected 'update', found none", hint=hint)
         yield row
 
@@ -151,7 +154,7 @@ def _values(row: dict[str, Any]) -> Iterator[tuple[Quantity, float]]:
         case "evaluation":
             for name, value in row["metrics"].items():
                 yield Quantity("held-out", name), float(value)
-        case None:  # of a model's curve
+        case None:  # a line of curve.jsonl
             for name, value in row.items():
                 if name not in ("update", "tokens"):
                     yield Quantity("held-out", name), float(value)

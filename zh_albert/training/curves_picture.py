@@ -1,4 +1,4 @@
-"""Training curves as a picture, with matplotlib (extra ``plots``)."""
+"""Figures of training curves, with matplotlib (extra ``plots``)."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Told apart by the colour-blind, too. Source: Okabe and Ito, "Color Universal Design" (2008).
+# Distinct to colour-blind readers, too. Source: Okabe and Ito, "Color Universal Design" (2008).
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#000000")
 _INK, _GREY, _GRID = "#333333", "#767676", "#E6E6E6"
-_GAP = 0.08  # of a panel's height: the least between two labels
+_GAP = 0.08  # minimum distance between two labels, as a fraction of the panel's height
 _FRACTIONS = ("accuracy", "f1", "precision", "recall")
 
 
 def draw_curves(runs: Sequence[Run], names: Sequence[str] = ()) -> Figure:
-    """Draw the training loss and each held-out score over what was read.
+    """Draw the training loss and each held-out score over the tokens or updates of the runs.
 
-    Runs of one label share a colour: a thin line each and a thick one for their mean. Labels stand
-    where the lines end, with the last mean.
+    Runs with the same label share a colour: a thin line for each and a thick one for their mean.
+    Labels are placed at the ends of the lines, with the last mean.
 
     Args:
         runs: At least one.
-        names: What to draw instead: scores, or what was measured in training.
+        names: Quantities to draw instead: scores, or averages measured in training.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
-        ConfigError: If no run has one of ``names``, or there are too many labels to tell apart.
+        ConfigError: If no run has one of ``names``, or there are more labels than colours.
     """
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
@@ -52,7 +52,7 @@ def draw_curves(runs: Sequence[Run], names: Sequence[str] = ()) -> Figure:
     labels = list(dict.fromkeys(run.label for run in runs))
     if len(labels) > len(_COLOURS):
         raise ConfigError(
-            f"{len(labels)} labels are too many to tell apart, expected at most {len(_COLOURS)}: "
+            f"expected at most {len(_COLOURS)} labels, one for each colour, found {len(labels)}: "
             "draw fewer runs, or give runs of one kind the same label (LABEL=RUN)"
         )
     columns = min(2, len(shown))
@@ -72,14 +72,14 @@ def write_picture(figure: Figure, path: Path) -> None:
     """Write a figure as ``.svg`` or ``.png``.
 
     Raises:
-        ConfigError: If the name ends in something else.
+        ConfigError: If the file name has another ending.
     """
     import matplotlib  # noqa: PLC0415  (an extra)
 
     kind = path.suffix.lower().removeprefix(".")
     if kind not in ("svg", "png"):
         raise ConfigError(f"{path}: expected a name that ends in .svg or .png")
-    # In an SVG text stays text, and the same curves give the same bytes.
+    # Text stays text in an SVG, and the same curves produce the same bytes.
     settings = {"svg.fonttype": "none", "svg.hashsalt": "curves"}
     metadata = {"Date": None} if kind == "svg" else {}
     with matplotlib.rc_context(settings), atomic_write(path) as file:
@@ -131,7 +131,7 @@ def _draw_panel(
 
 
 def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Write (value, text, colour) beside a panel, each at its height but none over another."""
+    """Write each (value, text, colour) beside a panel at its height, without overlap."""
     low, high = axes.get_ylim()
     place = -_GAP
     for value, text, colour in sorted(ends):

@@ -1,7 +1,7 @@
-"""What a run tells while it runs, and who listens: the metrics file, TensorBoard, chance watch.
+"""Events of a run and their observers: metrics file, TensorBoard, check for a loss at chance level.
 
-The loop knows only that observers are called; the command line adds a progress display, a demo
-page its curves.
+The training loop only calls observers. The command line adds a progress display, the demo page its
+curves.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from zh_albert.textio import atomic_write
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """After an update. Losses and what else is measured are averages since the last event."""
+    """Event after an update; losses and measurements are averages since the last such event."""
 
     update: int
     total: int
     epoch: int
     tokens: int  # read so far
     loss: float
-    measured: Mapping[str, float] = field(default_factory=dict)  # of the first process
+    measured: Mapping[str, float] = field(default_factory=dict)  # by the first process
     learning_rate: float
     tokens_per_second: float
-    seconds: float  # of training so far, all starts together
+    seconds: float  # of training so far, over all resumed runs
     seconds_left: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """After an evaluation; ``best`` if it is the best so far."""
+    """Event after an evaluation; ``best`` if it is the best so far."""
 
     update: int
     total: int
@@ -45,33 +45,33 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class Warned:
-    """Something a user should know and do."""
+    """Warning that asks the user to act."""
 
     update: int
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
-    """While something else than updates is done: what they need first, or scores on dev."""
+class StageProgress:
+    """Event during work other than updates: preparation before training, scoring on dev."""
 
     update: int = 0
-    what: str  # what is being done, to be shown
+    what: str  # name of the work, for display
     done: int
     total: int
     per_second: float
     seconds_left: float
 
 
-Event = Stage | Progress | Evaluation | Warned
+Event = StageProgress | Progress | Evaluation | Warned
 Observer = Callable[[Event], None]
 
 
 class MetricsFile:
     """Append every event to ``metrics.jsonl``.
 
-    A resumed run drops what was written after the state it starts from, so the file reads as if
-    the run had never stopped.
+    A resumed run drops the lines after the state it starts from, so the file reads as if the run
+    had never stopped.
     """
 
     def __init__(self, path: Path, *, resumed_update: int) -> None:
@@ -82,7 +82,7 @@ class MetricsFile:
             for line in path.read_bytes().splitlines(keepends=True):
                 try:
                     row = json.loads(line)
-                except ValueError:  # a line cut by a kill, perhaps within a character
+                except ValueError:  # a line cut by a kill, possibly within a character
                     continue
                 if row["update"] <= resumed_update:
                     kept.append(line)
@@ -92,15 +92,16 @@ class MetricsFile:
             file.write(b"".join(kept))
 
     def __call__(self, event: Event) -> None:
-        """Write one line; opened each time, so that nothing is lost in a buffer.
+        """Write one line; the file is opened each time, so that nothing is lost in a buffer.
 
-        A warning that every start of a run gives is written once.
+        A warning that is repeated whenever the run is resumed is written once.
         """
         if isinstance(event, Warned):
             if event.text in self._warned:
                 return
             self._warned.add(event.text)
-        row = {"event": type(event).__name__.lower(), **asdict(event)}
+        name = "stage" if isinstance(event, StageProgress) else type(event).__name__.lower()
+        row = {"event": name, **asdict(event)}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
@@ -133,40 +134,40 @@ class TensorBoard:
         self._writer.flush()
 
 
-_MIN_UPDATES = 50  # before that, not having learned means nothing
+_MIN_UPDATES = 50  # a loss at chance level is no warning sign earlier
 
 
 class ChanceWatch:
-    """Say so when training stays where guessing would be, and what usually helps.
+    """Warn when the loss stays at chance level, and suggest what usually helps.
 
     Args:
-        chance_loss: The loss of always answering with the label frequencies (their entropy, nats).
-        peak_lr: Named in the advice.
-        progress: Receives the warning; an observer.
-        patience: Share of the run after which the loss must have left chance.
+        chance_loss: Loss of always predicting the label frequencies (their entropy, in nats).
+        peak_lr: Learning rate, used in the suggestion.
+        progress: Observer that receives the warning.
+        patience: Fraction of the run after which the loss must be below chance level.
     """
 
     def __init__(
         self, chance_loss: float, peak_lr: float, progress: Observer, *, patience: float = 0.25
     ) -> None:
         self._chance, self._peak_lr = chance_loss, peak_lr
-        self._say, self._patience = progress, patience
+        self._progress, self._patience = progress, patience
         self._smoothed = math.nan
-        self._said = False
+        self._warned = False
 
     def __call__(self, event: Event) -> None:
-        """Watch the smoothed loss."""
-        if not isinstance(event, Progress) or self._said:
+        """Update the smoothed loss and warn if it is due."""
+        if not isinstance(event, Progress) or self._warned:
             return
         old = event.loss if math.isnan(self._smoothed) else self._smoothed
         self._smoothed = 0.7 * old + 0.3 * event.loss
         due = max(self._patience * event.total, _MIN_UPDATES)
         if event.update >= due and self._smoothed > 0.98 * self._chance:
-            self._said = True
+            self._warned = True
             text = (
                 f"after {event.update} of {event.total} updates the loss is {self._smoothed:.3f}; "
-                f"guessing gives {self._chance:.3f}: nothing is being learned. Try a lower rate "
+                f"guessing gives {self._chance:.3f}: the model is not learning. Try a lower rate "
                 f"(peak_lr={self._peak_lr / 3:.1e}), a longer warm-up (warmup=0.2), or check that "
                 "labels belong to their texts"
             )
-            self._say(Warned(update=event.update, text=text))
+            self._progress(Warned(update=event.update, text=text))

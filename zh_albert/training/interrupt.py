@@ -1,4 +1,4 @@
-"""Ctrl-C between two updates, never in the middle of one."""
+"""Ctrl-C handling that stops between two updates, never within one."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from contextlib import contextmanager
 
 @contextmanager
 def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether Ctrl-C or SIGTERM came; a second one ends at once.
+    """Yield a function that tells whether Ctrl-C or SIGTERM was received; a second one stops at
+    once.
 
-    Outside the main thread (a demo page that trains) signals are not touched.
+    Outside the main thread (the demo page trains in one) signal handlers are left alone.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    asked = False
+    requested = False
 
-    def ask(*_: object) -> None:
-        nonlocal asked
-        if asked:
+    def request_stop(*_: object) -> None:
+        nonlocal requested
+        if requested:
             raise KeyboardInterrupt
-        asked = True
+        requested = True
 
-    old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    old = {
+        number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
-        yield lambda: asked
+        yield lambda: requested
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)

@@ -1,7 +1,7 @@
-"""A last layer's start: fitted to what the layers below say already, before they learn, too.
+"""Linear-probe initialization: a last layer is fitted on the frozen encoder's outputs first.
 
-A layer of random weights sends random gradients into a trained encoder until it has learned
-something itself, and few texts make few updates (docs/experiments/few-texts.md).
+A randomly initialized layer sends random gradients into a pretrained encoder until it has learned
+something itself, and a small data set allows few updates (docs/experiments/few-texts.md).
 
 Source: Kumar et al. 2022 (arXiv:2202.10054), linear probing before fine-tuning.
 """
@@ -15,39 +15,39 @@ import torch
 from torch import Tensor, nn
 
 _STEPS = 100
-_FEW = 10  # vectors: with as many, half of a direction's variance is its own
+_PRIOR_VECTORS = 10  # weight of the shared variance, as a number of vectors
 
 
-class Standard(NamedTuple):
-    """How vectors are spread. Shape of each: (width,)."""
+class Standardization(NamedTuple):
+    """Mean and standard deviation of vectors. Shape of each: (width,)."""
 
     mean: Tensor
     spread: Tensor
 
     @classmethod
-    def of(cls, vectors: Tensor) -> Standard:
-        """Measure it; where vectors are few, directions are taken to be spread alike.
+    def of(cls, vectors: Tensor) -> Standardization:
+        """Estimate them; with few vectors, each variance is shrunk towards the mean variance.
 
         Args:
             vectors: Shape: (vectors, width).
         """
         variance, number = vectors.var(0, correction=0), len(vectors)
-        shared = (number * variance + _FEW * variance.mean()) / (number + _FEW)
+        shared = (number * variance + _PRIOR_VECTORS * variance.mean()) / (number + _PRIOR_VECTORS)
         return cls(vectors.mean(0), shared.sqrt().clamp(min=1e-3))
 
 
 def fit_linear(
     layer: nn.Linear, vectors: Tensor, loss: Callable[[Tensor], Tensor], *, penalty: float
 ) -> None:
-    """Minimize the loss of a layer's outputs, from zero.
+    """Minimize the mean loss of a layer's outputs by L-BFGS, starting from zero weights.
 
     Args:
         layer: Changed in place.
-        vectors: What goes in. Shape: (vectors, width).
-        loss: All outputs, Shape: (vectors, outputs), → their mean loss.
-        penalty: On half of the squared weights, for directions of a spread of 1.
+        vectors: Inputs of the layer. Shape: (vectors, width).
+        loss: Maps all outputs, Shape: (vectors, outputs), to their mean loss.
+        penalty: L2 penalty on half of the squared weights, for standardized inputs.
     """
-    mean, spread = Standard.of(vectors)
+    mean, spread = Standardization.of(vectors)
     inputs = (vectors - mean) / spread
     weight = torch.zeros_like(layer.weight, requires_grad=True)
     bias = torch.zeros_like(layer.bias, requires_grad=True)

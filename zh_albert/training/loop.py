@@ -30,7 +30,7 @@ from zh_albert.training.precision import SLOW_BF16, computes_faster_in_bf16, set
 from zh_albert.training.resume import (
     RunState,
     load_state,
-    read_position,
+    read_run_state,
     refuse_changed,
     save_state,
     seed_torch,
@@ -156,7 +156,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         settings += f"# processes {accelerator.num_processes}\n"
     optimizer = build_optimizer(model, config)
     position = RunState()
-    if resume and state_folder is not None and (saved := read_position(state_folder)):
+    if resume and state_folder is not None and (saved := read_run_state(state_folder)):
         position, old_settings = saved
         refuse_changed(old_settings, settings)
         load_state(state_folder, model, optimizer)

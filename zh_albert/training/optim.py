@@ -1,8 +1,8 @@
-"""AdamW and LAMB over the two weight-decay groups."""
+"""AdamW and LAMB with two weight-decay groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -13,9 +13,9 @@ from zh_albert.training.config import TrainConfig
 
 
 def build_optimizer(model: nn.Module, config: TrainConfig) -> Optimizer:
-    """Make the optimizer; vectors (biases, norms) and scalars are not decayed.
+    """Return the optimizer; vectors (biases, norms) and scalars have no weight decay.
 
-    The learning rate is set by the loop before every update.
+    The training loop sets the learning rate before every update.
     """
     trained = [p for p in model.parameters() if p.requires_grad]
     groups = [
@@ -29,7 +29,7 @@ def build_optimizer(model: nn.Module, config: TrainConfig) -> Optimizer:
 
 
 class Lamb(Optimizer):
-    """Adam whose step is scaled, per tensor, to the tensor's own length.
+    """Adam with a step scaled, per tensor, to the norm of the tensor.
 
     Moments are bias-corrected; the trust ratio is 1 where the weights or the step are zero, and is
     not clipped.
@@ -50,17 +50,13 @@ class Lamb(Optimizer):
         )
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
-        """Update every parameter that has a gradient."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """Update every parameter that has a gradient; closures are not supported."""
+        assert closure is None
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
                     self._update(parameter, group)
-        return loss
 
     def _update(self, parameter: Tensor, group: dict[str, Any]) -> None:
         state = self.state[parameter]

@@ -1,4 +1,4 @@
-"""What a run computes in: bf16 where the hardware is faster in it, else fp32."""
+"""Numeric precision of a run: bf16 where the hardware is faster in it, else fp32."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from zh_albert.hardware import is_bf16_faster
 from zh_albert.training.config import TrainConfig
 
 SLOW_BF16 = (
-    "this machine multiplies bf16 numbers no faster than fp32, so precision = bf16 is slower here "
-    "than fp32; leave the setting out to train in what is fastest"
+    "this machine is not faster in bf16 than in fp32, so precision = bf16 slows training down; "
+    "leave the setting out to train in the faster one"
 )
 
 
 def computes_faster_in_bf16() -> bool:
-    """Say whether what training runs on, the GPU or else the CPU, is faster in bf16."""
+    """Return whether the training device (the GPU, else the CPU) is faster in bf16."""
     if torch.cuda.is_available():
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return is_bf16_faster()
 
 
 def settled(config: TrainConfig) -> TrainConfig:
-    """Return the settings with "auto" replaced by what it means on this machine."""
+    """Return the settings with ``precision="auto"`` resolved for this machine."""
     if config.precision != "auto":
         return config
     return replace(config, precision="bf16" if computes_faster_in_bf16() else "fp32")

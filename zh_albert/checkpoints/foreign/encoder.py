@@ -1,4 +1,4 @@
-"""What is read from elsewhere: an encoder in our terms, and the pieces its rows stand for."""
+"""Encoder of another architecture, in our terms and over its own vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 
-METASPACE = "▁"  # what a word begins with in SentencePiece vocabularies
+METASPACE = "▁"  # prefix of words in SentencePiece vocabularies
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class ForeignEncoder:
 
     Attributes:
         name: For the model card.
-        licence: Likewise.
-        config: Its sizes in our terms: one group a layer, embeddings as wide as the states.
-        tensors: Under our names, without the ``encoder.`` in front; the word table apart.
+        licence: For the model card.
+        config: Its sizes in our terms: one group per layer, embeddings as wide as hidden states.
+        tensors: By our names, without the prefix ``encoder.`` and without the word table.
         words: Its word vectors. Shape: (vocab, hidden).
-        pieces: What each row of ``words`` stands for.
+        pieces: Token of each row of ``words``.
         special: Our special tokens → rows of theirs.
-        scores: Logarithms of a unigram vocabulary's pieces; None for WordPiece.
-        normalization: Character → what the teacher's tokenizer reads instead.
+        scores: Log probabilities of a unigram vocabulary's pieces; None for WordPiece.
+        normalization: Character → its replacement in the teacher's tokenizer.
     """
 
     name: str
@@ -44,14 +44,14 @@ class ForeignEncoder:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """The row of each piece."""
+        """Row of each piece."""
         return {piece: row for row, piece in enumerate(self.pieces)}
 
     def build(self, words: Tensor | None = None) -> AlbertEncoder:
-        """Return the encoder, over its own rows or over others.
+        """Return the encoder, over its own vocabulary or over another.
 
         Args:
-            words: Word vectors to put in. Shape: (vocab, hidden).
+            words: Word vectors to use instead. Shape: (vocab, hidden).
         """
         words = self.words if words is None else words
         sizes = {**vars(self.config), "vocab_size": len(words)}
@@ -60,18 +60,18 @@ class ForeignEncoder:
         state["embeddings.word.weight"].copy_(words)
         for name, tensor in self.tensors.items():
             state[name].copy_(tensor)
-        with torch.no_grad():  # embeddings need no projection where both widths are the same
+        with torch.no_grad():  # the identity: both widths are the same
             encoder.embeddings.projection.weight.copy_(torch.eye(self.config.hidden_size))
             encoder.embeddings.projection.bias.zero_()
         return encoder
 
     def normalized(self, text: str) -> str:
-        """Return the text as the teacher's tokenizer reads it."""
+        """Return the text as normalized by the teacher's tokenizer."""
         return "".join(self.normalization.get(character, character) for character in text)
 
     @cached_property
     def segmenter(self) -> Tokenizer:
-        """Cuts text into the teacher's pieces; adds nothing."""
+        """Tokenizer for the teacher's pieces, without special tokens."""
         if self.scores is None:
             unknown = "[UNK]"
             model = models.WordPiece(self.rows, unk_token=unknown, max_input_chars_per_word=200)
@@ -85,10 +85,10 @@ class ForeignEncoder:
         return segmenter
 
     def segment(self, text: str) -> list[int]:
-        """Return the rows of a text's pieces, nothing around them."""
+        """Return the rows of a text's pieces, without special tokens."""
         ids: list[int] = self.segmenter.encode(self.normalized(text), add_special_tokens=False).ids
         return ids
 
     def cut(self, word: str) -> list[int]:
-        """Return the rows of the pieces of something without spaces, none of them put in front."""
+        """Return the rows of the pieces of a word, without the prefix for the start of a word."""
         return [token.id for token in self.segmenter.model.tokenize(word)]

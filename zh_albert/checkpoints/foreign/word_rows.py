@@ -1,4 +1,4 @@
-"""A teacher's word vectors over our vocabulary: a row for each of our tokens."""
+"""Word vectors of a teacher for this project's vocabulary: one for each of our tokens."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from zh_albert.errors import CheckpointError
 from zh_albert.tokenization.characters import is_chinese
 from zh_albert.tokenization.wordpiece import CONTINUATION
 
-_FEWEST = 0.5  # of our Chinese characters that a teacher has to know
+_MIN_KNOWN = 0.5  # fraction of our Chinese characters that a teacher must know
 
 
-class OurRows(NamedTuple):
-    """Word vectors for our vocabulary, and how well it is known."""
+class WordRows(NamedTuple):
+    """Word vectors for our vocabulary, and the number of tokens that the teacher knows."""
 
     words: Tensor
     """Shape: (our vocab, hidden)."""
@@ -27,31 +27,33 @@ class OurRows(NamedTuple):
     put_together: int
     """Tokens whose vector is the mean of several pieces' vectors."""
     unknown: list[str]
-    """Tokens that got the vector of the teacher's unknown token."""
+    """Tokens that have the vector of the teacher's unknown token."""
 
 
-def our_rows(teacher: ForeignEncoder, tokens: Sequence[str]) -> OurRows:
-    """Give each token of ours the teacher's vector: of the same piece, of its NFKC form, or the
-    mean over the pieces that the teacher would cut it into.
+def word_rows(teacher: ForeignEncoder, tokens: Sequence[str]) -> WordRows:
+    """Return the teacher's vector for each of our tokens.
+
+    It is that of the same piece, of its NFKC form, or the mean over the pieces that the teacher
+    would split it into.
 
     Raises:
         CheckpointError: If the teacher lacks most Chinese characters.
     """
     found = [_rows_of(teacher, token) for token in tokens]
     words = torch.stack([teacher.words[rows].mean(0) for rows in found])
-    nothing = [teacher.special["[UNK]"]]
+    unknown_row = [teacher.special["[UNK]"]]
     pairs = zip(tokens, found, strict=True)
-    unknown = [name for name, rows in pairs if rows == nothing and name not in teacher.special]
+    unknown = [name for name, rows in pairs if rows == unknown_row and name not in teacher.special]
     chinese = [token for token in tokens if len(token) == 1 and is_chinese(token)]
     missing = [token for token in unknown if len(token) == 1 and is_chinese(token)]
-    if len(missing) > (1 - _FEWEST) * len(chinese):
+    if len(missing) > (1 - _MIN_KNOWN) * len(chinese):
         raise CheckpointError(
             f"{teacher.name}: its vocabulary lacks {len(missing):,} of our {len(chinese):,} "
             f"Chinese characters ({''.join(missing[:10])} …); expected a teacher that reads "
             "Chinese: choose another one"
         )
     single = sum(len(rows) == 1 for rows in found) - len(unknown)
-    return OurRows(words, single, len(found) - single - len(unknown), unknown)
+    return WordRows(words, single, len(found) - single - len(unknown), unknown)
 
 
 def _rows_of(teacher: ForeignEncoder, token: str) -> list[int]:
@@ -73,9 +75,9 @@ def _rows_of(teacher: ForeignEncoder, token: str) -> list[int]:
 
 
 def _pieces(teacher: ForeignEncoder, form: str, *, begins: bool) -> list[str]:
-    """Return the names a token may have in the teacher's vocabulary, the best first."""
+    """Return the names that a token may have in the teacher's vocabulary, the most likely first."""
     if teacher.scores is None:
         return [form] if begins else [CONTINUATION + form, form]
-    # A Chinese character mostly stands inside a run, where no piece begins with a space.
+    # Most Chinese characters are inside a run of text, where no piece starts with a space.
     inside = len(form) == 1 and not form.isascii()
     return [form, METASPACE + form] if inside or not begins else [METASPACE + form, form]

@@ -1,1 +1,1 @@
-"""TensorFlow's checkpoints of ALBERT, read and written without TensorFlow."""
+"""TensorFlow checkpoints of ALBERT, read and written without TensorFlow."""

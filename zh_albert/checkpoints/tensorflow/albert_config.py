@@ -1,7 +1,7 @@
-"""``albert_config.json``, which google's and brightmart's releases have beside a checkpoint.
+"""``albert_config.json``, the sizes beside a checkpoint of google's and brightmart's releases.
 
-The number of heads, of layers that share parameters, and the activation, can be told from no
-tensor. Sizes that can are taken from the tensors.
+No tensor shows the number of heads, the groups of layers that share parameters, and the activation.
+All other sizes are taken from the tensors.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OPTIONAL = (
     "hidden_dropout_prob",
     "attention_probs_dropout_prob",
     "initializer_range",
-    # Not in published files; TensorFlow's code reads, and does not mind, any field.
+    # Not in published files; TensorFlow's code accepts any field.
     "classifier_dropout_prob",
     "layer_norm_eps",
     "pad_token_id",
@@ -55,11 +55,11 @@ def read_albert_config(
     Args:
         content: Of the file; has all ``NEEDED`` fields.
         source: The file, named in errors.
-        layout: What the tensors' names tell.
-        tensors: By their names there.
+        layout: Layout that the tensors' names show.
+        tensors: By their names in the checkpoint.
 
     Raises:
-        CheckpointError: If a value is unknown or cannot work.
+        CheckpointError: If a value is unknown or inconsistent.
     """
     if content.get("inner_group_num", 1) != 1:
         raise CheckpointError(
@@ -70,7 +70,7 @@ def read_albert_config(
     values |= {name: content[name] for name in _OPTIONAL if content.get(name) is not None}
     values["hidden_act"] = translate(content["hidden_act"], _ACTIVATIONS, "hidden_act", source)
     norm_position = "post"
-    if layout.embedding_layout == "brightmart":  # google's code knows no other place
+    if layout.embedding_layout == "brightmart":  # google's code has no other position
         ln_type = content.get("ln_type") or "postln"
         norm_position = translate(ln_type, _NORM_POSITIONS, "ln_type", source)
     sharing = layout.sharing
@@ -90,7 +90,7 @@ def read_albert_config(
 
 
 def write_albert_config(config: AlbertConfig) -> str:
-    """Return the content of the file; see ``albert_config_problems`` for what it cannot say."""
+    """Return the file's content; ``albert_config_problems`` lists what it cannot express."""
     names = {theirs: ours for ours, theirs in _ACTIVATIONS.items()}
     norms = {theirs: ours for ours, theirs in _NORM_POSITIONS.items()}
     values = asdict(config)
@@ -106,7 +106,7 @@ def write_albert_config(config: AlbertConfig) -> str:
 
 
 def albert_config_problems(config: AlbertConfig) -> list[str]:
-    """Name what the TensorFlow code of the config's embedding layout cannot compute."""
+    """List what the TensorFlow code of the config's embedding layout cannot compute."""
     google = config.embedding_layout == "google"
     reasons = {
         f"hidden_act {config.hidden_act!r}": config.hidden_act not in _ACTIVATIONS.values(),

@@ -1,7 +1,7 @@
-"""The tensors of a TensorFlow checkpoint: an index file and data files beside it.
+"""Tensors of a TensorFlow checkpoint: an index file with one or more data files.
 
-``PREFIX.index`` is a table from a tensor's name to its dtype, shape and place; the numbers stand
-in ``PREFIX.data-00000-of-00001``, or in several such files, without anything between them.
+``PREFIX.index`` is a table from a tensor's name to its dtype, shape and place; the numbers are in
+``PREFIX.data-00000-of-00001``, or in several such files, without anything between them.
 
 Source: tensorflow/tensorflow, core/protobuf/tensor_bundle.proto and core/util/tensor_bundle.
 """
@@ -25,14 +25,14 @@ from zh_albert.checkpoints.tensorflow.wire_format import read_fields, write_fiel
 from zh_albert.errors import CheckpointError
 
 _FLOAT32 = 1
-# TensorFlow's numbers of the dtypes that weights have.
+# TensorFlow's numbers for the dtypes of weights.
 _DTYPES = {_FLOAT32: torch.float32, 2: torch.float64, 14: torch.bfloat16, 19: torch.float16}
-_HEADER = b""  # the key of the entry that tells of the files
+_HEADER = b""  # key of the entry that describes the files
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """Where a tensor is; fields named as in TensorFlow's BundleEntryProto."""
+    """Place of a tensor; fields named as in TensorFlow's BundleEntryProto."""
 
     dtype: int = 0
     shape: tuple[int, ...] = ()
@@ -44,13 +44,13 @@ class _Entry:
 
 
 class Bundle:
-    """A checkpoint's tensors, read from the disk when they are asked for.
+    """Tensors of a checkpoint, read from disk on demand.
 
     Args:
-        prefix: What the names of its files have in common, up to ``.index``.
+        prefix: Path of the index file without ``.index``.
 
     Raises:
-        CheckpointError: If a file is missing, cut off, damaged, or not a checkpoint's.
+        CheckpointError: If a file is missing, truncated, damaged, or not part of a checkpoint.
     """
 
     def __init__(self, prefix: Path) -> None:
@@ -72,25 +72,25 @@ class Bundle:
             ) from None
         except (ValueError, struct.error) as error:
             raise CheckpointError(
-                f"{self._index}: not the index of a TensorFlow checkpoint: {error}; get it again"
+                f"{self._index}: not the index of a TensorFlow checkpoint: {error}; download it "
+                "again"
             ) from None
         if header.get(2):
             raise CheckpointError(
-                f"{self._index}: its numbers begin with the highest octet, which cannot be read"
+                f"{self._index}: expected little-endian numbers, found big-endian ones"
             )
         self._shards = [self._open_shard(number, count) for number in range(count)]
 
     @property
     def names(self) -> list[str]:
-        """Names of the tensors that hold weights, sorted; step counts and texts are none."""
+        """Names of the tensors that hold weights, sorted; step counts and strings are excluded."""
         return sorted(name for name, entry in self._entries.items() if entry.dtype in _DTYPES)
 
     def tensor(self, name: str) -> Tensor:
-        """Return a tensor; its numbers stay in the file, which must not change meanwhile.
+        """Return a tensor, memory-mapped; the file must not change while it is in use.
 
         Raises:
-            CheckpointError: If the numbers do not fit their checksum, or the tensor is stored in
-                slices.
+            CheckpointError: If the checksum does not match, or the tensor is stored in slices.
         """
         entry = self._entries[name]
         dtype = _DTYPES[entry.dtype]
@@ -102,14 +102,14 @@ class Bundle:
             )
         if masked_crc32c(octets) != entry.crc32c:
             raise CheckpointError(
-                f"{self.prefix}: {name} is damaged: its checksum does not fit; get it again"
+                f"{self.prefix}: {name} is damaged: its checksum does not match; download it again"
             )
         if entry.offset % dtype.itemsize:
-            octets = octets.copy()  # numbers must not lie across the borders of words
+            octets = octets.copy()  # torch requires aligned numbers
         return torch.from_numpy(octets).view(dtype).reshape(entry.shape)
 
     def _open_shard(self, number: int, count: int) -> npt.NDArray[np.uint8]:
-        """Map a data file into memory, if all tensors lie within it."""
+        """Map a data file into memory, if it contains all of its tensors."""
         path = Path(f"{self.prefix}.data-{number:05d}-of-{count:05d}")
         if not path.is_file():
             raise CheckpointError(
@@ -120,9 +120,9 @@ class Bundle:
         needed = max(ends, default=0)
         if size < needed:
             raise CheckpointError(
-                f"{path}: cut off: expected {needed} bytes, found {size}; get it again"
+                f"{path}: truncated: expected {needed} bytes, found {size}; download it again"
             )
-        # Copy on write: nothing is ever written, but torch wants an array that could be.
+        # Copy on write: nothing is ever written, but torch requires a writable array.
         return np.memmap(path, np.uint8, mode="c") if size else np.zeros(0, np.uint8)
 
 
@@ -130,7 +130,7 @@ def write_bundle(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, bytes]
     """Return the files of a checkpoint that TensorFlow can read, by name.
 
     Args:
-        prefix: What the names of the files begin with.
+        prefix: Prefix of the names of the files.
         tensors: Stored as float32, whatever their dtype: variables of ALBERT have no other.
     """
     header = write_field(1, 1) + write_field(3, write_field(1, 1))  # one data file; version 1

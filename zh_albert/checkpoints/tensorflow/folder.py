@@ -1,4 +1,4 @@
-"""Folders of google-research/albert and brightmart/albert_zh, read and written."""
+"""Checkpoint folders of google-research/albert and brightmart/albert_zh, read and written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from zh_albert.checkpoints.tensorflow.names import (
     is_weight,
     tensorflow_name,
 )
-from zh_albert.checkpoints.untied import unshare_parts
+from zh_albert.checkpoints.untied import untied_tensors
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 
@@ -33,7 +33,7 @@ _PREFIX = "model.ckpt"
 
 
 def find_checkpoint(source: Path) -> Path | None:
-    """Return the prefix of the checkpoint that is meant, None if it is none of TensorFlow's.
+    """Return the prefix of the TensorFlow checkpoint that ``source`` means, None if it is none.
 
     Args:
         source: A folder with one checkpoint, a prefix (``…/model.ckpt``), or one of its files.
@@ -57,18 +57,18 @@ def find_checkpoint(source: Path) -> Path | None:
 
 
 def read_tensorflow(prefix: Path) -> StoredModel:
-    """Read a checkpoint and the files beside it; numbers stay on the disk until they are used.
+    """Read a checkpoint and its sidecar files; numbers stay on disk until they are used.
 
     Args:
-        prefix: What the names of the checkpoint's files have in common.
+        prefix: Common prefix of the checkpoint's files.
 
     Raises:
-        CheckpointError: If a file is missing, cut off or damaged, or the model is not an ALBERT.
+        CheckpointError: If a file is missing, truncated or damaged, or the model is not an ALBERT.
     """
     bundle = Bundle(prefix)
     layout = find_layout(bundle.names)
     if layout is None:
-        raise CheckpointError(_what_it_is(prefix, bundle.names))
+        raise CheckpointError(_not_albert(prefix, bundle.names))
     content, config_path = read_sizes(prefix, NEEDED)
     stored = {name: bundle.tensor(name) for name in bundle.names if is_weight(name)}
     config = read_albert_config(content, config_path, layout, stored)
@@ -77,7 +77,7 @@ def read_tensorflow(prefix: Path) -> StoredModel:
     return StoredModel(
         source=prefix,
         config=config,
-        tensors={ours.get(name, name): _turned(name, stored[name]) for name in stored},
+        tensors={ours.get(name, name): _in_our_shape(name, stored[name]) for name in stored},
         name_there=lambda name: theirs.get(name, name),
         files=read_sidecar_files(prefix.parent),
     )
@@ -88,13 +88,14 @@ def write_tensorflow(
 ) -> None:
     """Write a folder that the TensorFlow code of the model's embedding layout can open.
 
-    Google's code cannot share only a part of the layers; there, every layer gets a copy.
+    Google's code cannot share only attention or only feed-forward blocks; every layer then gets a
+    copy.
 
     Args:
         folder: See ``save_model``, as for all arguments.
         model: An ``AlbertEncoder`` or ``AlbertForPretraining``.
         config: The encoder's.
-        files: What goes along.
+        files: Further files of the folder.
 
     Raises:
         CheckpointError: If that code cannot compute the model, or the folder cannot be written.
@@ -104,12 +105,12 @@ def write_tensorflow(
         problems.append("task heads in published checkpoints")
     if problems:
         raise CheckpointError(
-            f"{folder}: not written: TensorFlow's ALBERT has no {', no '.join(problems)}; keep the "
-            "model in this project's own format (zh-albert convert --to zh_albert)"
+            f"{folder}: not written: ALBERT in TensorFlow has no {', no '.join(problems)}; keep "
+            "the model in this project's own format (zh-albert convert --to zh_albert)"
         )
     tensors = named_tensors(model)
     if config.embedding_layout == "google":
-        tensors, config = unshare_parts(tensors, config)
+        tensors, config = untied_tensors(tensors, config)
     stored = {}
     for name, tensor in tensors.items():
         theirs = tensorflow_name(name, config)
@@ -120,7 +121,7 @@ def write_tensorflow(
     )
 
 
-def _turned(name: str, tensor: Tensor) -> Tensor:
+def _in_our_shape(name: str, tensor: Tensor) -> Tensor:
     """Return a tensor of theirs in our shape."""
     if is_transposed(name):
         return _joined_groups(tensor) if tensor.ndim == 3 else tensor.t()
@@ -129,9 +130,9 @@ def _turned(name: str, tensor: Tensor) -> Tensor:
 
 
 def _joined_groups(kernel: Tensor) -> Tensor:
-    """Make one matrix of a dense layer in groups, zero wherever two groups would meet.
+    """Return the matrix of a dense layer in groups, with zeros between different groups.
 
-    Input i of group g is input i · groups + g of the layer; its outputs follow each other.
+    Input i of group g is input i · groups + g of the layer; the groups' outputs are concatenated.
 
     Source: brightmart/albert_zh, modeling_google_fast.py, dense_layer_2d.
 
@@ -147,11 +148,11 @@ def _joined_groups(kernel: Tensor) -> Tensor:
     return joined.reshape(groups * outputs, inputs * groups)
 
 
-def _what_it_is(prefix: Path, names: list[str]) -> str:
-    looks_like = "BERT's" if any("bert/encoder/layer_" in name for name in names) else "another's"
+def _not_albert(prefix: Path, names: list[str]) -> str:
+    is_bert = any("bert/encoder/layer_" in name for name in names)
     examples = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     return (
-        f"{prefix}: not an ALBERT's checkpoint but {looks_like}: expected tensors in "
+        f"{prefix}: not an ALBERT checkpoint{' but one of BERT' * is_bert}: expected tensors in "
         "bert/encoder/transformer/group_0 (google) or bert/embeddings/word_embeddings_2 "
         f"(brightmart), found {len(names)} others ({examples}); only ALBERT models can be opened"
     )

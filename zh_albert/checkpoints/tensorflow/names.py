@@ -1,7 +1,7 @@
-"""Names of tensors in TensorFlow's ALBERT checkpoints, and what they tell about a model.
+"""Tensor names in TensorFlow's ALBERT checkpoints, and the layout that they show.
 
-Google's code has one form; brightmart's has another, in four kinds of sharing. In both a matrix of
-a dense layer is called ``kernel`` and stands the other way round than ours.
+Google's code has one scheme; brightmart's has another, in four kinds of sharing. In both, the
+matrix of a dense layer is called ``kernel`` and is transposed relative to ours.
 
 Source: google-research/albert, modeling.py and run_pretraining.py; brightmart/albert_zh,
 modeling.py and modeling_preln.py (``layer_scope``).
@@ -35,7 +35,7 @@ _MODULES = {
     "masked_lm.dense": "cls/predictions/transform/dense",
     "masked_lm.norm": "cls/predictions/transform/LayerNorm",
 }
-# {n} is a block's number in the file; the scopes in brightmart's depend on what is shared.
+# {n} is a block's number in the file; brightmart's scopes depend on what is shared.
 _GROUP = "bert/encoder/transformer/group_{n}/inner_group_0"
 _GOOGLE = {
     "encoder.embeddings.projection": "bert/encoder/embedding_hidden_mapping_in",
@@ -59,9 +59,8 @@ _BRIGHTMART = {
     "encoder.ffn.norm": "{output}/LayerNorm",
 }
 _SHARED_LAYER = "bert/encoder/layer_shared"
-_SCOPES: dict[
-    Sharing, tuple[str, str]
-] = {  # of attention; of what the feed-forward scopes begin with
+# Scope of attention; prefix of the feed-forward scopes.
+_SCOPES: dict[Sharing, tuple[str, str]] = {
     "all": (f"{_SHARED_LAYER}/attention", f"{_SHARED_LAYER}/%s"),
     "attention": (f"{_SHARED_LAYER}/attention", f"{_SHARED_LAYER}/%s_{{n}}"),
     "ffn": (f"{_SHARED_LAYER}/attention_{{n}}", f"{_SHARED_LAYER}/%s"),
@@ -69,24 +68,24 @@ _SCOPES: dict[
 }
 _NUMBERED_LAYER = re.compile(r"bert/encoder/layer_\d+/")
 _NUMBERED_PART = re.compile(rf"{_SHARED_LAYER}/(attention|intermediate)_\d+/")
-# What optimizers keep beside a tensor, or once.
+# State that optimizers keep for each tensor, or once.
 _OPTIMIZER = re.compile(r"(/(adam_[mv]|lamb_[mv]|\w+Optimizer(_\d)?|Adam(_\d)?)|^beta[12]_power)$")
 
 
 class Layout(NamedTuple):
-    """What the names in a checkpoint tell; the fields are those of ``AlbertConfig``."""
+    """Layout that a checkpoint's names show; the fields are those of ``AlbertConfig``."""
 
     embedding_layout: EmbeddingLayout
     sharing: Sharing
 
 
 def is_weight(name: str) -> bool:
-    """Say whether a tensor belongs to the model, not to its optimizer."""
+    """Return whether a tensor belongs to the model, not to its optimizer."""
     return not _OPTIMIZER.search(name)
 
 
 def find_layout(names: Iterable[str]) -> Layout | None:
-    """Return the layout, None if it is none of an ALBERT."""
+    """Return the layout, None if it is not an ALBERT."""
     names = set(names)
     if any(name.startswith("bert/encoder/transformer/group_") for name in names):
         return Layout("google", "all")
@@ -103,7 +102,7 @@ def find_layout(names: Iterable[str]) -> Layout | None:
 
 
 def tensorflow_name(name: str, config: AlbertConfig) -> str | None:
-    """Return the name there of a tensor of ours, None if it has none.
+    """Return the TensorFlow name of a tensor of ours, None if it has none.
 
     >>> config = AlbertConfig(
     ...     hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=9)
@@ -139,5 +138,5 @@ def tensorflow_name(name: str, config: AlbertConfig) -> str | None:
 
 
 def is_transposed(name: str) -> bool:
-    """Say whether a tensor of theirs stands the other way round than ours."""
+    """Return whether a tensor of theirs is transposed relative to ours."""
     return name.endswith("/kernel") or name == _BRIGHTMART_PROJECTION

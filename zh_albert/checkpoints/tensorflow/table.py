@@ -1,8 +1,8 @@
-"""Sorted tables of keys and values, the form of a checkpoint's index file.
+"""Sorted tables of keys and values, the format of a checkpoint's index file.
 
-A table is blocks, each followed by its kind and checksum, and a footer that tells where the index
-block is. That one's values tell where the data blocks are. In a block, a key leaves out what it
-has in common with the key before it.
+A table consists of blocks, each followed by its type and checksum, and a footer with the place of
+the index block, whose values are the places of the data blocks. Within a block, a key omits the
+prefix that it shares with the key before it.
 
 Source: google/leveldb, doc/table_format.md; tensorflow/tensorflow, core/lib/io/table_builder.cc.
 """
@@ -17,7 +17,7 @@ from zh_albert.checkpoints.tensorflow.wire_format import read_varint, write_vari
 
 _MAGIC = struct.pack("<Q", 0xDB4775248B80FB57)
 _FOOTER_SIZE = 48
-_PLAIN = b"\0"  # the kind of a block that is not compressed
+_PLAIN = b"\0"  # type of a block that is not compressed
 _TRAILER_SIZE = 5
 
 
@@ -25,7 +25,7 @@ def read_table(data: bytes) -> dict[bytes, bytes]:
     """Return all keys and values of a table.
 
     Raises:
-        ValueError: If it is not a whole table, or a checksum does not fit.
+        ValueError: If the table is incomplete, or a checksum does not match.
     """
     footer = data[-_FOOTER_SIZE:]
     if len(footer) < _FOOTER_SIZE or not footer.endswith(_MAGIC):
@@ -39,25 +39,22 @@ def read_table(data: bytes) -> dict[bytes, bytes]:
 
 
 def write_table(entries: Mapping[bytes, bytes]) -> bytes:
-    """Return a table with one block of data."""
+    """Return a table with one data block."""
     table = b""
     places = []
     last_key = max(entries, default=b"")
-    for content in (
-        entries,
-        {},
-    ):  # the data; then a block for notes on them, of which there are none
+    for content in (entries, {}):  # the data block, then an empty block of metadata
         block = _write_block(content)
         places.append(write_varint(len(table)) + write_varint(len(block) - _TRAILER_SIZE))
         table += block
-    data, notes = places
+    data, metadata = places
     index = _write_block({last_key: data})
-    footer = notes + write_varint(len(table)) + write_varint(len(index) - _TRAILER_SIZE)
+    footer = metadata + write_varint(len(table)) + write_varint(len(index) - _TRAILER_SIZE)
     return table + index + footer.ljust(_FOOTER_SIZE - len(_MAGIC), b"\0") + _MAGIC
 
 
 def _read_place(data: bytes, position: int) -> tuple[int, int, int]:
-    """Return a block's start and size, and the position behind them."""
+    """Return a block's start and size, and the position after them."""
     start, position = read_varint(data, position)
     size, position = read_varint(data, position)
     return start, size, position
@@ -70,9 +67,9 @@ def _read_block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, byt
         raise ValueError("it ends within a block")
     (checksum,) = struct.unpack_from("<I", data, end + 1)
     if masked_crc32c(data[start : end + 1]) != checksum:
-        raise ValueError("a checksum does not fit")
+        raise ValueError("a checksum does not match")
     if data[end : end + 1] != _PLAIN:
-        raise ValueError("it is compressed, which TensorFlow's own are not")
+        raise ValueError("it is compressed; TensorFlow writes uncompressed tables")
     block = data[start:end]
     (restarts,) = struct.unpack_from("<I", block, size - 4)
     position, key = 0, b""
@@ -87,7 +84,7 @@ def _read_block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, byt
 
 
 def _write_block(entries: Mapping[bytes, bytes]) -> bytes:
-    """Return a block in which every key is whole, with its kind and checksum."""
+    """Return a block with complete keys, its type and checksum."""
     block, restarts = b"", []
     for key in sorted(entries):
         restarts.append(len(block))

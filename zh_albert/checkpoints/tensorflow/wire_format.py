@@ -9,7 +9,7 @@ _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """Read a number of seven bits an octet; return it and the position behind it.
+    """Read a number with seven bits per byte; return it and the position after it.
 
     Raises:
         ValueError: If the data end within it.
@@ -26,7 +26,7 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def write_varint(value: int) -> bytes:
-    r"""Return a number ≥ 0 in seven bits an octet.
+    r"""Return a number ≥ 0 with seven bits per byte.
 
     >>> write_varint(300)
     b'\xac\x02'
@@ -39,7 +39,7 @@ def write_varint(value: int) -> bytes:
 
 
 def read_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    r"""Yield each field's number and value; a message within the message stays bytes.
+    r"""Yield each field's number and value; a nested message stays bytes.
 
     >>> list(read_fields(b"\x08\x01\x12\x02ab"))
     [(1, 1), (2, b'ab')]
@@ -76,5 +76,5 @@ def write_field(number: int, value: int | bytes) -> bytes:
 
 
 def write_fixed_32(number: int, value: int) -> bytes:
-    """Return a field that holds a number in four octets."""
+    """Return a field that holds a number in four bytes."""
     return write_varint(number << 3 | _FIXED_32) + struct.pack("<I", value)
