@@ -251,10 +251,8 @@ def test_pairs_are_learned_in_another_order_in_another_epoch(tmp_path: Path) -> 
     init = save_micro_encoder(tmp_path / "micro")
     pairs = [TextExample((f"{word}很好", "不好"), word) for word in SUBJECTS]
     train = replace(CONFIG.train, batch_tokens=1)  # a batch for each pair
-    model = ModelConfig(pooling="mean", symmetric=True)
-    job = encoded(
-        ClassificationJob(pairs, [], replace(CONFIG, model=model, train=train), init=init)
-    )
+    config = replace(CONFIG, model=ModelConfig(pooling="mean", symmetric=True), train=train)
+    job = encoded(ClassificationJob(pairs, [], config, init=init))
     seen: dict[int, set[str]] = {}
     for epoch in range(8):
         for item in job.plan(epoch):
