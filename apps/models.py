@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from apps.texts.languages import CHINESE
-from apps.views import Views
+from apps.encoder_cache import EncoderCache
+from apps.i18n.names import CHINESE
 from zh_albert.checkpoints.resolve import bundled_names, locate
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.inference.loading import load
-from zh_albert.tasks.classification.predictor import Classifier, Regressor
+from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
+
+BulkModel = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader
+"""A model that answers whole files."""
 
 _SENTENCE = "今天天气很好。"
 _SHOWN = ("classification", "pair", "ner", "reading", "encoder")  # tasks with a tab
@@ -25,15 +28,15 @@ _SHOWN = ("classification", "pair", "ner", "reading", "encoder")  # tasks with a
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """What the tabs are made of; a tab whose model is missing says so or is left out.
+    """The models that the tabs need; a tab whose model is missing says so or is left out.
 
     Attributes:
-        classifiers: Of texts, by name; those that ``apps.texts.labels`` knows are named by it.
-        pairs: Of two sentences, by name: their class, or a value on a scale.
-        taggers: Find entities, by name.
-        reader: Answers questions.
-        encoder: Fills masks, and its training is shown.
-        encoders: Every model's, to be looked into.
+        classifiers: Models of single texts, by name.
+        pairs: Models of two sentences, by name: of their class, or of a value on a scale.
+        taggers: Models of entities, by name.
+        reader: The model that answers questions.
+        encoder: The model that fills masks, and whose training curves are shown.
+        encoders: The encoder of each model, to look into.
     """
 
     classifiers: Mapping[str, Classifier] = field(default_factory=dict)
@@ -41,14 +44,20 @@ class Models:
     taggers: Mapping[str, Tagger] = field(default_factory=dict)
     reader: Reader | None = None
     encoder: FillMask | None = None
-    encoders: Views = field(default_factory=lambda: Views({}))
+    encoders: EncoderCache = field(default_factory=lambda: EncoderCache({}))
+
+    @property
+    def in_bulk(self) -> dict[str, BulkModel]:
+        """The models that answer whole files, by name."""
+        reader = {"reader": self.reader} if self.reader else {}
+        return {**self.classifiers, **self.taggers, **reader, **self.pairs}
 
 
 def bundled_models() -> list[str]:
     """Return the bundled models that the page has a tab for, in the order of its names."""
     tasks = {name: load_config(locate(name))[1].get("name") for name in bundled_names()}
     found = [name for name, task in tasks.items() if task in _SHOWN]
-    known = list(CHINESE.labels.models)
+    known = list(CHINESE.models)
     return sorted(found, key=lambda name: (known.index(name) if name in known else 99, name))
 
 
@@ -90,12 +99,12 @@ def open_models(names: Sequence[str]) -> Models:
         taggers=taggers,
         reader=reader,
         encoder=encoder,
-        encoders=Views(folders),
+        encoders=EncoderCache(folders),
     )
 
 
 def warm_up(models: Models) -> None:
-    """Let every model answer once: the first answer takes seconds, which no visitor should wait."""
+    """Let every model answer once: the first answer takes seconds, so no visitor waits for it."""
     answers: list[Callable[[], object]] = [
         *(partial(model.members, _SENTENCE) for model in models.classifiers.values()),
         *(partial(model, [(_SENTENCE, _SENTENCE)]) for model in models.pairs.values()),
@@ -106,5 +115,5 @@ def warm_up(models: Models) -> None:
     if models.encoder:
         answers.append(partial(models.encoder, MASK))
     for answer in answers:
-        with suppress(ZhAlbertError, RuntimeError, MemoryError):  # the page says what is wrong
+        with suppress(ZhAlbertError, RuntimeError, MemoryError):  # the page will show it
             answer()
