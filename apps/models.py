@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,25 +26,25 @@ _SENTENCE = "今天天气很好。"
 _SHOWN = ("classification", "pair", "ner", "reading", "encoder")  # tasks with a tab
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class Models:
     """The models that the tabs need; a tab whose model is missing says so or is left out.
 
     Attributes:
+        encoders: The encoder of each model, to look into.
         classifiers: Models of single texts, by name.
         pairs: Models of two sentences, by name: of their class, or of a value on a scale.
         taggers: Models of entities, by name.
         reader: The model that answers questions.
         encoder: The model that fills masks, and whose training curves are shown.
-        encoders: The encoder of each model, to look into.
     """
 
-    classifiers: Mapping[str, Classifier] = field(default_factory=dict)
-    pairs: Mapping[str, Classifier | Regressor] = field(default_factory=dict)
-    taggers: Mapping[str, Tagger] = field(default_factory=dict)
+    encoders: EncoderCache = field(default_factory=lambda: EncoderCache({}))
+    classifiers: dict[str, Classifier] = field(default_factory=dict)
+    pairs: dict[str, Classifier | Regressor] = field(default_factory=dict)
+    taggers: dict[str, Tagger] = field(default_factory=dict)
     reader: Reader | None = None
     encoder: FillMask | None = None
-    encoders: EncoderCache = field(default_factory=lambda: EncoderCache({}))
 
     @property
     def in_bulk(self) -> dict[str, BulkModel]:
@@ -72,35 +72,25 @@ def open_models(names: Sequence[str]) -> Models:
     Raises:
         CheckpointError: If a model cannot be opened.
     """
-    classifiers: dict[str, Classifier] = {}
-    pairs: dict[str, Classifier | Regressor] = {}
-    taggers: dict[str, Tagger] = {}
     folders: dict[str, Path] = {}
-    reader, encoder = None, None
     for given in names:
-        folder, short = locate(given), Path(given).name
-        name = given if short in folders else short
-        folders[name] = folder
+        short = Path(given).name
+        folders[given if short in folders else short] = locate(given)
+    models = Models(EncoderCache(folders))
+    for name, folder in folders.items():
         _, task = load_config(folder)
         match load(str(folder)) if task.get("name") else None:
             case FillMask() as opened:
-                encoder = opened
+                models.encoder = opened
             case Tagger() as opened:
-                taggers[name] = opened
+                models.taggers[name] = opened
             case Reader() as opened:
-                reader = opened
-            case Classifier() as opened:
-                (pairs if opened.pairs else classifiers)[name] = opened
-            case Regressor() as opened if opened.pairs:
-                pairs[name] = opened
-    return Models(
-        classifiers=classifiers,
-        pairs=pairs,
-        taggers=taggers,
-        reader=reader,
-        encoder=encoder,
-        encoders=EncoderCache(folders),
-    )
+                models.reader = opened
+            case Classifier() as opened if not opened.pairs:
+                models.classifiers[name] = opened
+            case Classifier() | Regressor() as opened if opened.pairs:
+                models.pairs[name] = opened
+    return models
 
 
 def warm_up(models: Models) -> None:
@@ -109,11 +99,9 @@ def warm_up(models: Models) -> None:
         *(partial(model.members, _SENTENCE) for model in models.classifiers.values()),
         *(partial(model, [(_SENTENCE, _SENTENCE)]) for model in models.pairs.values()),
         *(partial(model, _SENTENCE) for model in models.taggers.values()),
+        *([partial(models.reader, _SENTENCE, _SENTENCE)] if models.reader else []),
+        *([partial(models.encoder, MASK)] if models.encoder else []),
     ]
-    if models.reader:
-        answers.append(partial(models.reader, _SENTENCE, _SENTENCE))
-    if models.encoder:
-        answers.append(partial(models.encoder, MASK))
     for answer in answers:
         with suppress(ZhAlbertError, RuntimeError, MemoryError):  # the page will show it
             answer()

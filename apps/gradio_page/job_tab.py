@@ -56,12 +56,12 @@ class JobTab(ABC, Generic[S, J]):
         """Draw the box of the setting."""
 
     @abstractmethod
-    def likely_columns(self, table: Table, setting: Any) -> list[str]:
-        """Return the columns that are probably meant, as many as are read."""
+    def column_labels(self, setting: Any) -> list[str]:
+        """Return the labels of the columns that are read, one or two."""
 
     @abstractmethod
-    def pickers(self, table: Table, columns: Sequence[str], setting: Any) -> Sequence[gr.Dropdown]:
-        """Return the two boxes in which the columns are chosen, filled in."""
+    def likely_columns(self, table: Table, setting: Any) -> list[str]:
+        """Return the columns that are probably meant."""
 
     @abstractmethod
     def preview(self, table: Table, columns: Sequence[str]) -> str:
@@ -83,24 +83,20 @@ class JobTab(ABC, Generic[S, J]):
     def progress(self, job: J, ahead: int) -> str:
         """Return the panel of a job, with the number of jobs before it."""
 
-    def columns_read(self, setting: Any) -> int:  # noqa: ARG002
-        """Return how many columns the work reads."""
-        return 2
-
     def below_result(self) -> list[gr.Column]:
         """Draw what is visible below the result of a finished job."""
         return []
 
     def lay_out(
         self,
-        columns: Mapping[str, str],
+        column_ids: tuple[str, str],
         samples: Mapping[str, tuple[str, Any]],
         limits: Mapping[str, str],
     ) -> None:
         """Lay the tab out.
 
         Args:
-            columns: The ids and labels of the two boxes in which columns are chosen.
+            column_ids: The ids of the two boxes in which columns are chosen.
             samples: Labels of buttons, each with the file it uploads and the setting it chooses.
             limits: What the tab says about itself: values of its blanks.
         """
@@ -115,8 +111,7 @@ class JobTab(ABC, Generic[S, J]):
                     elem_classes="za-file",
                 )
                 self.columns = [
-                    gr.Dropdown([], label=label, visible=False, elem_id=elem_id)
-                    for elem_id, label in columns.items()
+                    gr.Dropdown([], visible=False, elem_id=elem_id) for elem_id in column_ids
                 ]
                 self.setting = self.setting_box()
                 with gr.Row(elem_classes="za-actions"):
@@ -177,13 +172,13 @@ class JobTab(ABC, Generic[S, J]):
         """Show the file again when another column is chosen."""
         if table is None or self.job_of(owner):
             return gr.skip()
-        return self.previewed(table, [first, second][: self.columns_read(setting)])
+        return self.previewed(table, [first, second][: len(self.column_labels(setting))])
 
     def begin(
         self, table: Table | None, first: str, second: str, setting: Any, owner: str
     ) -> tuple[Any, ...]:
         """Start a job."""
-        columns = [first, second][: self.columns_read(setting)]
+        columns = [first, second][: len(self.column_labels(setting))]
         try:
             if table is None or not {*columns} <= table.columns.keys():
                 raise RefusedError(self.strings.no_file)
@@ -222,6 +217,16 @@ class JobTab(ABC, Generic[S, J]):
         """Return an owner's job, if there is one."""
         job = self._jobs.of(owner)
         return job if isinstance(job, self._kind) else None
+
+    def pickers(self, table: Table, columns: Sequence[str], setting: Any) -> list[gr.Dropdown]:
+        """Return the two boxes for columns, filled in; invisible where there is no choice."""
+        names, labels = list(table.columns), self.column_labels(setting)
+        visible = len(names) > 1 or len(labels) > 1
+        boxes = [
+            gr.Dropdown(names, value=column, label=label, visible=visible)
+            for label, column in zip(labels, columns, strict=True)
+        ]
+        return [*boxes, gr.Dropdown([], value=None, visible=False)][:2]
 
     def previewed(self, table: Table, columns: Sequence[str]) -> str:
         """Return the panel of a table, or the notice why it is refused."""

@@ -52,7 +52,7 @@ class Latest:
         return number == newest
 
     def on_typing(
-        self, triggers: Sequence[Any], answer: Callable[..., Any], boxes: Sequence[Any], shown: Any
+        self, triggers: list[Any], answer: Callable[..., Any], boxes: Sequence[Any], shown: Any
     ) -> None:
         """Answer while somebody types: one answer after the other, and only the last text.
 
@@ -63,20 +63,13 @@ class Latest:
             boxes: The boxes it reads.
             shown: The boxes it fills.
         """
-        gr.on(
-            list(triggers),
-            self._only_latest(answer),
-            [*boxes, self.moment],
-            shown,
-            js=_TYPED,
-            trigger_mode="always_last",
-            **self.in_turn,
-            **QUIETLY,
-        )
+        answered = self._only_latest(answer)
+        how = QUIETLY | {"js": _TYPED, "trigger_mode": "always_last"}
+        gr.on(triggers, answered, [*boxes, self.moment], shown, **self.in_turn, **how)
 
     def on_asking(
         self,
-        triggers: Sequence[Any],
+        triggers: list[Any],
         answer: Callable[..., Any],
         boxes: Sequence[Any],
         shown: Any,
@@ -95,10 +88,11 @@ class Latest:
             api_name: The name of the answer in the page's API.
         """
         answered = self._only_latest(answer)
-        how: Any = {"show_progress": "hidden", "trigger_mode": "multiple", "api_name": api_name}
+        asked: Any = {"js": _ASKED, "trigger_mode": "multiple", **self.in_turn}
+        how: Any = {"show_progress": "hidden", "api_name": api_name}
+        inputs = [*boxes, self.moment]
         if announce is None:
-            asked = [*boxes, self.moment]
-            gr.on(list(triggers), answered, asked, shown, js=_ASKED, **self.in_turn, **how)
+            gr.on(triggers, answered, inputs, shown, **asked, **how)
             return
 
         def announced(*given: Any) -> tuple[Any, ...]:
@@ -106,23 +100,11 @@ class Latest:
             told = announce(*values) if self.holds(moment) else ""
             return told or gr.skip(), moment
 
-        # Two steps, not a generator: Gradio sometimes prints a traceback of one.
-        gr.on(
-            list(triggers),
-            announced,
-            [*boxes, self.moment],
-            [shown, self._asked_at],
-            js=_ASKED,
-            trigger_mode="multiple",
-            **self.in_turn,
-            **QUIETLY,
-        ).success(
-            answered,
-            [*boxes, self._asked_at],
-            shown,
-            concurrency_limit=4,  # a long text that was given up is still read for a while
-            **how,
-        )
+        # Two steps, not a generator: Gradio sometimes prints a traceback of one. The second one
+        # does not wait for its turn: a long text that was given up is still read for a while.
+        first = gr.on(triggers, announced, inputs, [shown, self._asked_at], **asked, **QUIETLY)
+        how |= {"trigger_mode": "multiple", "concurrency_limit": 4}
+        first.success(answered, [*boxes, self._asked_at], shown, **how)
 
     def _only_latest(self, answer: Callable[..., Any]) -> Callable[..., Any]:
         def answered(*given: Any) -> Any:

@@ -102,8 +102,7 @@ ENGLISH = TableStrings(
         "Complete the line; a cell whose text has commas stands in double quotes.",
     ),
     not_comma=Notice(
-        "The columns are separated by tabs or semicolons",
-        "Save it as CSV with commas, UTF-8.",
+        "The columns are separated by tabs or semicolons", "Save it as CSV with commas, UTF-8."
     ),
     bad_header=Notice(
         "The header has an empty column name, or the same one twice",

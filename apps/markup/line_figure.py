@@ -38,9 +38,9 @@ class LineFigure:
     across: str
     counts: Sequence[float]
     values: Sequence[float]
-    low: float
-    high: float
-    is_share: bool
+    low: float = 0
+    high: float = 1
+    is_share: bool = True
     chance: float | None = None
     until: float = 0
 

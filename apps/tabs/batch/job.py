@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import itertools
 import math
 import time
@@ -158,26 +157,15 @@ def _unused(name: str, taken: dict[str, int]) -> str:
     return name
 
 
-def _writer(file: IO[bytes], table: Table, new: list[str]) -> Callable[[Row], None]:
+def _writer(file: IO[bytes], table: Table, new: list[str]) -> Callable[[Row], object]:
     """Return a function that writes a row in the format of its table."""
     if not is_csv(table.path):
-        return lambda row: _write(file, encode_json(row) + b"\n")
+        return lambda row: file.write(encode_json(row) + b"\n")
     with table.path.open("rb") as original:  # Excel needs the mark, and puts it there
         marked = original.read(3) == codecs.BOM_UTF8
-    line = io.StringIO()
-    cells = csv.writer(line, lineterminator="\n")
-
-    def write(values: list[Any]) -> None:
-        cells.writerow(map(as_cell, values))
-        _write(file, line.getvalue().encode("utf-8", "backslashreplace"))
-        line.seek(0)
-        line.truncate()
-
+    if marked:
+        file.write(codecs.BOM_UTF8)
+    lines = csv.writer(codecs.getwriter("utf-8")(file, "backslashreplace"), lineterminator="\n")
     columns = [*table.columns, *new]
-    _write(file, codecs.BOM_UTF8 if marked else b"")
-    write(list(columns))
-    return lambda row: write([row.get(column) for column in columns])
-
-
-def _write(file: IO[bytes], data: bytes) -> None:
-    file.write(data)
+    lines.writerow(columns)
+    return lambda row: lines.writerow([as_cell(row.get(column)) for column in columns])

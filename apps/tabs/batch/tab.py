@@ -39,8 +39,8 @@ def batch_tab(
             fields_of(model)[0]
         ]
         samples.setdefault(strings.samples[sample], (str(SAMPLES / f"{sample}.csv"), name))
-    columns = dict.fromkeys(("batch-column-1", "batch-column-2"), strings.fields["text"])
-    tab.lay_out(columns, samples, {"limit": f"{MAX_BYTES / 2**20:,.0f}"})
+    limits = {"limit": f"{MAX_BYTES / 2**20:,.0f}"}
+    tab.lay_out(("batch-column-1", "batch-column-2"), samples, limits)
     shown = [*tab.columns, tab.result]
     tab.setting.input(tab.model_chosen, tab.inputs, shown, **LATEST_OF_MINE)
     return {"model": tab.setting}
@@ -66,26 +66,16 @@ class BatchTab(JobTab[BatchStrings, BatchJob]):
             elem_classes="za-model za-models",
         )
 
+    def column_labels(self, setting: str) -> list[str]:
+        """Return the labels of the columns of the model's fields."""
+        return [self.strings.fields[field] for field in self._fields(setting)]
+
     def likely_columns(self, table: Table, setting: str) -> list[str]:
         """Guess the columns of the model's fields."""
         found: list[str] = []
         for field in self._fields(setting):
             found.append(table.likely(field, without=found[0] if found else None))
         return found
-
-    def pickers(self, table: Table, columns: Sequence[str], setting: str) -> list[gr.Dropdown]:
-        """Return a box for each field; invisible where there is only one choice."""
-        names, fields = list(table.columns), self._fields(setting)
-        asked = len(names) > 1 or len(fields) > 1
-        boxes = [
-            gr.Dropdown(names, value=column, label=self.strings.fields[field], visible=asked)
-            for field, column in zip(fields, columns, strict=True)
-        ]
-        return [*boxes, gr.Dropdown([], value=None, visible=False)][:2]
-
-    def columns_read(self, setting: str) -> int:
-        """Return how many columns the model reads."""
-        return len(self._fields(setting))
 
     def preview(self, table: Table, columns: Sequence[str]) -> str:
         """Return the panel of an uploaded table."""

@@ -86,9 +86,7 @@ def read_dataset(strings: FinetuningStrings, table: Table, text: str, label: str
     return Dataset(table, (text, label), train, dev, counts, problems)
 
 
-def _split(
-    by_label: dict[str, list[TextExample]],
-) -> tuple[list[TextExample], list[TextExample]]:
+def _split(by_label: dict[str, list[TextExample]]) -> tuple[list[TextExample], list[TextExample]]:
     """Keep one text in five of each label back; the same ones every time."""
     rng = random.Random(1)
     train, dev = list[TextExample](), list[TextExample]()

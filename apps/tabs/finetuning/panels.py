@@ -80,7 +80,6 @@ def _figures(strings: FinetuningStrings, job: FinetuningJob) -> list[LineFigure]
                 across=strings.updates,
                 counts=updates,
                 values=values,
-                low=0,
                 high=math.floor(10 * max(values)) / 10 + 0.1,
                 is_share=False,
                 until=until,
@@ -96,9 +95,6 @@ def _figures(strings: FinetuningStrings, job: FinetuningJob) -> list[LineFigure]
                 across=strings.updates,
                 counts=updates,
                 values=values,
-                low=0,
-                high=1,
-                is_share=True,
                 chance=job.chance,
                 until=until,
             )

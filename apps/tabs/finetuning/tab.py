@@ -37,12 +37,9 @@ def finetuning_tab(strings: FinetuningStrings, encoder: Path | None, jobs: JobQu
         gr.HTML(notice(strings.page.no_encoder, alarm=False), elem_id="finetuning-result")
         return {}
     tab = FinetuningTab(strings, encoder, jobs)
-    columns = {
-        "finetuning-texts": strings.text_column,
-        "finetuning-labels": strings.label_column,
-    }
     samples = {strings.sample: (str(SAMPLES / "messages.csv"), gr.skip())}
-    tab.lay_out(columns, samples, {"rows": f"{MAX_ROWS:,}"})
+    limits = {"rows": f"{MAX_ROWS:,}"}
+    tab.lay_out(("finetuning-texts", "finetuning-labels"), samples, limits)
     tab.trial.change(tab.tried, [tab.trial, tab.owner], tab.answer, **LATEST_OF_MINE)
     return {"epochs": tab.setting}
 
@@ -75,28 +72,20 @@ class FinetuningTab(JobTab[FinetuningStrings, FinetuningJob]):
         """Draw the box in which the trained model can be tried."""
         with gr.Column(visible=False, elem_classes="za-try") as below:
             self.trial = layout.text_box(
-                self.strings.try_text,
-                self.strings.try_placeholder,
-                "finetuning-try",
-                max_lines=6,
+                self.strings.try_text, self.strings.try_placeholder, "finetuning-try", max_lines=6
             )
             self.answer = gr.HTML(elem_id="finetuning-answer")
         return [below]
+
+    def column_labels(self, setting: Any) -> list[str]:  # noqa: ARG002
+        """Return the labels of the columns of the texts and of the labels."""
+        return [self.strings.text_column, self.strings.label_column]
 
     def likely_columns(self, table: Table, setting: Any) -> list[str]:  # noqa: ARG002
         """Guess the columns of the texts and of the labels."""
         label = next((name for name in LABEL_COLUMNS if name in table.columns), None)
         text = table.likely(without=label)
         return [text, label or next((name for name in table.columns if name != text), text)]
-
-    def pickers(
-        self,
-        table: Table,
-        columns: Sequence[str],
-        setting: Any,  # noqa: ARG002
-    ) -> list[gr.Dropdown]:
-        """Return the boxes for the columns of the texts and of the labels."""
-        return [gr.Dropdown(list(table.columns), value=one, visible=True) for one in columns]
 
     def preview(self, table: Table, columns: Sequence[str]) -> str:
         """Return the labels of an uploaded table."""

@@ -139,11 +139,6 @@ def _summary(strings: InsideStrings, shares: NDArray[np.float32]) -> str:
     after = rows[own[:-1] - 1, own[:-1] + 1].sum()
     near = float((before + after) / len(own))
     percents = percentages([itself, near, special, max(0.0, 1 - (itself + special + near))])
-    names = (
-        strings.to_itself,
-        strings.to_neighbours,
-        strings.to_special,
-        strings.to_others,
-    )
+    names = (strings.to_itself, strings.to_neighbours, strings.to_special, strings.to_others)
     written = [f"{percent:.1f}%" for percent in percents]
     return tiles(zip(written, names, strict=True), small=True)

@@ -14,7 +14,6 @@ EXAMPLES = (
         "Ming gave the book back to Hong, because she needs it tomorrow.",
     ),
     Example(
-        "虽然下着大雨，比赛还是按时开始了。",
-        "Although it rained hard, the match began on time.",
+        "虽然下着大雨，比赛还是按时开始了。", "Although it rained hard, the match began on time."
     ),
 )

@@ -93,8 +93,7 @@ CHINESE = InsideStrings(
     columns=("模型", "层", "L2 距离", "夹角", "余弦"),
     waiting=Notice("注意力和每层的移动会画在这里", "输入一句话，或点一个例子。"),
     too_long=Notice(
-        "这段文本有 {count} 个词元，这一页最多画 {limit} 个",
-        "图要看得清：请留下一两句话。",
+        "这段文本有 {count} 个词元，这一页最多画 {limit} 个", "图要看得清：请留下一两句话。"
     ),
 )
 

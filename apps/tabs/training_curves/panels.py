@@ -59,9 +59,7 @@ def _figures(
             title=strings.masked_accuracy,
             hint=strings.masked_accuracy_hint.format(rows=f"{rows:,}"),
             values=accuracy,
-            low=0,
             high=min(1, max(0.1, math.ceil(11 * max(accuracy)) / 10)),
-            is_share=True,
         ),
         over_tokens(
             title=strings.masked_loss,
@@ -76,8 +74,6 @@ def _figures(
             hint=strings.order_accuracy_hint,
             values=order,
             low=min(0.4, math.floor(10 * min(order)) / 10),
-            high=1,
-            is_share=True,
             chance=0.5,
         ),
     ]
