@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import gradio as gr
 
-from apps.i18n.page import Example, PageStrings
+from apps.examples import Example
+from apps.i18n.page import PageStrings
 from apps.markup.sections import caption
 from apps.markup.text import element, panel
 
@@ -126,42 +127,47 @@ def models_or_all(strings: PageStrings, models: Mapping[str, object]) -> list[tu
 
 
 def example_buttons(
-    strings: PageStrings, title: str, examples: Iterable[Example]
+    strings: PageStrings, title: str, captions: Sequence[str], examples: Sequence[Example]
 ) -> list[gr.Button]:
     """Draw a heading and a button for each example.
 
     Args:
         strings: The page's strings.
         title: The heading.
-        examples: What the buttons show.
+        captions: What the buttons show; on the English page also the translation.
+        examples: The examples.
     """
     gr.HTML(panel(element(title, "h4")))
     return [
-        gr.Button(strings.caption(*example), size="sm", elem_classes="za-example")
-        for example in examples
+        gr.Button(strings.caption(caption, example.meaning), size="sm", elem_classes="za-example")
+        for caption, example in zip(captions, examples, strict=True)
     ]
 
 
 def offer_examples(
     strings: PageStrings,
     title: str,
-    offered: Mapping[Example, Sequence[str]],
+    examples: Sequence[Example],
     boxes: Sequence[Any],
     result: str,
+    *,
+    shown: int = 2,
 ) -> None:
     """Draw a heading and buttons that fill the boxes with examples.
 
     Args:
         strings: The page's strings.
         title: The heading.
-        offered: What each button shows, and the texts it fills in: one for each box.
-        boxes: One or more.
+        examples: The examples.
+        boxes: One for each text of an example.
         result: The id of the panel with the answer.
+        shown: How many texts of an example its button shows at most.
     """
-    buttons = example_buttons(strings, title, offered)
-    for button, texts in zip(buttons, offered.values(), strict=True):
-        value = texts[0] if len(boxes) == 1 else texts
-        button.click(None, None, list(boxes), js=scroll_to(result, json.dumps(value)), **QUIETLY)
+    captions = ["\n".join(example.texts[:shown]) for example in examples]
+    buttons = example_buttons(strings, title, captions, examples)
+    for button, (texts, _) in zip(buttons, examples, strict=True):
+        value = json.dumps(texts[0] if len(boxes) == 1 else texts)
+        button.click(None, None, list(boxes), js=scroll_to(result, value), **QUIETLY)
 
 
 def scroll_to(result: str, answer: str) -> str:

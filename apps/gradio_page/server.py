@@ -20,14 +20,6 @@ from apps.i18n.page import PageStrings
 _STYLES = ("page.css", "inside.css", "jobs.css")  # in this folder
 _SCRIPTS = ("stream.js", "page.js")
 _UPLOAD_LIMIT = "256mb"  # more than the tabs take, so that they refuse a file and say why
-_CHINESE_FONTS = (
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Microsoft YaHei",
-    "Noto Sans CJK SC",
-    "Source Han Sans SC",
-    "WenQuanYi Micro Hei",
-)
 
 
 def serve_pages(pages: Mapping[PageStrings, gr.Blocks], listening: socket.socket) -> None:
@@ -88,6 +80,7 @@ def _together(names: Sequence[str]) -> str:
 
 def _theme() -> Any:
     """Return calm colours and the system's own fonts: a named Google font would be fetched."""
-    fonts = [*_CHINESE_FONTS, "system-ui", "sans-serif"]
+    chinese = "PingFang SC, Hiragino Sans GB, Microsoft YaHei, Noto Sans CJK SC, Source Han Sans SC"
+    fonts = f"{chinese}, WenQuanYi Micro Hei, system-ui, sans-serif".split(", ")
     mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
     return gr.themes.Base(primary_hue="teal", neutral_hue="stone", font=fonts, font_mono=mono)

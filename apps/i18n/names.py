@@ -1,12 +1,14 @@
-"""The page's names of models, classes and types of entities."""
+"""The page's names of models, classes and types of entities: ``names.csv`` in this folder."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Names:
     """Names in one language; what has none keeps the name that the model gives it.
 
@@ -41,108 +43,13 @@ class Names:
         return self.entities.get(type_, type_)
 
 
-CHINESE = Names(
-    models={
-        "sentiment": "情感",
-        "news": "新闻",
-        "ner": "实体（十类）",
-        "ner-msra": "实体（人名、地名、机构）",
-        "reader": "阅读理解",
-        "nli": "推理",
-        "similarity": "相似",
-        "encoder": "编码器",
-    },
-    classes={
-        "positive": "好评",
-        "negative": "差评",
-        "entailment": "蕴含",
-        "neutral": "中立",
-        "contradiction": "矛盾",
-        "similar": "意思相同",
-        "different": "意思不同",
-        "news_story": "故事",
-        "news_culture": "文化",
-        "news_entertainment": "娱乐",
-        "news_sports": "体育",
-        "news_finance": "财经",
-        "news_house": "房产",
-        "news_car": "汽车",
-        "news_edu": "教育",
-        "news_tech": "科技",
-        "news_military": "军事",
-        "news_travel": "旅游",
-        "news_world": "国际",
-        "news_stock": "股票",
-        "news_agriculture": "三农",
-        "news_game": "游戏",
-    },
-    entities={
-        "address": "地址",
-        "book": "书名",
-        "company": "公司",
-        "game": "游戏",
-        "government": "政府",
-        "movie": "影视",
-        "name": "人名",
-        "organization": "组织",
-        "position": "职位",
-        "scene": "景点",
-        "PER": "人名",
-        "LOC": "地名",
-        "ORG": "机构",
-        "GPE": "行政区",
-    },
-)
+def _read_names(language: str) -> Names:
+    with Path(__file__).with_name("names.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    kinds = ("model", "class", "entity")
+    return Names(
+        *({row["name"]: row[language] for row in rows if row["kind"] == kind} for kind in kinds)
+    )
 
-ENGLISH = Names(
-    models={
-        "sentiment": "Sentiment",
-        "news": "News",
-        "ner": "Entities (ten types)",
-        "ner-msra": "Entities (people, places, organizations)",
-        "reader": "Reading",
-        "nli": "Inference",
-        "similarity": "Similarity",
-        "encoder": "Encoder",
-    },
-    classes={
-        "positive": "Positive",
-        "negative": "Negative",
-        "entailment": "Entailment",
-        "neutral": "Neutral",
-        "contradiction": "Contradiction",
-        "similar": "Same meaning",
-        "different": "Different",
-        "news_story": "Stories",
-        "news_culture": "Culture",
-        "news_entertainment": "Entertainment",
-        "news_sports": "Sports",
-        "news_finance": "Finance",
-        "news_house": "Housing",
-        "news_car": "Cars",
-        "news_edu": "Education",
-        "news_tech": "Technology",
-        "news_military": "Military",
-        "news_travel": "Travel",
-        "news_world": "World",
-        "news_stock": "Stocks",
-        "news_agriculture": "Farming",
-        "news_game": "Games",
-    },
-    entities={
-        "address": "address",
-        "book": "book",
-        "company": "company",
-        "game": "game",
-        "government": "government",
-        "movie": "film",
-        "name": "person",
-        "organization": "organization",
-        "position": "position",
-        "scene": "sight",
-        "PER": "person",
-        "LOC": "place",
-        "ORG": "organization",
-        "GPE": "region",
-    },
-)
+
+CHINESE, ENGLISH = _read_names("chinese"), _read_names("english")

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from apps.i18n import names, tables
 from apps.i18n.notice import Notice
-
-
-class Example(NamedTuple):
-    """A text to try.
-
-    Attributes:
-        text: What the model reads: always Chinese.
-        meaning: Its translation, for visitors who do not read Chinese.
-    """
-
-    text: str
-    meaning: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)  # there is one of each language

@@ -23,8 +23,7 @@ class LineFigure:
         title: The name of the values.
         hint: How to read the figure.
         across: The unit of the counts.
-        counts: The place of each point, ascending; at least one.
-        values: The height of each point.
+        points: Counts, ascending, and values; at least one.
         low: The value at the bottom.
         high: The value at the top.
         is_share: Whether values are shares from 0 to 1, written in percent.
@@ -36,8 +35,7 @@ class LineFigure:
     title: str
     hint: str
     across: str
-    counts: Sequence[float]
-    values: Sequence[float]
+    points: Sequence[tuple[float, float]]
     low: float = 0
     high: float = 1
     is_share: bool = True
@@ -46,23 +44,22 @@ class LineFigure:
 
     def draw(self) -> str:
         """Return the figure as a section with its title and hint."""
-        places = [(self._x(count), self._y(value)) for count, value in self._points()]
+        places = [(self._x(count), self._y(value)) for count, value in self.points]
         line = " ".join(f"{x},{y}" for x, y in places)
         area = ""
         if self.low == 0:  # above another line the area would mean nothing
             (first, _), (last, _), bottom = places[0], places[-1], self._y(0)
             area = f'<polygon class="za-area" points="{first},{bottom} {line} {last},{bottom}"/>'
-        about = f"{self.title}: {self._written(self.values[0])} → {self._written(self.values[-1])}"
+        begin, end = (self._written(self.points[index][1]) for index in (0, -1))
         drawn = f'<polyline class="za-line" points="{line}"/>'
-        figure = _FRAME.svg(about, *self._scales(), area, drawn, *self._dots())
+        figure = _FRAME.svg(
+            f"{self.title}: {begin} → {end}", *self._scales(), area, drawn, *self._dots()
+        )
         return section(f"{element(self.title, 'h3')}{figure}{caption(self.hint)}")
-
-    def _points(self) -> list[tuple[float, float]]:
-        return list(zip(self.counts, self.values, strict=True))
 
     @property
     def _end(self) -> float:
-        return max(self.counts[-1], self.until, 1)
+        return max(self.points[-1][0], self.until, 1)
 
     def _x(self, count: float) -> float:
         return _FRAME.x(count / self._end)
@@ -87,11 +84,11 @@ class LineFigure:
         return [*rows, *columns, _FRAME.name(self.across), chance]
 
     def _dots(self) -> list[str]:
-        points = self._points()
+        shown = (self.points[index] for index in spread(len(self.points), _MAX_DOTS))
         return [
             f'<circle class="za-dot" cx="{self._x(count)}" cy="{self._y(value)}" r="3">'
             f"<title>{self.strings.count(count)}: {self._written(value)}</title></circle>"
-            for count, value in (points[index] for index in spread(len(points), _MAX_DOTS))
+            for count, value in shown
         ]
 
 

@@ -2,5 +2,5 @@
 
 ``tab.py`` lays a tab out and needs Gradio. The rest does not: ``strings.py`` holds what it says,
 ``answers.py`` what it answers to the values of its boxes, ``panels.py`` the HTML of its results,
-``examples.py`` texts to try, and ``job.py`` its long work.
+``examples.csv`` texts to try, and ``job.py`` its long work.
 """

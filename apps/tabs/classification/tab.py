@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from apps.examples import read_examples
 from apps.gradio_page import layout
 from apps.gradio_page.text_tab import answer_texts
 from apps.gradio_page.url_state import LinkedBoxes
 from apps.tabs.classification.answers import ClassificationAnswers
-from apps.tabs.classification.examples import HEADLINES, REVIEWS
 from apps.tabs.classification.strings import ClassificationStrings
 from zh_albert.tasks.classification.predictor import Classifier
 
@@ -30,8 +30,11 @@ def classification_tab(
         with layout.area("answer"):
             result = layout.result_panel(answers.typed(""), "classify-result")
         with layout.examples_area(strings.page):
-            for title, examples in ((strings.reviews, REVIEWS), (strings.headlines, HEADLINES)):
-                offered = {example: [example.text] for example in examples}
-                layout.offer_examples(strings.page, title, offered, [text], "classify-result")
+            examples = read_examples("classification")
+            titles = {"reviews": strings.reviews, "headlines": strings.headlines}
+            for group, title in titles.items():
+                layout.offer_examples(
+                    strings.page, title, examples[group], [text], "classify-result"
+                )
     answer_texts(answers, [text, chosen], result, buttons, "classify")
     return {"text": text, "model": chosen}

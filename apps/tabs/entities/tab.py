@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import gradio as gr
 
+from apps.examples import read_examples
 from apps.gradio_page import layout
 from apps.gradio_page.text_tab import answer_texts
 from apps.gradio_page.url_state import LinkedBoxes
 from apps.markup.text import notice
 from apps.tabs.entities.answers import EntityAnswers
-from apps.tabs.entities.examples import EXAMPLES
 from apps.tabs.entities.strings import EntityStrings
 from zh_albert.tasks.ner.predictor import Tagger
 
@@ -32,9 +32,8 @@ def entities_tab(strings: EntityStrings, taggers: Mapping[str, Tagger]) -> Linke
         with layout.area("answer"):
             result = layout.result_panel(answers.typed(""), "entities-result")
         with layout.examples_area(strings.page):
-            offered = {example: [example.text] for example in EXAMPLES}
-            layout.offer_examples(
-                strings.page, strings.page.sentences, offered, [text], "entities-result"
-            )
+            [examples] = read_examples("entities").values()
+            title = strings.page.sentences
+            layout.offer_examples(strings.page, title, examples, [text], "entities-result")
     answer_texts(answers, [text, chosen], result, buttons, "entities")
     return {"text": text, "model": chosen}

@@ -8,13 +8,12 @@ from typing import Any
 
 import gradio as gr
 
+from apps.examples import read_examples
 from apps.gradio_page import layout
 from apps.gradio_page.latest import NOW, Latest
 from apps.gradio_page.url_state import LinkedBoxes
-from apps.i18n.page import Example
 from apps.markup.text import notice
 from apps.tabs.fill_mask.answers import FillAnswers, FillState
-from apps.tabs.fill_mask.examples import HIDDEN, MASKS
 from apps.tabs.fill_mask.strings import FillMaskStrings
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.tokenization.words import Cut
@@ -47,14 +46,14 @@ def fill_mask_tab(strings: FillMaskStrings, encoder: FillMask | None, cut: Cut) 
         with layout.area("answer"):
             result = layout.result_panel(start.result, "fill-result")
         with layout.examples_area(strings.page):
-            buttons = [
-                button
-                for title, examples in (
-                    (strings.words_hidden, HIDDEN),
-                    (strings.masks_typed, MASKS),
-                )
-                for button in layout.example_buttons(strings.page, title, map(_lined, examples))
-            ]
+            examples = read_examples("fill_mask")
+            titles = {"words hidden": strings.words_hidden, "masks typed": strings.masks_typed}
+            buttons: list[tuple[gr.Button, str]] = []
+            for group, title in titles.items():
+                marked = [example.texts[0] for example in examples[group]]
+                captions = [_lined(text) for text in marked]
+                drawn = layout.example_buttons(strings.page, title, captions, examples[group])
+                buttons += zip(drawn, marked, strict=True)
     hidden = gr.JSON([], visible=False)  # the hidden words, which a link also holds
 
     latest = Latest()
@@ -75,13 +74,13 @@ def fill_mask_tab(strings: FillMaskStrings, encoder: FillMask | None, cut: Cut) 
     words.select(pick, [*boxes, latest.moment], shown, js=NOW, trigger_mode="multiple", **how)
     latest.on_asking([go.click, text.submit], answers.asked, boxes, shown, api_name="fill")
     clear.click(lambda: ("", *start), None, [text, *shown], **how)
-    for button, example in zip(buttons, [*HIDDEN, *MASKS], strict=True):
+    for button, marked_text in buttons:
         scroll = layout.scroll_to("fill-result", "[]")
-        button.click(partial(show, example.text), None, [text, *shown], js=scroll, **how)
+        button.click(partial(show, marked_text), None, [text, *shown], js=scroll, **how)
     return {"text": text, "hidden": hidden}
 
 
-def _lined(example: Example) -> Example:
+def _lined(marked: str) -> str:
     """Return an example as its button shows it, with a line for each hidden character."""
-    lined = re.sub("【(.*?)】", lambda word: "＿" * len(word[1]), example.text)
-    return Example(lined.replace(MASK, "＿"), example.meaning)
+    lined = re.sub("【(.*?)】", lambda word: "＿" * len(word[1]), marked)
+    return lined.replace(MASK, "＿")

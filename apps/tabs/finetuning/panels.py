@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from apps.job_panels import job_notice, rows_table
 from apps.markup.bars import count_bars, progress_bar
@@ -69,34 +70,14 @@ def _progress(strings: FinetuningStrings, job: FinetuningJob) -> str:
 def _figures(strings: FinetuningStrings, job: FinetuningJob) -> list[LineFigure]:
     """Return the curves that have a point already."""
     until = job.progress.total if job.progress else 0
+    over_updates = partial(LineFigure, strings=strings.page, across=strings.updates, until=until)
+    losses, accuracies = list(job.losses), list(job.accuracies)  # copies: the job adds to them
     drawn = []
-    if losses := list(job.losses):  # a copy, as the job goes on adding some
-        updates, values = zip(*losses, strict=True)
-        drawn.append(
-            LineFigure(
-                strings=strings.page,
-                title=strings.loss,
-                hint=strings.loss_hint,
-                across=strings.updates,
-                counts=updates,
-                values=values,
-                high=math.floor(10 * max(values)) / 10 + 0.1,
-                is_share=False,
-                until=until,
-            )
-        )
-    if accuracies := list(job.accuracies):
-        updates, values = zip(*accuracies, strict=True)
-        drawn.append(
-            LineFigure(
-                strings=strings.page,
-                title=strings.accuracy,
-                hint=strings.accuracy_hint,
-                across=strings.updates,
-                counts=updates,
-                values=values,
-                chance=job.chance,
-                until=until,
-            )
-        )
+    if losses:
+        high = math.floor(10 * max(loss for _, loss in losses)) / 10 + 0.1
+        texts = {"title": strings.loss, "hint": strings.loss_hint}
+        drawn.append(over_updates(points=losses, high=high, is_share=False, **texts))
+    if accuracies:
+        texts = {"title": strings.accuracy, "hint": strings.accuracy_hint}
+        drawn.append(over_updates(points=accuracies, chance=job.chance, **texts))
     return drawn

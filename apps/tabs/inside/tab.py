@@ -7,11 +7,11 @@ from typing import Any
 import gradio as gr
 
 from apps.encoder_cache import EncoderCache
+from apps.examples import read_examples
 from apps.gradio_page import layout
 from apps.gradio_page.latest import Latest
 from apps.gradio_page.url_state import LinkedBoxes
 from apps.tabs.inside.answers import Head, InsideAnswers
-from apps.tabs.inside.examples import EXAMPLES
 from apps.tabs.inside.strings import InsideStrings
 
 _START = Head(0, 0)
@@ -74,10 +74,9 @@ def inside_tab(strings: InsideStrings, encoders: EncoderCache) -> LinkedBoxes:
             overview = gr.HTML(start, elem_id="inside-heads", js_on_load=_SEND_HEAD)
             enlarged = gr.HTML(elem_id="inside-map")
         with layout.examples_area(strings.page):
-            offered = {example: [example.text] for example in EXAMPLES}
-            layout.offer_examples(
-                strings.page, strings.page.sentences, offered, [text], "inside-heads"
-            )
+            [examples] = read_examples("inside").values()
+            title = strings.page.sentences
+            layout.offer_examples(strings.page, title, examples, [text], "inside-heads")
     movement = gr.HTML(elem_id="inside-movement")
     picked = gr.State(_START)
 

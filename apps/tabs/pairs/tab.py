@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 import gradio as gr
 
+from apps.examples import read_examples
 from apps.gradio_page import layout
 from apps.gradio_page.text_tab import answer_texts
 from apps.gradio_page.url_state import LinkedBoxes
-from apps.i18n.page import Example
 from apps.tabs.pairs.answers import PairAnswers
-from apps.tabs.pairs.examples import INFERENCE, SIMILARITY
 from apps.tabs.pairs.strings import PairStrings
 from zh_albert.tasks.classification.predictor import Classifier, Regressor
 
@@ -43,15 +42,12 @@ def pairs_tab(strings: PairStrings, models: Mapping[str, Classifier | Regressor]
         with layout.area("answer"):
             result = layout.result_panel(answers.typed("", ""), "pairs-result")
         with layout.examples_area(strings.page):
-            for title, examples in (
-                (strings.inference, INFERENCE),
-                (strings.similarity, SIMILARITY),
-            ):
-                offered = {
-                    Example(f"{pair.first}\n{pair.second}", pair.meaning): [pair.first, pair.second]
-                    for pair in examples
-                }
-                layout.offer_examples(strings.page, title, offered, sentences, "pairs-result")
+            examples = read_examples("pairs")
+            titles = {"inference": strings.inference, "similarity": strings.similarity}
+            for group, title in titles.items():
+                layout.offer_examples(
+                    strings.page, title, examples[group], sentences, "pairs-result"
+                )
     answer_texts(answers, [*sentences, chosen], result, (go, clear), "pairs")
     swap.click(None, sentences, sentences, js="(a, b) => [b, a]", **layout.QUIETLY)
     return {"first": first, "second": second, "model": chosen}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from apps.examples import read_examples
 from apps.gradio_page import layout
 from apps.gradio_page.text_tab import answer_texts
 from apps.gradio_page.url_state import LinkedBoxes
 from apps.tabs.reading.answers import ReadingAnswers
-from apps.tabs.reading.examples import PASSAGES
 from apps.tabs.reading.strings import ReadingStrings
 from zh_albert.tasks.reading.predictor import Reader
 
@@ -35,9 +35,10 @@ def reading_tab(strings: ReadingStrings, reader: Reader) -> LinkedBoxes:
             result = layout.result_panel(answers.typed("", ""), "reading-result")
         boxes = [question, passage]
         with layout.examples_area(strings.page):
-            for example in PASSAGES:
-                offered = {one: [one.text, example.text] for one in example.questions}
-                title = f"{example.text[:18]}……"
-                layout.offer_examples(strings.page, title, offered, boxes, "reading-result")
+            for examples in read_examples("reading").values():  # a group for each passage
+                title = f"{examples[0].texts[1][:18]}……"
+                layout.offer_examples(
+                    strings.page, title, examples, boxes, "reading-result", shown=1
+                )
     answer_texts(answers, boxes, result, buttons, "reading")
     return {"question": question, "passage": passage}

@@ -44,48 +44,46 @@ def curves_panel(strings: TrainingCurveStrings, encoder: FillMask | None) -> str
 def _figures(
     strings: TrainingCurveStrings, points: Sequence[CurvePoint], rows: int
 ) -> list[LineFigure]:
-    accuracy = [point.masked_accuracy for point in points]
-    loss = [point.masked_loss for point in points]
-    order = [point.order_accuracy for point in points]
-    choices = f"{math.exp(min(loss[-1], 99)):,.0f}"
-    over_tokens = partial(
-        LineFigure,
-        strings=strings.page,
-        across=strings.tokens_read,
-        counts=[point.tokens for point in points],
-    )
+    accuracies = [(point.tokens, point.masked_accuracy) for point in points]
+    losses = [(point.tokens, point.masked_loss) for point in points]
+    orders = [(point.tokens, point.order_accuracy) for point in points]
+    best = max(accuracy for _, accuracy in accuracies)
+    lowest, highest = (end(loss for _, loss in losses) for end in (min, max))
+    choices = f"{math.exp(min(points[-1].masked_loss, 99)):,.0f}"
+    over_tokens = partial(LineFigure, strings=strings.page, across=strings.tokens_read)
     return [
         over_tokens(
             title=strings.masked_accuracy,
             hint=strings.masked_accuracy_hint.format(rows=f"{rows:,}"),
-            values=accuracy,
-            high=min(1, max(0.1, math.ceil(11 * max(accuracy)) / 10)),
+            points=accuracies,
+            high=min(1, max(0.1, math.ceil(11 * best) / 10)),
         ),
         over_tokens(
             title=strings.masked_loss,
             hint=strings.masked_loss_hint.format(choices=choices),
-            values=loss,
-            low=math.floor(min(loss)),
-            high=math.floor(max(loss)) + 1,
+            points=losses,
+            low=math.floor(lowest),
+            high=math.floor(highest) + 1,
             is_share=False,
         ),
         over_tokens(
             title=strings.order_accuracy,
             hint=strings.order_accuracy_hint,
-            values=order,
-            low=min(0.4, math.floor(10 * min(order)) / 10),
+            points=orders,
+            low=min(0.4, math.floor(10 * min(order for _, order in orders)) / 10),
             chance=0.5,
         ),
     ]
 
 
 def _tiles(strings: TrainingCurveStrings, last: CurvePoint) -> str:
+    updates, tokens, _, masked, order = _written(strings, last)
     return tiles(
         [
-            (strings.page.count(last.tokens), strings.tokens_read),
-            (f"{last.update:,.0f}", strings.updates),
-            (f"{100 * last.masked_accuracy:.1f}%", strings.masked_accuracy),
-            (f"{100 * last.order_accuracy:.1f}%", strings.order_accuracy),
+            (tokens, strings.tokens_read),
+            (updates, strings.updates),
+            (masked, strings.masked_accuracy),
+            (order, strings.order_accuracy),
         ]
     )
 
@@ -98,15 +96,16 @@ def _table(strings: TrainingCurveStrings, points: Sequence[CurvePoint]) -> str:
         strings.masked_accuracy,
         strings.order_accuracy,
     )
-    rows = (
-        (
-            f"{point.update:,.0f}",
-            strings.page.count(point.tokens),
-            f"{point.masked_loss:.3f}",
-            f"{100 * point.masked_accuracy:.1f}%",
-            f"{100 * point.order_accuracy:.1f}%",
-        )
-        for point in (points[index] for index in spread(len(points), _MAX_ROWS))
-    )
     heads = (element(name, "span") for name in names)
+    rows = (_written(strings, points[index]) for index in spread(len(points), _MAX_ROWS))
     return folded(element(strings.page.numbers, "span"), table(heads, rows))
+
+
+def _written(strings: TrainingCurveStrings, point: CurvePoint) -> tuple[str, str, str, str, str]:
+    return (
+        f"{point.update:,.0f}",
+        strings.page.count(point.tokens),
+        f"{point.masked_loss:.3f}",
+        f"{100 * point.masked_accuracy:.1f}%",
+        f"{100 * point.order_accuracy:.1f}%",
+    )
