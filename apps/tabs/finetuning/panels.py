@@ -74,10 +74,16 @@ def _figures(strings: FinetuningStrings, job: FinetuningJob) -> list[LineFigure]
     losses, accuracies = list(job.losses), list(job.accuracies)  # copies: the job adds to them
     drawn = []
     if losses:
-        high = math.floor(10 * max(loss for _, loss in losses)) / 10 + 0.1
-        texts = {"title": strings.loss, "hint": strings.loss_hint}
-        drawn.append(over_updates(points=losses, high=high, is_share=False, **texts))
+        drawn.append(
+            over_updates(
+                title=strings.loss,
+                hint=strings.loss_hint,
+                points=losses,
+                high=math.floor(10 * max(loss for _, loss in losses)) / 10 + 0.1,
+                is_share=False,
+            )
+        )
     if accuracies:
-        texts = {"title": strings.accuracy, "hint": strings.accuracy_hint}
-        drawn.append(over_updates(points=accuracies, chance=job.chance, **texts))
+        title, hint = strings.accuracy, strings.accuracy_hint
+        drawn.append(over_updates(title=title, hint=hint, points=accuracies, chance=job.chance))
     return drawn
