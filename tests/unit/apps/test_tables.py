@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+import apps
+from apps.i18n.tables import CHINESE, ENGLISH
 from apps.tables import MAX_BYTES, MAX_CELL, RefusedError, Table, open_table, read_rows
-from apps.texts.languages import CHINESE, ENGLISH
 
-SAMPLES = Path(__file__).parents[2] / "apps" / "samples"
+SAMPLES = Path(apps.__file__).parent / "samples"
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from apps.batch_job import BatchJob, fields_of
-from apps.batch_panels import job_panel, table_panel
 from apps.tables import open_table
-from apps.texts.languages import CHINESE, ENGLISH
-from tests.panel_reader import HOSTILE, OURS
-from tests.panel_reader import Reader as PanelReader
+from apps.tabs.batch.job import BatchJob, fields_of
+from apps.tabs.batch.panels import job_panel, table_panel
+from apps.tabs.batch.strings import CHINESE, ENGLISH
+from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader, check_is_only_text
 from zh_albert.errors import DataError
 from zh_albert.inference import rows
 from zh_albert.tasks.classification.predictor import Classification, Classifier, Estimate, Regressor
@@ -111,7 +110,7 @@ def job_for(
 ) -> BatchJob:
     path = folder / name
     path.write_bytes(content.encode())
-    table = open_table(CHINESE, path, name)
+    table = open_table(CHINESE.page.tables, path, name)
     job = BatchJob(CHINESE, table, columns or [table.likely()], "mine", model or Grader())
     job.folder = folder / "job"
     job.folder.mkdir()
@@ -132,9 +131,9 @@ def test_a_csv_keeps_rows_columns_and_order(tmp_path: Path) -> None:
     job.run()
 
     assert job.state == "done"
-    assert job.result == job.folder / "t-mine.csv"
-    assert job.result.read_bytes().startswith(b"\xef\xbb\xbf"), "Excel reads it as UTF-8"
-    with job.result.open(encoding="utf-8-sig", newline="") as file:
+    assert job.output == job.folder / "t-mine.csv"
+    assert job.output.read_bytes().startswith(b"\xef\xbb\xbf"), "Excel reads it as UTF-8"
+    with job.output.open(encoding="utf-8-sig", newline="") as file:
         written = list(csv.reader(file))
     new = ["mine_label_", "mine_score", "mine_scores", "mine_error"]
     assert written[0] == [*lines[0], *new]
@@ -151,8 +150,8 @@ def test_json_lines_keep_their_objects(tmp_path: Path) -> None:
     job = job_for(tmp_path, lines, name="t.jsonl", model=Finder())
     job.run()
 
-    assert job.result
-    written = [json.loads(line) for line in job.result.read_text("utf-8").splitlines()]
+    assert job.output
+    written = [json.loads(line) for line in job.output.read_text("utf-8").splitlines()]
     new = ("mine_entities", "mine_error")
     assert [{k: v for k, v in row.items() if k not in new} for row in written] == objects
     assert written[0]["mine_entities"] == [
@@ -167,8 +166,8 @@ def test_pairs_and_questions_read_two_columns(tmp_path: Path) -> None:
     job = job_for(tmp_path, content, model=Matcher(), columns=["句子1", "句子2"])
     assert [job.table.likely(field) for field in fields_of(job.model)] == ["句子1", "句子2"]
     job.run()
-    assert job.result
-    written = list(csv.DictReader(job.result.read_text("utf-8").splitlines()))
+    assert job.output
+    written = list(csv.DictReader(job.output.read_text("utf-8").splitlines()))
     assert [row["mine_value"] for row in written] == ["2.25", "", "0.25"]
     assert [row["mine_error"] for row in written] == ["", "这一行缺了一段文字", ""]
     assert job.counts == {"2–3": 1, "0–1": 1}
@@ -237,7 +236,4 @@ def test_hostile_names_and_cells_are_only_text(tmp_path: Path) -> None:
     job = job_for(tmp_path, cells, name="t.jsonl")
     job.run()
     for panel in (table_panel(CHINESE, job.table, [HOSTILE]), job_panel(CHINESE, job, 0)):
-        read = PanelReader(panel)
-        assert set(read.tags) <= TAGS
-        assert not [name for name, _ in read.attributes if name.startswith("on")]
-        assert not set(panel) & set("${}@`\0")
+        check_is_only_text(panel, TAGS)

@@ -9,7 +9,7 @@ from fastapi import FastAPI, HTTPException
 from fastapi.responses import StreamingResponse
 from fastapi.testclient import TestClient
 
-from apps.page_requests import UntilClosed
+from apps.gradio_page.requests import UntilClosed
 
 
 def client(status: int) -> TestClient:

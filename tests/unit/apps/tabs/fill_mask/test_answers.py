@@ -1,27 +1,29 @@
-"""The fill-mask tab without a browser: words, what is hidden, what is put there, and refusals."""
+"""The fill-mask tab's answers: words, hidden ones, what replaces them, and refusals."""
 
 from __future__ import annotations
 
 import html
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from apps.fill_answers import MAX_CHARACTERS, MAX_GAPS, FillAnswers, FillState
-from apps.fill_panels import Gap, Word, fill_panel, words_panel
-from apps.texts.examples import HIDDEN, MASKS
-from apps.texts.languages import CHINESE
+from apps.examples import read_examples
+from apps.tabs.fill_mask.answers import MAX_CHARACTERS, MAX_GAPS, FillAnswers, FillState
+from apps.tabs.fill_mask.panels import words_panel
+from apps.tabs.fill_mask.strings import CHINESE
+from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader, check_is_only_text
 from tests.micro import save_micro_pretrained
-from tests.panel_reader import HOSTILE, OURS, Reader
 from zh_albert.errors import DataError
-from zh_albert.inference.fill_mask import MASK, Candidate, FillMask
+from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.tokenization.words import segmenter
 
 TAGS = OURS | {"button", "h4", "mark"}
+
+
 SENTENCE = "周末我们去公园散步。"
+EXAMPLES = [one.texts[0] for group in read_examples("fill_mask").values() for one in group]
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +83,13 @@ def test_every_hidden_word_is_replaced_where_it_stood(
     assert state.result.count("data-gap=") == len(spots)
     assert state.hidden == hidden
     for panel in (state.words, state.result):
-        read = Reader(panel)
-        assert set(read.tags) <= TAGS
-        assert not [name for name, _ in read.attributes if name.startswith("on")]
-        assert not set(panel) & set("${}@`\0")
+        check_is_only_text(panel, TAGS)
 
 
 @given(text=st.text(st.characters(codec=None), max_size=60))
 @example(text=HOSTILE)
 def test_the_words_show_every_character(answers: FillAnswers, text: str) -> None:
-    read = Reader(words_panel(CHINESE, text, answers.words(text), []))
+    read = PanelReader(words_panel(CHINESE, text, answers.words(text), []))
 
     if answers.words(text):
         shown = read.flows["za-flow za-words"]
@@ -160,47 +159,10 @@ def test_a_model_that_fails_is_told_in_one_line(
     assert "the window is too small &lt;b&gt;" in answers.typed("[MASK]", []).result
 
 
-@pytest.mark.parametrize("marked", [example.text for example in (*HIDDEN, *MASKS)])
+@pytest.mark.parametrize("marked", EXAMPLES)
 def test_every_example_hides_what_it_says(answers: FillAnswers, marked: str) -> None:
     text, state = answers.example(marked)
 
     assert [text for _, _, text in state.hidden] == re.findall("【(.*?)】", marked)
     assert "za-card" in state.result
     assert not set(text) & set("【】")
-
-
-def test_the_hidden_word_is_marked_among_the_candidates() -> None:
-    candidates = [Candidate("公园", 0.61234), Candidate("山里", 0.2), Candidate("网上", 0.0001)]
-    right = fill_panel(CHINESE, "去公园", [Gap(1, 3, "公园", candidates)], 0.01)
-    wrong = fill_panel(CHINESE, "去山里", [Gap(1, 3, "山里", candidates)], 0.01)
-    typed = fill_panel(CHINESE, "去[MASK]", [Gap(1, 7, "[MASK]", candidates)], 0.01)
-
-    assert Reader(right).bars == [61.2, 20.0, 0.0]
-    assert "&lt;0.1%" in right
-    assert "猜中：公园" in right
-    assert '<mark class="za-put za-right">公园</mark>' in right
-    assert "原词：山里" in wrong
-    assert wrong.count('<span class="za-raw">原词</span>') == 1
-    assert "猜中" not in typed
-    assert "原词" not in typed
-
-
-def test_capitals_are_no_other_word() -> None:
-    gap = Gap(0, 6, "iPhone", [Candidate("iphone", 0.5)])
-    assert gap.is_guessed
-
-
-def test_words_that_stand_twice_are_two() -> None:
-    words = [Word(0, 1, "人"), Word(1, 2, "人")]
-    panel = words_panel(CHINESE, "人人", words, words[1:])
-    assert re.findall(r'aria-pressed="(\w+)"', panel) == ["false", "true"]
-
-
-def test_a_damaged_folder_is_not_taken_for_none(tmp_path: Path) -> None:
-    from apps.gradio_demo import serve
-    from zh_albert.errors import CheckpointError
-
-    folder = save_micro_pretrained(tmp_path / "encoder")
-    (folder / "model.safetensors").write_bytes(b"")
-    with pytest.raises(CheckpointError, match="not a whole safetensors file"):
-        serve(port=0, models=[str(folder)])

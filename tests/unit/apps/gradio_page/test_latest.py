@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("gradio")
 
-from apps.tabs import latest
-from apps.tabs.latest import Latest
+from apps.gradio_page import latest
+from apps.gradio_page.latest import Latest
 
 
 def test_an_event_is_wanted_until_its_page_has_a_later_one() -> None:

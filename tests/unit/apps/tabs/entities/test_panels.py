@@ -1,37 +1,23 @@
-"""The page's entities, without a browser: marks lie where the entities are, and text stays text."""
+"""The entities tab's panel: marks lie where the entities are, and text stays text."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from html import unescape
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.answers import LIVE_CHARACTERS, MAX_CHARACTERS
-from apps.entity_answers import announce_entities, find_entities, find_entities_typed
-from apps.entity_panels import MAX_ROWS, entity_panel, nesting
-from apps.texts.languages import CHINESE
-from tests.panel_reader import HOSTILE, OURS, Reader
-from zh_albert.tasks.ner.predictor import Entity, Tagger
+from apps.tabs.entities.panels import MAX_ROWS, entity_panel, nesting
+from apps.tabs.entities.strings import CHINESE
+from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader
+from zh_albert.tasks.ner.predictor import Entity
 
 TYPES = ["name", "company", "药品"]
+
+
 TAGS = OURS | {"details", "mark", "pre", "summary", "table", "tbody", "td", "th", "thead", "tr"}
-
-
-class TaggerOf(Tagger):
-    """Finds what it was made with, in any text."""
-
-    def __init__(self, entities: list[Entity] | Exception) -> None:
-        self.labels, self._entities = TYPES, entities
-
-    def __call__(self, texts: str | Sequence[str]) -> list[list[Entity]]:
-        if isinstance(self._entities, Exception):
-            raise self._entities
-        return [self._entities]
 
 
 def entity(text: str, start: int, end: int, kind: str = "name") -> Entity:
@@ -55,7 +41,7 @@ def tagged(draw: st.DrawFn) -> tuple[str, list[Entity]]:
 def test_the_marked_text_is_the_users_own_string(case: tuple[str, list[Entity]]) -> None:
     text, entities = case
     panel = entity_panel(CHINESE, text, entities, TYPES, 0.01)
-    reader = Reader(panel)
+    reader = PanelReader(panel)
 
     assert reader.flows == {"za-flow za-marked": text}
     assert set(reader.tags) <= TAGS
@@ -114,7 +100,7 @@ def test_hostile_text_in_entities_and_types_is_only_text() -> None:
     found = [Entity(0, len(HOSTILE), HOSTILE, HOSTILE, 1.0)]
     panel = entity_panel(CHINESE, HOSTILE, found, [HOSTILE], 0.0)
 
-    assert set(Reader(panel).tags) <= TAGS
+    assert set(PanelReader(panel).tags) <= TAGS
     assert not set("$`{}@") & set(panel)
 
 
@@ -127,37 +113,3 @@ def test_a_long_list_is_cut_and_says_by_how_much() -> None:
     assert panel.count("<tr>") == MAX_ROWS + 1
     assert "还有 5 个" in panel
     assert len(marks(panel)) == len(text)
-
-
-@pytest.mark.parametrize("text", ["", None, "  \n", "字" * (MAX_CHARACTERS + 1)])
-def test_what_cannot_be_read_is_told_with_a_remedy(text: str | None) -> None:
-    panel = find_entities(CHINESE, {"ner": TaggerOf([])}, text, "ner")
-
-    assert 'role="alert"' in panel
-
-
-def test_a_model_that_fails_is_told() -> None:
-    assert "out of memory" in find_entities(
-        CHINESE, {"ner": TaggerOf(MemoryError("out of\nmemory"))}, "王芳", "ner"
-    )
-
-
-def test_a_long_text_waits_for_the_button() -> None:
-    taggers, text = {"ner": TaggerOf([])}, "字" * (LIVE_CHARACTERS + 1)
-
-    assert "标出实体" in find_entities_typed(CHINESE, taggers, text, "ner")
-    assert CHINESE.entities.waiting.problem in find_entities_typed(CHINESE, taggers, " ", "ner")
-    assert "正在读" in announce_entities(CHINESE, text)
-    assert announce_entities(CHINESE, "王芳") == ""
-    assert "没有找到实体" in find_entities_typed(CHINESE, taggers, "王芳", "ner")
-
-
-@pytest.mark.parametrize(
-    ("chosen", "count"), [("ner", 1), ("other", 2), ("", 1), (None, 1), ("gone", 1)]
-)
-def test_the_chosen_tagger_answers_else_the_first(chosen: str | None, count: int) -> None:
-    text = "王芳在看王芳"
-    both = [entity(text, 0, 2), entity(text, 4, 6)]
-    taggers = {"ner": TaggerOf(both[:1]), "other": TaggerOf(both)}
-
-    assert f"找到 {count} 个实体" in find_entities(CHINESE, taggers, text, chosen)

@@ -1,39 +1,22 @@
-"""The page's answers to questions: the mark lies where the answer is, and text stays text."""
+"""The reading tab's panel: the mark lies where the answer is, and text stays text."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
-from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.answers import LIVE_CHARACTERS, MAX_CHARACTERS
-from apps.reading_answers import announce_answer, find_answer, find_answer_typed
-from apps.reading_panels import reading_panel
-from apps.texts.languages import CHINESE
-from apps.texts.reading import PASSAGES
-from tests.panel_reader import HOSTILE, OURS
-from tests.panel_reader import Reader as PanelReader
-from zh_albert.errors import DataError
-from zh_albert.tasks.reading.predictor import Answer, Reader
+from apps.tabs.reading.panels import reading_panel
+from apps.tabs.reading.strings import CHINESE
+from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader
+from zh_albert.tasks.reading.predictor import Answer
 
 TAGS = OURS | {"mark", "table", "tbody", "td", "th", "thead", "tr"}
+
+
 FLOW = "za-flow za-passage"
-
-
-class ReaderOf(Reader):
-    """Answers what it was made with."""
-
-    def __init__(self, answers: list[Answer] | Exception) -> None:
-        self._answers, self.predicts_no_answer = answers, True
-
-    def __call__(self, *_: Any, **__: Any) -> Any:
-        if isinstance(self._answers, Exception):
-            raise self._answers
-        return self._answers
 
 
 def answer(passage: str, start: int, end: int, score: float = 0.5) -> Answer:
@@ -77,7 +60,7 @@ def test_the_table_lists_every_answer_with_place_and_probability() -> None:
     assert "&lt;0.1%" in rows[2]
     assert PanelReader(panel).bars == [61.3, 25.0, 0.0]
     assert "12 ms" in panel
-    assert CHINESE.reading.scores_hint in panel
+    assert CHINESE.scores_hint in panel
 
 
 def test_no_answer_is_shown_as_such_and_marks_nothing() -> None:
@@ -101,11 +84,11 @@ def test_a_reader_that_cannot_decline_is_said_to() -> None:
         CHINESE, "谁？", "王芳", [answer("王芳", 0, 2)], 0.01, predicts_no_answer=False
     )
 
-    assert CHINESE.reading.scores_hint_without_none in panel
+    assert CHINESE.scores_hint_without_none in panel
     can = reading_panel(
         CHINESE, "谁？", "王芳", [answer("王芳", 0, 2)], 0.01, predicts_no_answer=True
     )
-    assert CHINESE.reading.scores_hint in can
+    assert CHINESE.scores_hint in can
 
 
 def test_hostile_text_is_only_text() -> None:
@@ -116,45 +99,3 @@ def test_hostile_text_is_only_text() -> None:
     assert set(PanelReader(panel).tags) <= TAGS
     assert not set("$`{}@") & set(panel)
     assert HOSTILE[2:40].replace(" ", "␣") in unescape(re.sub("<[^>]*>", "", panel))
-
-
-@pytest.mark.parametrize(
-    ("question", "passage", "expected"),
-    [
-        ("", "王芳在北京", "请先提一个问题"),
-        (None, None, "请先提一个问题"),
-        ("谁？", " \n", "请先输入短文"),
-        ("谁？", "王" * MAX_CHARACTERS, "超过了网页的上限 100,000 个"),
-    ],
-)
-def test_what_is_missing_is_told_with_a_remedy(
-    question: str | None, passage: str | None, expected: str
-) -> None:
-    panel = find_answer(CHINESE, ReaderOf([NONE]), question, passage)
-
-    assert 'role="alert"' in panel
-    assert expected in panel
-
-
-def test_what_the_reader_refuses_is_told() -> None:
-    refusing, failing = ReaderOf(DataError("questions[0] is empty")), ReaderOf(MemoryError("out"))
-
-    assert "问题里没有模型能读的字符" in find_answer(CHINESE, refusing, "\0", "王芳")
-    assert "没能完成：out" in find_answer(CHINESE, failing, "谁？", "王芳")
-
-
-def test_while_typing_nothing_is_an_error_and_a_long_passage_waits() -> None:
-    reader, passage = ReaderOf([NONE]), "王" * LIVE_CHARACTERS
-
-    assert "答案会显示在这里" in find_answer_typed(CHINESE, reader, "谁？", "")
-    assert "答案会显示在这里" in find_answer_typed(CHINESE, reader, " ", "王芳")
-    assert "请按“找答案”按钮" in find_answer_typed(CHINESE, reader, "谁？", passage)
-    assert "正在读 1,002 个字符" in announce_answer(CHINESE, "谁？", passage)
-    assert announce_answer(CHINESE, "谁？", "王芳") == ""
-    assert "文中没有答案" in find_answer_typed(CHINESE, reader, "谁？", "王芳")
-
-
-def test_the_examples_can_be_answered_from_their_passages() -> None:
-    for passage in PASSAGES:
-        assert len(passage.questions) >= 3
-        assert len(passage.text) < LIVE_CHARACTERS

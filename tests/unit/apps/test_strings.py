@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from apps.panels import classification_panel
-from apps.texts.examples import ENTITIES, HEADLINES, HIDDEN, MASKS, REVIEWS
-from apps.texts.languages import CHINESE, ENGLISH, Language
-from tests.unit.test_panels import answer
+import apps
+from apps.examples import read_examples
+from apps.strings import CHINESE, ENGLISH, Strings
+from apps.tabs.classification.panels import classification_panel
+from tests.helpers.class_answers import class_answer
 
 CHINESE_CHARACTER = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 
@@ -35,9 +37,10 @@ def blanks(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
-def said(say: Language) -> dict[str, str]:
-    names = (field.name for field in fields(say) if field.name != "units")
-    return {name: text for one in names for name, text in strings(getattr(say, one), one)}
+def said(language: Strings) -> dict[str, str]:
+    """Return everything that a language says by its name; what tabs share only once."""
+    found = dict(strings(language))
+    return {name: text for name, text in found.items() if ".page." not in name[1:]}
 
 
 def test_both_languages_say_the_same_things_with_the_same_blanks() -> None:
@@ -52,20 +55,25 @@ def test_both_languages_say_the_same_things_with_the_same_blanks() -> None:
 
 def test_the_english_page_is_english_and_the_chinese_one_chinese() -> None:
     left = {name: text for name, text in said(ENGLISH).items() if CHINESE_CHARACTER.search(text)}
-    assert left == {"page.switch": "中文"}
+    assert left == {".page.switch": "中文"}
     plain = {name for name, text in said(CHINESE).items() if not CHINESE_CHARACTER.search(text)}
-    assert plain == {"code", "query", "page.switch"}
+    assert plain == {".page.code", ".page.query", ".page.switch"}
 
 
 def test_panels_speak_the_language_they_are_asked_in() -> None:
-    panel = classification_panel(ENGLISH, "很好", [answer({"positive": 0.9, "negative": 0.1})])
+    panel = classification_panel(
+        ENGLISH.classification, "很好", [class_answer({"positive": 0.9, "negative": 0.1})]
+    )
 
     assert set(CHINESE_CHARACTER.findall(panel)) == {"很", "好"}
     assert "Positive" in panel
 
 
 def test_english_examples_also_say_what_they_mean() -> None:
-    for example in (*REVIEWS, *HEADLINES, *ENTITIES, *HIDDEN, *MASKS):
-        assert not CHINESE_CHARACTER.search(example.meaning)
-        assert CHINESE.caption(example.text, example) == example.text
-        assert ENGLISH.caption(example.text, example) == f"{example.text}\n{example.meaning}"
+    tabs = [path.parent.name for path in Path(apps.__file__).parent.glob("tabs/*/examples.csv")]
+    assert len(tabs) == 6
+    for examples in (group for tab in tabs for group in read_examples(tab).values()):
+        for texts, meaning in examples:
+            assert not CHINESE_CHARACTER.search(meaning)
+            assert CHINESE.page.caption(texts[0], meaning) == texts[0]
+            assert ENGLISH.page.caption(texts[0], meaning) == f"{texts[0]}\n{meaning}"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from apps.jobs import Job, JobQueue
+from apps.jobs import BackgroundJob, JobQueue
 
 
-class Held(Job):
+class Held(BackgroundJob):
     """Goes on until it is let go, or stopped."""
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Held(Job):
             self.check()
 
 
-class Broken(Job):
+class Broken(BackgroundJob):
     def work(self) -> None:
         raise OSError("no space left")
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from html.parser import HTMLParser
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> ${value} {{value}} @children `"
 OURS = {"br", "div", "h3", "header", "i", "li", "ol", "p", "q", "section"}
 OURS |= {"small", "span", "strong", "ul"}
+"""The elements of most panels."""
 
 
-class Reader(HTMLParser):
-    """Collects the elements of a panel, and reads the user's characters back out of it."""
+def check_is_only_text(panel: str, tags: Collection[str] = OURS) -> None:
+    """Check that nothing in a panel runs: no foreign element, no event, no template."""
+    panel.encode()  # what JSON and UTF-8 cannot hold is gone
+    read = PanelReader(panel)
+    assert set(read.tags) <= set(tags)
+    assert not [name for name, _ in read.attributes if name.startswith("on")]
+    assert not set(panel) & set("${}@`\0")
+
+
+class PanelReader(HTMLParser):
+    """Collect the elements of a panel, and read the user's characters back out of it."""
 
     def __init__(self, panel: str) -> None:
         super().__init__()
