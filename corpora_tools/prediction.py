@@ -19,7 +19,7 @@ from zh_albert.checkpoints.resolve import locate
 from zh_albert.textio import atomic_write, encode_json, read_lines
 
 if TYPE_CHECKING:
-    from zh_albert.inference.loading import Predictor
+    from zh_albert.tasks.predictor import AnyPredictor
 
 
 def predict(
@@ -96,7 +96,7 @@ class AnswerFile(PipelineStep):
 
 
 @cache
-def _opened(model: str, threads: int) -> Predictor:
+def _opened(model: str, threads: int) -> AnyPredictor:
     """Open a model once in a process, which answers several files."""
     import torch  # noqa: PLC0415  (slow to import, and only workers need it)
 

@@ -10,7 +10,7 @@ the network). Dev files choose what the n-grams weigh, with the network as `load
 
 `sentiment` takes the files that `make models` gives it: --train, --dev and --exclude of each set.
 It was made when there were three ways to learn them; the fourth would be taken now, which other
-kinds of texts lose by (docs/experiments.md#how-n-grams-are-learned).
+kinds of texts lose by (docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations

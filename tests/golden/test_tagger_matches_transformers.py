@@ -13,7 +13,7 @@ import transformers
 
 from tests.golden.test_folders_open_in_transformers import CONFIG, FILES, IDS, MASK, TYPES, spread
 from zh_albert.checkpoints.store import load_weights
-from zh_albert.model.taggers import HEADS, Head, build_tagger
+from zh_albert.tasks.ner.networks import HEADS, Head, build_tagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.ner.tags import tag_names
 from zh_albert.tasks.windows import WindowConfig

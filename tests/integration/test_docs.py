@@ -28,7 +28,7 @@ from tests.integration.conftest import Ran, reviews
 from tests.micro import save_micro_pretrained
 from tests.served import serving
 from zh_albert import configio
-from zh_albert.checkpoints import locate
+from zh_albert.checkpoints import resolve
 from zh_albert.cli.app import app
 from zh_albert.pretraining.distil import DistilConfig
 from zh_albert.pretraining.run import PretrainConfig
@@ -62,8 +62,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def small_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundled models, but "encoder" is one that is trained in a second."""
     folder = tmp_path_factory.mktemp("bundled")
-    for name in set(locate.bundled_names()) - {"encoder"}:
-        (folder / name).symlink_to(locate.BUNDLED / name)
+    for name in set(resolve.bundled_names()) - {"encoder"}:
+        (folder / name).symlink_to(resolve.BUNDLED / name)
     save_micro_pretrained(folder / "encoder", max_length=128)
     return folder
 
@@ -109,7 +109,7 @@ def test_the_examples_run(
 ) -> None:
     lay_out(shown, desk)
     if shown not in READMES:  # which are run as they are
-        monkeypatch.setattr(locate, "BUNDLED", small_encoder)
+        monkeypatch.setattr(resolve, "BUNDLED", small_encoder)
     shared: dict[str, Any] = {}
     for block in blocks(shown):
         match block.language:

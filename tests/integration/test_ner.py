@@ -16,12 +16,14 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
+from zh_albert.tasks.ner.merging import merged
+from zh_albert.tasks.ner.passages import training_passages
+from zh_albert.tasks.ner.soft_targets import SoftTags
 
 from tests.integration.conftest import Ran
 from zh_albert import AlbertTagger, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, DataError, ZhAlbertError
-from zh_albert.model.taggers import HEADS, Head
 from zh_albert.tasks.ner.examples import (
     EntityExample,
     EntitySpan,
@@ -36,10 +38,8 @@ from zh_albert.tasks.ner.finetune import (
     finetune,
     new_tagger,
 )
-from zh_albert.tasks.ner.merging import merged
-from zh_albert.tasks.ner.passages import training_passages
+from zh_albert.tasks.ner.networks import HEADS, Head
 from zh_albert.tasks.ner.predictor import Entity, Tagger
-from zh_albert.tasks.ner.soft_targets import SoftTags
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import INPUT_NAMES

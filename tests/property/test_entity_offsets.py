@@ -12,8 +12,8 @@ from hypothesis import given
 from tests.property.test_tokenizer_offsets import ANYTHING, TEXTS, odd_tokenizer
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import init_weights
-from zh_albert.model.taggers import HEADS, Head
 from zh_albert.tasks.ner.alignment import flat, to_characters
+from zh_albert.tasks.ner.networks import HEADS, Head
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.windows import WindowConfig

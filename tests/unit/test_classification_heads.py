@@ -13,14 +13,8 @@ from scipy.stats import kendalltau
 from sklearn.metrics import f1_score
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.classification.heads import (
-    LabelHead,
-    LabelSet,
-    OneClass,
-    Value,
-    head_for,
-    head_from,
-)
+from zh_albert.tasks.classification.head_selection import head_for, head_from
+from zh_albert.tasks.classification.heads import LabelHead, LabelSet, OneClass, Value
 from zh_albert.tasks.classification.metrics import best_threshold, label_set_metrics
 from zh_albert.tasks.correlations import correlations
 

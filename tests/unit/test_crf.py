@@ -9,7 +9,6 @@ import torch
 import torchcrf
 from torch import Tensor
 
-from zh_albert.model.bioes import BEGIN, END, INSIDE, OUTSIDE, SINGLE, legal_moves, tag_of
 from zh_albert.model.crf import (
     FORBIDDEN,
     Moves,
@@ -21,6 +20,7 @@ from zh_albert.model.crf import (
     log_partition,
     viterbi,
 )
+from zh_albert.tasks.ner.tags import BEGIN, END, INSIDE, OUTSIDE, SINGLE, legal_moves, tag_of
 
 LENGTHS = [4, 1, 3]
 MASK = torch.arange(4) < torch.tensor(LENGTHS)[:, None]

@@ -16,7 +16,12 @@ from zh_albert.distillation.student import (
     fitted_projections,
     fitting,
 )
-from zh_albert.distillation.teacher import FrozenTeacher, IntegerTeacher, fastest_teacher
+from zh_albert.distillation.teacher import (
+    FrozenTeacher,
+    IntegerTeacher,
+    LayerStates,
+    fastest_teacher,
+)
 from zh_albert.distillation.width_reduction import (
     mean_weights,
     read_attention,
@@ -27,7 +32,6 @@ from zh_albert.distillation.width_reduction import (
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import LayerStates
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
 

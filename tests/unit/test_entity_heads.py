@@ -8,26 +8,21 @@ from typing import Any
 
 import pytest
 import torch
+from zh_albert.tasks.ner.passages import cuts
 
 from zh_albert.errors import ConfigError
-from zh_albert.model.bioes import legal_moves, num_tags
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import Moves, fixed_moves
-from zh_albert.model.taggers import HEADS, Head, TokenTagger, build_tagger, rotated
+from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.ner.alignment import Losses, TokenSpan
 from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.passages import cuts
+from zh_albert.tasks.ner.networks import HEADS, Head, build_tagger, rotated
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tags import spans_of, tags_of
-from zh_albert.tasks.windows import (
-    EncodedText,
-    WindowConfig,
-    decided_by,
-    encode_windows,
-    pad_windows,
-)
+from zh_albert.tasks.ner.tags import legal_moves, num_tags, spans_of, tags_of
+from zh_albert.tasks.window_ownership import decided_by
+from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows, pad_windows
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 
 SPECIAL = SpecialIds(pad=0, unk=1, cls=2, sep=3, mask=4)

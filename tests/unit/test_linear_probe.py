@@ -14,15 +14,15 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from tests.micro import CONFIG, save_micro_encoder
-from zh_albert.model.taggers import TokenTagger
+from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
 from zh_albert.tasks.classification import finetune as classification
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.heads import LabelHead, LabelSet, OneClass, Value
-from zh_albert.tasks.classification.labels import Label
 from zh_albert.tasks.classification.linear_probe import probe_head
+from zh_albert.tasks.fields import Label
 from zh_albert.tasks.ner import finetune as ner
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
 from zh_albert.tasks.windows import WindowConfig

@@ -16,20 +16,22 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from zh_albert.distillation.teacher import LayerStates
 from zh_albert.errors import CheckpointError, ConfigError, ZhAlbertError
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import ChoiceScorer, LayerStates, MeanEncoder, SequenceClassifier
+from zh_albert.model.heads import MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.readers import SpanReader
-from zh_albert.model.taggers import HEADS, build_tagger
 from zh_albert.prefetch import map_prefetched
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.runtimes.selection import Runtimes, choose_runtimes
-from zh_albert.tasks.running import network_outputs
+from zh_albert.tasks.batched_inference import network_outputs
+from zh_albert.tasks.choice.network import ChoiceScorer
+from zh_albert.tasks.ner.networks import HEADS, build_tagger
+from zh_albert.tasks.reading.network import SpanReader
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch
 
 CONFIG = AlbertConfig(

@@ -21,7 +21,7 @@ LENGTHS = list(range(1, 41))
 
 
 class Asked:
-    """Answers each text by its number; remembers which; can be stopped."""
+    """TeacherAnswers each text by its number; remembers which; can be stopped."""
 
     def __init__(self, stop_after: int = 10**6) -> None:
         self.texts: list[int] = []

@@ -13,7 +13,12 @@ from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.resolve import locate
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
-from zh_albert.checkpoints.stored_model import StoredModel, build_model, named_tensors
+from zh_albert.checkpoints.stored_model import (
+    NetworkOf,
+    StoredModel,
+    build_model,
+    named_tensors,
+)
 from zh_albert.checkpoints.tensorflow.folder import (
     find_checkpoint,
     read_tensorflow,
@@ -37,6 +42,7 @@ def convert(
     vocabulary: Path | None = None,
     merge_pieces: bool = False,
     dtype: torch.dtype | None = None,
+    network_of: NetworkOf | None = None,
 ) -> VocabularyChange | None:
     """Read a model in any layout and write it in the one asked for; see ``convert_folder``.
 
@@ -48,6 +54,7 @@ def convert(
         vocabulary: See ``convert_folder``.
         merge_pieces: See ``change_vocabulary``.
         dtype: See ``convert_folder``.
+        network_of: See ``build_model``.
     """
     path = Path(source).expanduser()
     is_checkpoint = not path.is_dir() and (find_checkpoint(path) or find_torch_file(path))
@@ -58,6 +65,7 @@ def convert(
         vocabulary=vocabulary,
         merge_pieces=merge_pieces,
         dtype=dtype,
+        network_of=network_of,
     )
 
 
@@ -69,6 +77,7 @@ def convert_folder(
     vocabulary: Path | None = None,
     merge_pieces: bool = False,
     dtype: torch.dtype | None = None,
+    network_of: NetworkOf | None = None,
 ) -> VocabularyChange | None:
     """Read a folder, or a checkpoint's file, and write a folder in the layout asked for.
 
@@ -84,6 +93,7 @@ def convert_folder(
         merge_pieces: See ``change_vocabulary``.
         dtype: Of the stored numbers, see ``save_model``; not for ``google``. None: as they were,
             those in 8 bits as float32.
+        network_of: See ``build_model``.
 
     Returns:
         Where the rows of ``vocabulary`` come from.
@@ -99,7 +109,7 @@ def convert_folder(
         raise CheckpointError(f"{target}: not empty; choose a new folder, nothing is overwritten")
     stored = read_any(source)
     dtype = dtype or next(iter(stored.tensors.values())).dtype
-    model = build_model(stored)
+    model = build_model(stored, network_of)
     change = None
     if vocabulary:
         if NGRAMS in stored.files:
@@ -115,7 +125,7 @@ def convert_folder(
         settings = vocabulary.with_name(CONFIG_NAME)
         if settings.is_file():
             stored.files[CONFIG_NAME] = settings.read_bytes()
-        model = build_model(stored)
+        model = build_model(stored, network_of)
     config, task, files = stored.config, stored.task, stored.files
     if to == "google":
         write_tensorflow(target, model=model, config=config, files=files)

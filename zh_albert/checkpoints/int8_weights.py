@@ -2,7 +2,7 @@
 
 A row of a matrix makes one output, a row of a table is one entry, so each has a range of its own.
 Most numbers of a row are far from its largest, so deflated they take 6.8 bits each; from -127 to
-127, 7.1 bits, dev scores are the same (docs/experiments.md#integers).
+127, 7.1 bits, dev scores are the same (docs/experiments/int8.md).
 Only the layers and the vocabulary are stored so: they are nearly all of the numbers, and of the
 rest (positions, the embeddings' projection, heads) rounding costs more than its bytes are worth.
 In memory a model is always floating point: these two functions stand between it and the file.

@@ -30,10 +30,6 @@ from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors, nam
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
-from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.readers import SpanReader
-from zh_albert.model.taggers import TokenTagger
 
 # Fields that change what the tensors mean, but no tensor's name or shape.
 _INVISIBLE = (
@@ -153,18 +149,7 @@ def read_folder(folder: Path, *, tensors: Mapping[str, Tensor] | None = None) ->
 
 def architecture_of(model: nn.Module) -> str | None:
     """Return the class of ``transformers`` that computes what ``model`` does; None if none."""
-    if isinstance(model, AlbertEncoder | MeanEncoder):
-        return "AlbertModel"
-    if isinstance(model, AlbertForPretraining):
-        return "AlbertForPreTraining"
-    if isinstance(model, SequenceClassifier) and model.pooling == "first":
-        several = isinstance(model, ChoiceScorer)
-        return "AlbertForMultipleChoice" if several else "AlbertForSequenceClassification"
-    if isinstance(model, TokenTagger) and model.transitions is None:
-        return "AlbertForTokenClassification"
-    if isinstance(model, SpanReader):
-        return "AlbertForQuestionAnswering"
-    return None
+    return getattr(model, "architecture", None)
 
 
 def write_model_folder(

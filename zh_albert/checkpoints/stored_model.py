@@ -13,10 +13,7 @@ from torch import Tensor, nn
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import ChoiceScorer, MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.readers import SpanReader
-from zh_albert.model.taggers import build_tagger
 
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
 """What a masked LM that ``transformers`` saved lacks of a model with both pretraining heads."""
@@ -40,18 +37,26 @@ class StoredModel:
     """Vocabulary, tokenizer settings and model card, by the names they have in a model folder."""
 
 
-def build_model(stored: StoredModel) -> nn.Module:
+NetworkOf = Callable[[StoredModel], nn.Module]
+"""Makes the untrained network that stored tensors belong in."""
+
+
+def build_model(stored: StoredModel, network_of: NetworkOf | None = None) -> nn.Module:
     """Return the model whose tensors these are; it holds them as they are, not copies.
 
     A masked LM saved without pooler and sentence order, as ``transformers`` does it, gets new ones,
     always the same.
+
+    Args:
+        stored: What was read.
+        network_of: See ``NetworkOf``; None: ``encoder_network``.
 
     Raises:
         CheckpointError: If tensors are missing, left over or wrongly shaped; all are listed.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        model = _new_model(stored)
+        model = (network_of or encoder_network)(stored)
     own = named_tensors(model)
     without = isinstance(model, AlbertForPretraining) and not any(
         name.startswith(BESIDE_MASKED_LM) for name in stored.tensors
@@ -135,28 +140,8 @@ def pretraining_names(config: AlbertConfig) -> list[str]:
     return [*AlbertForPretraining(smallest).state_dict()]
 
 
-def _new_model(stored: StoredModel) -> nn.Module:
-    """Make the model that has tensors of these names."""
-    if stored.task.get("name") == "ner":
-        types = stored.task.get("labels")
-        if not isinstance(types, list):
-            raise CheckpointError(
-                f"{stored.source}: there are no labels for the tagger, but {types!r}"
-            )
-        return build_tagger(stored.config, len(types), stored.task.get("head"))  # type: ignore[arg-type]
-    if stored.task.get("name") == "embedding":
-        return MeanEncoder(stored.config)
-    if stored.task.get("name") == "choice":
-        return ChoiceScorer(stored.config, pooling=stored.task.get("pooling", "first"))
-    if any(name.startswith("classifier.") for name in stored.tensors):
-        labels, pooling = stored.task.get("labels"), stored.task.get("pooling", "first")
-        if not isinstance(labels, list):
-            raise CheckpointError(
-                f"{stored.source}: there are no labels for the classifier, but {labels!r}"
-            )
-        return SequenceClassifier(stored.config, len(labels), pooling=pooling)
-    if any(name.startswith("answer.") for name in stored.tensors):
-        return SpanReader(stored.config)
+def encoder_network(stored: StoredModel) -> nn.Module:
+    """Return a new encoder, with its pretraining heads if they are stored."""
     if any(name.startswith(("masked_lm.", "sentence_order.")) for name in stored.tensors):
         return AlbertForPretraining(stored.config)
     return AlbertEncoder(stored.config)

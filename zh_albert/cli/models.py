@@ -147,6 +147,7 @@ def convert(
 
     from zh_albert.checkpoints.convert import convert as convert_model
     from zh_albert.checkpoints.foreign.convert import convert_teacher, is_teacher
+    from zh_albert.tasks.catalog import network_of
     from zh_albert.training.run_folder import refuse_trained
 
     if merge_pieces and vocab is None:
@@ -174,6 +175,7 @@ def convert(
         vocabulary=vocab,
         merge_pieces=merge_pieces,
         dtype=getattr(torch, weights) if weights else None,
+        network_of=network_of,
     )
     _tell_converted(folder, str(change) if change else "", as_json=as_json)
 

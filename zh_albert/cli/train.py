@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
+from zh_albert.tasks.catalog import TASKS, forms
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from zh_albert.pretraining.job import EncoderJobConfig
-    from zh_albert.tasks.catalog import Task
+    from zh_albert.tasks.task import Task
     from zh_albert.training.resume import RunState
+
+    _Name = str
+else:
+    _Name = Literal[tuple(TASKS)]
 
 Settings = TypeVar("Settings")
 
-TaskName = Literal["classification", "pair", "choice", "embedding", "ner", "reading"]
+TaskName = Annotated[_Name, typer.Option(help="What to train for.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -28,7 +34,7 @@ def finetune(
         list[Path], typer.Option(help="Task-format file that chooses the best weights; repeatable.")
     ],
     out: Annotated[Path, typer.Option(help="Model folder to write.")],
-    task: Annotated[TaskName, typer.Option(help="What to train for.")] = "classification",
+    task: TaskName = "classification",
     init: Annotated[
         str,
         typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights."),
@@ -53,11 +59,7 @@ def finetune(
     """Train a model for a task.
 
     The files have one JSON object a line; those named .csv a column for each field, where a label
-    is a class. classification: {"text", "label"}, the label a class or
-    a list of classes; pair: {"text_a", "text_b", "label"}; choice: {"context", "question",
-    "choices", "label"}; embedding: {"text"} or pairs, the dev file pairs with labels; ner:
-    {"text", "entities": [{"start", "end", "type"}]}; reading: {"context", "question", "answers":
-    [{"text", "start"}]}, the list empty where there is no answer.
+    is a class. FORMS.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
@@ -67,21 +69,21 @@ def finetune(
     from zh_albert.cli.memory import keep_freed_memory
     from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.errors import ConfigError
-    from zh_albert.tasks.catalog import TASKS
+    from zh_albert.tasks.run import finetune as finetune_task
     from zh_albert.tasks.texts import overlap, without
     from zh_albert.training.loop import is_first_process
     from zh_albert.training.run_folder import refuse_taken
 
     keep_freed_memory()
-    job = TASKS[task]
+    face = TASKS[task]
     values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(set_ or []))
-    settings = configio.build(job.config, values, source=str(config or "--set"))
+    settings = configio.build(face.job.config_type, values, source=str(config or "--set"))
     start = start_of(init)
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
         echo(f"nothing to resume in {out}: starting anew")
-    examples, dev_examples, excluded = (_read(job, paths) for paths in (train, dev, exclude or []))
+    examples, dev_examples, excluded = (_read(face, paths) for paths in (train, dev, exclude or []))
     kept = without(examples, excluded)
     if len(kept) < len(examples):
         echo(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
@@ -89,9 +91,10 @@ def finetune(
         echo(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
     further = {}
     if unlabelled:
-        if job.read_unlabelled is None:
-            raise ConfigError(f"--unlabelled is for classification, pair and ner, not for {task}")
-        texts = [text for path in unlabelled for text in job.read_unlabelled(path)]
+        if face.read_unlabelled is None:
+            able = [name for name in TASKS if TASKS[name].read_unlabelled]
+            raise ConfigError(f"--unlabelled is for {', '.join(able)}, not for {task}")
+        texts = [text for path in unlabelled for text in face.read_unlabelled(path)]
         further["unlabelled"] = without(texts, excluded)
         if dropped := len(texts) - len(further["unlabelled"]):
             echo(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
@@ -99,7 +102,8 @@ def finetune(
         echo(f"starting from random weights ({settings.model.preset})")
     try:
         with TrainingDisplay() as display:
-            _, position = job.finetune(
+            _, position = finetune_task(
+                face.job,
                 kept,
                 dev_examples,
                 settings,
@@ -123,6 +127,9 @@ def finetune(
     }
     if is_first_process():
         _show(result, as_json=as_json)
+
+
+finetune.__doc__ = str(finetune.__doc__).replace("FORMS", forms())
 
 
 def pretrain(
@@ -221,29 +228,26 @@ def evaluate(
 def baseline(
     train: Annotated[list[Path], typer.Option(help="Task-format file to learn from; repeatable.")],
     dev: Annotated[list[Path], typer.Option(help="Task-format file to score on; repeatable.")],
-    task: Annotated[TaskName, typer.Option(help="What to train for.")] = "classification",
+    task: TaskName = "classification",
     exclude: Annotated[
         list[Path] | None,
         typer.Option(help="Drop training texts that also occur in this file; repeatable."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Score what a user would pick instead.
+    """Score a baseline of the task on the same files.
 
-    classification, pair: TF-IDF over characters (of a pair: also what both have) and a linear SVM
-    (values: ridge regression); choice: the one most like a sentence of the text, by TF-IDF;
-    embedding: cosines of TF-IDF; ner: a linear-chain CRF; reading: the sentence most like the
-    question.
+    A linear model or a search over TF-IDF of characters, for tags a linear-chain CRF; docs/tasks
+    says which.
 
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """
     from zh_albert.cli.progress import echo
-    from zh_albert.tasks.catalog import TASKS
     from zh_albert.tasks.texts import without
 
-    job = TASKS[task]
-    examples = without(_read(job, train), _read(job, exclude or []))
-    scores = job.score_baseline(examples, _read(job, dev))
+    face = TASKS[task]
+    examples = without(_read(face, train), _read(face, exclude or []))
+    scores = face.score_baseline(examples, _read(face, dev))
     if "pearson" in scores and task in ("classification", "pair"):
         echo('note: the labels are numbers, so values are learned; for classes write them as "0"')
     _show({**scores, "task": task}, as_json=as_json)

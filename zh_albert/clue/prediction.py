@@ -13,10 +13,6 @@ from zh_albert.clue.submission import official_labels, official_tests, write_sub
 from zh_albert.clue.task import ClueTask, Form
 from zh_albert.errors import DataError
 from zh_albert.inference.loading import load
-from zh_albert.tasks.choice.predictor import Chooser
-from zh_albert.tasks.classification.predictor import Classifier
-from zh_albert.tasks.ner.predictor import Tagger
-from zh_albert.tasks.reading.predictor import Reader
 
 
 class Submission(NamedTuple):
@@ -61,7 +57,13 @@ def predict(
     if out.is_dir() or out.suffix != ".json":
         out = out / test.submission
     rows = list(read_official(task, data))
-    answers = list(follow(_ANSWERS[task.form](task, load(model), rows), len(rows)))
+    predictor = load(model)
+    if predictor.task != task.trained_as:
+        raise DataError(
+            f"{task.name}: expected a model for the task {task.trained_as}, found one for "
+            f"{predictor.task}; take another model"
+        )
+    answers = list(follow(_ANSWERS[task.form](task, predictor, rows), len(rows)))
     guessed = [index for index, answer in enumerate(answers) if answer is None]
     for index in guessed:
         answers[index] = _guess(task, rows[index])
@@ -71,9 +73,10 @@ def predict(
 
 
 def _labels(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | None]:
-    pairs = task.trained_as == "pair"
-    if not isinstance(model, Classifier) or model.pairs != pairs:
-        raise _another_kind(task, f"labels {'pairs of texts' if pairs else 'texts'}")
+    if model.kind != "classifier":
+        raise DataError(
+            f"{task.name}: expected a model that tells classes apart, found {model.kind}"
+        )
     official = official_labels(task, model.labels)
     contents = (model.content_of(row, task.name, n) for n, row in enumerate(rows, start=1))
     for answer in model.stream(contents):
@@ -81,23 +84,17 @@ def _labels(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | N
 
 
 def _entities(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[list[dict[str, Any]]]:
-    if not isinstance(model, Tagger):
-        raise _another_kind(task, "finds entities")
     official = official_labels(task, model.labels)
     for found in model.stream(row["text"] for row in rows):
         yield [{**asdict(entity), "type": official[entity.type]} for entity in found]
 
 
-def _passages(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | None]:
-    if not isinstance(model, Reader):
-        raise _another_kind(task, "reads")
+def _passages(_: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[str | None]:
     for answer in model.stream((row["question"], row["context"]) for row in rows):
         yield None if isinstance(answer, DataError) else answer.text or None
 
 
 def _choices(task: ClueTask, model: Any, rows: Sequence[Row]) -> Iterator[int | None]:
-    if not isinstance(model, Chooser):
-        raise _another_kind(task, "chooses")
     # Nothing is asked where there is one choice, or none.
     asked = [(n, row) for n, row in enumerate(rows, start=1) if len(row["choices"]) > 1]
     answers = model.stream(model.content_of(row, task.name, n) for n, row in asked)
@@ -115,10 +112,6 @@ def _guess(task: ClueTask, row: Row) -> Any:
             return 0
         case _:
             return next(iter(task.labels))
-
-
-def _another_kind(task: ClueTask, does: str) -> DataError:
-    return DataError(f"{task.name} asks for a model that {does}, found another kind")
 
 
 _ANSWERS: Mapping[Form, Callable[[ClueTask, Any, Sequence[Row]], Iterator[Any]]] = {

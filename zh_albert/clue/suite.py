@@ -15,8 +15,10 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.task import ClueTask
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.tasks.catalog import TASKS, Task
-from zh_albert.tasks.classification.heads import head_for, refuse_unknown
+from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
+from zh_albert.tasks.run import finetune
+from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import atomic_write, encode_json
 from zh_albert.training.events import Observer, Warned
@@ -110,7 +112,9 @@ def recipe_of(task: ClueTask, overrides: Mapping[str, Any], seed: int) -> Any:
     if isinstance(train := overrides.get("train"), Mapping) and "seed" in train:
         raise ConfigError("train.seed: seeds are 1, 2, 3 …; --seeds says how many")
     settings = merged(merged(task.recipe, overrides), {"train": {"seed": seed}})
-    return build(TASKS[task.trained_as].config, settings, source=f"the recipe of {task.name}")
+    return build(
+        TASKS[task.trained_as].job.config_type, settings, source=f"the recipe of {task.name}"
+    )
 
 
 def run_task(
@@ -138,25 +142,34 @@ def run_task(
         ConfigError: If a run was begun with other settings, or one of these does not fit.
         DataError: If a file cannot be read.
     """
-    job = TASKS[task.trained_as]
-    examples, dev = job.read(splits.train), job.read(splits.dev)
+    face = TASKS[task.trained_as]
+    examples, dev = face.read(splits.train), face.read(splits.dev)
     scores = []
     for seed in range(1, seeds + 1):
         config = recipe_of(task, overrides, seed)
         run = out / f"seed-{seed}"
-        job.finetune(examples, dev, config, init=init, out=run, resume=True, observers=[progress])
-        scores.append(_percent(task, _score(job, run, splits.scored, progress)))
+        finetune(
+            face.job,
+            examples,
+            dev,
+            config,
+            init=init,
+            out=run,
+            resume=True,
+            observers=[progress],
+        )
+        scores.append(_percent(task, _score(face, run, splits.scored, progress)))
     return Result(task, scores)
 
 
-def _score(job: Task, run: Path, scored: Path, progress: Observer) -> Mapping[str, Any]:
+def _score(face: Task, run: Path, scored: Path, progress: Observer) -> Mapping[str, Any]:
     """Return a run's score; if it was scored on this very file before, that of then."""
     with scored.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     known = json.loads((run / _SCORE).read_text("utf-8")) if (run / _SCORE).exists() else {}
     if known.get("sha256") == digest:
         return known
-    score = {**job.score(run, scored, progress=progress), "sha256": digest}
+    score = {**face.score(run, scored, progress=progress), "sha256": digest}
     with atomic_write(run / _SCORE) as file:
         file.write(encode_json(score) + b"\n")
     return score
@@ -204,8 +217,8 @@ def _is_whole(task: ClueTask, row: Row) -> bool:
 
 def _checked(task: ClueTask, splits: Splits) -> Splits:
     """Read all files, so that what is wrong with one shows before anything is learned."""
-    job = TASKS[task.trained_as]
-    examples = {path: job.read(path) for path in dict.fromkeys(splits)}
+    face = TASKS[task.trained_as]
+    examples = {path: face.read(path) for path in dict.fromkeys(splits)}
     if task.trained_as in ("classification", "pair"):
         labels = [example.label for example in examples[splits.train]]
         if isinstance(labels[0], str):  # what numbers are, a setting says

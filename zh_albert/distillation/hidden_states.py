@@ -1,7 +1,7 @@
 """A teacher's states, matched layer by layer while its answers are learned.
 
 Logits tell a student what to answer; states, what to look at on the way. It pays for a student
-with fewer layers than its teacher (docs/experiments.md, what was tried in fine-tuning).
+with fewer layers than its teacher (docs/experiments/fine-tuning.md).
 
 Source: Jiao et al. 2020, TinyBERT (arXiv:1909.10351), section 3.2, the hidden states' loss.
 """

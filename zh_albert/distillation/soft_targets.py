@@ -121,7 +121,7 @@ def fingerprint(teacher: Path, contents: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Answers:
+class TeacherAnswers:
     """What a teacher said of some texts.
 
     Attributes:
@@ -160,7 +160,7 @@ def ask_once(
     folder: Path | None,
     known_as: str,
     progress: Observer,
-) -> Answers:
+) -> TeacherAnswers:
     """Return a teacher's answers, asking only for those that were not kept.
 
     Args:
@@ -172,7 +172,7 @@ def ask_once(
         folder: Where they are kept, in an array file that is mapped, not read: what is no number
             has not been answered yet, so an interrupted run asks on where it stopped. None: they
             are not kept.
-        known_as: In the file's name; see ``fingerprint``. Answers known otherwise are deleted.
+        known_as: In the file's name; see ``fingerprint``. Others' answers are deleted.
         progress: Told how many are answered, and how long the others will take.
 
     Raises:
@@ -182,7 +182,7 @@ def ask_once(
     ends = np.cumsum([0, *(counts or [1] * len(lengths))])
     unanswered = np.broadcast_to(np.float16(np.nan), (ends[-1], width))  # takes no memory
     logits = _kept(folder / f"teacher-{known_as}.npy", unanswered) if folder else unanswered.copy()
-    answers = Answers(logits, ends)
+    answers = TeacherAnswers(logits, ends)
     chunks = sorted_batches([Size(rows=1, length=length) for length in lengths], _ASKED)
     left = [chunk for chunk in chunks if answers.missing(chunk)]
     random.Random(0).shuffle(left)  # long and short ones: how long the rest takes can be told

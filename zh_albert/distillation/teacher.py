@@ -8,15 +8,15 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from zh_albert.distillation.losses import fraction_unexplained
 from zh_albert.distillation.matching import TeacherView
 from zh_albert.distillation.student import CalibrationBatch
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import LayerStates
 from zh_albert.runtimes.libraries import OnnxRuntime
-from zh_albert.runtimes.onnx_network import onnx_model
+from zh_albert.runtimes.onnx_graph import Graph
+from zh_albert.runtimes.onnx_network import onnx_model, states_of
 from zh_albert.runtimes.selection import is_installed
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.precision import computes_faster_in_bf16
@@ -36,6 +36,35 @@ class Teacher(Protocol):
             mask: True where a token may be attended to. Shape: (batch, length).
         """
         ...
+
+
+class LayerStates(nn.Module):
+    """The states after some of an encoder's layers: what a student is asked to match.
+
+    Args:
+        encoder: Changed: layers above the last one asked for are cut off.
+        layers: Counted from 1.
+    """
+
+    def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.encoder.plan = encoder.plan[: max(layers)]
+        self.layers = tuple(layers)
+
+    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the states, one layer after the other. Shape: (batch, length, layers · hidden).
+
+        See ``AlbertEncoder`` for the arguments.
+        """
+        states = self.encoder(token_ids, type_ids, mask, return_states=True).states
+        return torch.cat([states[layer] for layer in self.layers], dim=-1)
+
+
+def layer_states(network: LayerStates, graph: Graph) -> str:
+    """Add the network to an ONNX graph; return its output."""
+    states = states_of(network.encoder, graph)
+    return graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
 
 
 class FrozenTeacher:
@@ -85,7 +114,9 @@ class IntegerTeacher:
 
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
         self._layers = len(layers)
-        self._runtime = OnnxRuntime(onnx_model(LayerStates(encoder, layers), int8=True))
+        self._runtime = OnnxRuntime(
+            onnx_model(LayerStates(encoder, layers), layer_states, int8=True)
+        )
         self._threads = ThreadPoolExecutor(self._runtime.workers)
 
     def view(self, token_ids: Tensor, mask: Tensor) -> TeacherView:

@@ -23,6 +23,7 @@ from zh_albert.estimators.fitting import (
     refuse_no_targets,
     refuse_non_texts,
 )
+from zh_albert.tasks.config import NetworkConfig
 from zh_albert.tasks.embedding.card import embedder_card
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample
@@ -33,7 +34,7 @@ from zh_albert.tasks.embedding.finetune import (
     finetune,
     new_embedder,
 )
-from zh_albert.tasks.job import NetworkConfig
+from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.texts import Content
 from zh_albert.training.events import Event
 
@@ -133,7 +134,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
             NotFittedError: If there is neither a fit nor an ``init``.
             DataError: If a text is no string, or empty.
         """
-        return self._opened().vectors(as_texts(texts), normalize=normalize)
+        return Embedder(self._opened()).encode(as_texts(texts), normalize=normalize)
 
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """Return ``encode(X)``."""

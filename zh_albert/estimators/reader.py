@@ -15,7 +15,7 @@ from zh_albert.estimators.fitting import AlbertEstimator, own_folder, refuse_no_
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
 from zh_albert.tasks.reading.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
-from zh_albert.tasks.reading.predictor import Answer, as_answers
+from zh_albert.tasks.reading.predictor import Answer, Reader
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.texts import has_content
 from zh_albert.training.events import Event
@@ -102,11 +102,8 @@ class AlbertReader(AlbertEstimator):
 
     def predict(self, X: ArrayLike) -> list[Answer]:  # noqa: N803
         """Return the answer to each question; an empty one where the context gives none."""
-        pairs = _pairs(X)
-        found = self._model().predict(pairs)
-        return [
-            as_answers(context, spans)[0] for (_, context), spans in zip(pairs, found, strict=True)
-        ]
+        pairs, reader = _pairs(X), Reader(self._model())
+        return reader([question for question, _ in pairs], [context for _, context in pairs])
 
     def score(self, X: ArrayLike, y: Answers) -> float:  # noqa: N803
         """Return the F1 of ``predict`` as a fraction; see ``reading_metrics``."""

@@ -17,12 +17,11 @@ from zh_albert.estimators.fitting import (
     own_folder,
     refuse_no_targets,
 )
-from zh_albert.model.taggers import Head
 from zh_albert.tasks.ner.card import tagger_card
 from zh_albert.tasks.ner.examples import EntityExample, as_spans
-from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, finetune
-from zh_albert.tasks.ner.metrics import entity_metrics
-from zh_albert.tasks.ner.predictor import Entity, as_entities
+from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
+from zh_albert.tasks.ner.networks import Head
+from zh_albert.tasks.ner.predictor import Entity, Tagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.texts import has_content, refuse_non_strings
 from zh_albert.training.events import Event
@@ -108,16 +107,12 @@ class AlbertTagger(AlbertEstimator):
 
     def predict(self, X: ArrayLike) -> list[list[Entity]]:  # noqa: N803
         """Return the entities of each text, in order."""
-        texts = as_texts(X)
-        found = self._model().predict(texts)
-        return [as_entities(text, spans) for text, spans in zip(texts, found, strict=True)]
+        found: list[list[Entity]] = Tagger(self._model())(as_texts(X))
+        return found
 
     def score(self, X: ArrayLike, y: Entities) -> float:  # noqa: N803
         """Return the strict micro F1 of ``predict``; see ``entity_metrics``."""
-        examples = _examples(X, y)
-        predicted = self._model().predict([example.text for example in examples])
-        found = [[span for span, _ in spans] for spans in predicted]
-        f1: float = entity_metrics([example.entities for example in examples], found)["f1"]
+        f1: float = evaluate(self._model(), _examples(X, y))["f1"]
         return f1
 
     def save(self, folder: str | Path) -> None:

@@ -29,7 +29,7 @@ from zh_albert.runtimes.exported import (
 from zh_albert.runtimes.onnx_graph import MATRIX_BITS
 from zh_albert.runtimes.runtime import Precision, Runtime, TorchRuntime
 from zh_albert.runtimes.selection import is_installed
-from zh_albert.tasks.catalog import task_of
+from zh_albert.tasks.catalog import network_of, task_of
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.events import Observer
 from zh_albert.training.run_folder import refuse_foreign, refuse_trained
@@ -89,9 +89,11 @@ def export(
     if out.resolve() != source.resolve():
         refuse_foreign(out)
     stored = read_folder(source)
-    network = build_model(stored).float().eval()
+    task = task_of(source, stored.task)
+    outputs = task.model.outputs
+    network = build_model(stored, network_of).float().eval()
     files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}
-    exported = network_files(network, form, precision)
+    exported = network_files(network, outputs, form, precision)
     if precision == "int8" and not is_installed("onnxruntime"):
         raise MissingExtraError.of("onnxruntime", "onnx")  # by which it is checked
     exported = exported or _rounded(network, stored, files)
@@ -105,7 +107,7 @@ def export(
         trial = Path(name)
         for file, content in files.items():
             write_file(trial / file, content)
-        score = partial(task_of(source, stored.task).score, trial, progress=progress)
+        score = partial(task.score, trial, progress=progress)
         before = score(dev) if dev else {}
         for file, content in exported.items():
             write_file(trial / file, content)
@@ -119,14 +121,13 @@ def export(
         if precision == "int8":
             metadata["matrix_bits"] = MATRIX_BITS
         (trial / EXPORT_METADATA).write_text(json.dumps(metadata), encoding="utf-8")
-        runtimes = exported_runtimes(trial, network)
+        runtimes = exported_runtimes(trial, network, outputs)
         assert runtimes is not None
         measured = precision == "int8" and dev  # on real texts, which says more
         limit = math.inf if measured else _TOLERANCE[precision]
         difference = _checked_difference(network, runtimes.of(0), stored.config, out, limit)
         metadata["largest_difference"] = difference
         if dev:
-            task = task_of(source, stored.task)
             # A classifier of label sets or values has scores of its own, the one that counts first.
             known = [name for name in ("micro_f1", task.metric) if name in before]
             metric = known[0] if known else next(iter(before))

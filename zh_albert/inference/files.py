@@ -8,11 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.inference.loading import Predictor
-from zh_albert.inference.rows import blank_row, row_of
-from zh_albert.tasks.choice.predictor import Chooser
-from zh_albert.tasks.classification.examples import text_of
-from zh_albert.tasks.reading.predictor import Reader
+from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import csv_rows, is_csv, parse_object
 
 Form = Literal["text", "jsonl", "csv"]
@@ -32,7 +28,7 @@ def form_of(path: Path) -> Form:
 
 
 def answered_rows(
-    predictor: Predictor,
+    predictor: AnyPredictor,
     lines: Iterable[tuple[int, str]],
     source: Path | str,
     form: Form,
@@ -56,7 +52,7 @@ def answered_rows(
         DataError: At the first line that is damaged, or lacks what the model reads.
         ConfigError: If ``top_k`` is given and the model is no reader.
     """
-    if form == "text" and isinstance(predictor, Chooser):
+    if form == "text" and not predictor.reads_plain_lines:
         form = "jsonl"
     texts: Any = _contents(predictor, lines, source, form)
     place = "row" if form == "csv" else "line"
@@ -64,8 +60,9 @@ def answered_rows(
     several: dict[str, Any] = {}
     if top_k is None:
         answers = predictor.stream(texts)
-    elif isinstance(predictor, Reader):
-        answers, several = predictor.stream(texts, top_k=top_k), {"answers": []}
+    elif predictor.ranks:
+        ranker: Any = predictor
+        answers, several = ranker.stream(texts, top_k=top_k), {"answers": []}
     else:
         raise ConfigError(
             "top_k is for readers, which rank several answers to a question; leave it out"
@@ -73,20 +70,19 @@ def answered_rows(
     for number, answer in enumerate(answers, start=1):
         if isinstance(answer, DataError):
             yield {
-                **blank_row(predictor),
+                **predictor.unanswered,
                 **several,
                 "error": f"{source}, {place} {number}: {answer}",
             }
         else:
-            yield row_of(predictor, answer)
+            yield predictor.row(answer)
 
 
 def _contents(
-    predictor: Predictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
+    predictor: AnyPredictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
 ) -> Iterator[Any]:
     """Yield what the predictor reads of each line, or of each row of CSV."""
-    # Taggers and encoders say neither: they read texts.
-    content_of, blank = getattr(predictor, "content_of", text_of), getattr(predictor, "blank", "")
+    content_of, blank = predictor.content_of, predictor.form.blank
     if form == "csv":
         for number, row in csv_rows(lines, source):
             yield content_of(row, source, number)

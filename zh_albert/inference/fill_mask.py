@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from pydantic import BaseModel
 from torch import Tensor
 
 from zh_albert.checkpoints.files import read_tensors
@@ -21,7 +24,8 @@ from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.tasks.chunks import as_count, as_list, pools
+from zh_albert.tasks.chunks import as_count, as_list
+from zh_albert.tasks.predictor import Predictor, RequestForm
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch, build_input, pad
 from zh_albert.tokenization.token_sets import TokenSets
@@ -30,7 +34,6 @@ from zh_albert.training.batching import Size, sorted_batches
 MASK = "[MASK]"
 RUN = re.compile(r"(?:\[MASK\])+")  # masks side by side
 _BATCH_TOKENS = 2048  # of one forward pass; about the fastest on a CPU
-_POOL = 256  # texts read ahead by ``stream``
 BEAMS = 10  # fillings of a run that are followed at once
 
 
@@ -94,7 +97,13 @@ class _Guess:
     score: float
 
 
-class FillMask:
+class Spots(BaseModel):
+    """The masked spots of one text, each with its candidates."""
+
+    spots: list[Spot]
+
+
+class FillMask(Predictor[str, list[_Blank], list[Spot]]):
     """Texts with ``[MASK]`` → spots with candidates; what ``zh_albert.load("encoder")`` returns.
 
     One mask stands for one token: a Chinese character, a word or a piece of one elsewhere. A lone
@@ -121,6 +130,12 @@ class FillMask:
         CheckpointError: If it is no model folder, or the model has no masked-LM head.
     """
 
+    kind = "fill-mask"
+    unanswered: ClassVar[Mapping[str, Any]] = {"spots": []}
+    chunk_size = 256
+    row_type = Spots
+    form = RequestForm(example=f"去{MASK}{MASK}散步")
+
     def __init__(self, folder: Path) -> None:
         config, task = load_config(folder)
         names = from_huggingface(read_tensors(folder), config).values()
@@ -131,6 +146,7 @@ class FillMask:
             )
         self.folder = folder
         self.tokenizer = matching_tokenizer(folder, config)
+        self.task = "encoder"
         self.metadata = {key: value for key, value in task.items() if key != "name"}
         longest = config.max_position_embeddings
         self.max_length = task.get("max_length", longest)
@@ -145,12 +161,12 @@ class FillMask:
         self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
 
     def __call__(
-        self, texts: str | Iterable[str], *, top_k: int = 5, beams: int | None = None
+        self, contents: str | Iterable[str], *, top_k: int = 5, beams: int | None = None
     ) -> list[list[Spot]]:
         """Fill the masks of each text; a single string counts as a list of one.
 
         Args:
-            texts: Each with at least one ``[MASK]``.
+            contents: Texts, each with at least one ``[MASK]``.
             top_k: Candidates of a spot; fewer only if ``beams`` leaves no more.
             beams: Fillings of adjacent masks that are followed at once; 1 takes the surest token
                 of each step. Default: 10, or twice ``top_k``.
@@ -161,35 +177,53 @@ class FillMask:
         """
         wanted = as_count(top_k, "top_k")
         width = max(BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
+        return self._all(as_list(contents), top_k=wanted, beams=width)
+
+    def row(self, answer: list[Spot]) -> dict[str, Any]:
+        """See ``Predictor``."""
+        return {"spots": [dataclasses.asdict(spot) for spot in answer]}
+
+    def characters(self, content: str) -> int:
+        """See ``Predictor``.
+
+        A spot is read in its window once, and for each further mask beside it once more in every
+        filling that is followed.
+        """
+        masks = [len(run[0]) // len(MASK) for run in RUN.finditer(content)]
+        readings = sum(1 + BEAMS * (count - 1) for count in masks)
+        window: int = self.max_length
+        return len(content) + readings * min(len(content), window)
+
+    def answers(
+        self,
+        contents: Sequence[str],  # noqa: ARG002
+        encoded: Sequence[list[_Blank]],
+        *,
+        top_k: int = 5,
+        beams: int = BEAMS,
+    ) -> list[list[Spot]]:
+        """See ``Predictor``."""
+        found = iter(self._search([blank for blanks in encoded for blank in blanks], beams))
+        return [[self._spot(blank, next(found), top_k) for blank in blanks] for blanks in encoded]
+
+    def _encoded(self, contents: list[str], counted_from: int) -> list[list[_Blank]]:
         blanks = []
-        for index, text in enumerate(as_list(texts)):
+        for index, text in enumerate(contents, start=counted_from):
             try:
                 blanks.append(self._blanks(text))
             except DataError as error:
                 raise DataError(f"texts[{index}]: {error}") from None
-        return self._answers(blanks, wanted, width)
+        return blanks
 
-    def stream(self, texts: Iterable[str]) -> Iterator[list[Spot] | DataError]:
-        """Fill any number of texts in constant memory, in order.
-
-        A text without a mask yields its error in its place, so that one bad line does not stop a
-        long file.
-
-        Raises:
-            DataError: If an element is not a string.
-        """
-        for pool in pools(texts, _POOL):
-            refuse_non_strings(pool)
-            read: list[list[_Blank] | DataError] = []
-            for text in pool:
-                try:
-                    read.append(self._blanks(text))
-                except DataError as error:
-                    read.append(error)
-            good = [one for one in read if not isinstance(one, DataError)]
-            answers = iter(self._answers(good, 5, BEAMS))
-            for one in read:
-                yield one if isinstance(one, DataError) else next(answers)
+    def _encoded_or_error(self, contents: list[str]) -> list[list[_Blank] | DataError]:
+        refuse_non_strings(contents)
+        read: list[list[_Blank] | DataError] = []
+        for text in contents:
+            try:
+                read.append(self._blanks(text))
+            except DataError as error:
+                read.append(error)
+        return read
 
     def hide(self, text: str, start: int, end: int) -> str:
         """Return the text with ``text[start:end]`` hidden: a mask for each of its tokens.
@@ -247,12 +281,6 @@ class FillMask:
             positions = range(masks.start + shift, masks.stop + shift)
             blanks.append(_Blank(start, end, tuple(window.token_ids), positions))
         return blanks
-
-    def _answers(
-        self, texts: Sequence[Sequence[_Blank]], top_k: int, beams: int
-    ) -> list[list[Spot]]:
-        found = iter(self._search([blank for blanks in texts for blank in blanks], beams))
-        return [[self._spot(blank, next(found), top_k) for blank in blanks] for blanks in texts]
 
     def _spot(self, blank: _Blank, beam: Sequence[_Guess], top_k: int) -> Spot:
         best: dict[str, float] = {}

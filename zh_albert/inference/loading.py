@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from zh_albert.checkpoints.resolve import locate
 from zh_albert.checkpoints.store import load_config
@@ -14,29 +14,24 @@ from zh_albert.inference.fill_mask import FillMask
 from zh_albert.runtimes.exported import RuntimeSettings
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.selection import RuntimeName, refuse_unknown_names
-from zh_albert.tasks.choice.predictor import Chooser
-from zh_albert.tasks.classification.predictor import (
-    Classifier,
-    MultiLabelClassifier,
-    Regressor,
-    open_classifier,
-)
-from zh_albert.tasks.embedding.predictor import Embedder
-from zh_albert.tasks.ner.predictor import Tagger
-from zh_albert.tasks.reading.predictor import Reader
+from zh_albert.tasks.catalog import task_of
+from zh_albert.tasks.predictor import AnyPredictor
 
-Predictor = (
-    Classifier | MultiLabelClassifier | Regressor | Chooser | Embedder | Tagger | Reader | FillMask
-)
-"""What a model folder can be opened as."""
-
+if TYPE_CHECKING:  # a model's own predictor is imported when one is opened
+    from zh_albert.tasks.classification.predictor import Classifier, Regressor
+    from zh_albert.tasks.ner.predictor import Tagger
+    from zh_albert.tasks.reading.predictor import Reader
 
 _ARGUMENTS = ("model", "runtime", "precision", "batch_invariant")
 _NEW_NAMES = {"engine": "runtime", "alone": "batch_invariant"}
 
 
 @overload
-def load(model: Literal["sentiment", "news"], **how: Unpack[RuntimeSettings]) -> Classifier: ...
+def load(
+    model: Literal["sentiment", "news", "nli"], **how: Unpack[RuntimeSettings]
+) -> Classifier: ...
+@overload
+def load(model: Literal["similarity"], **how: Unpack[RuntimeSettings]) -> Regressor: ...
 @overload
 def load(model: Literal["ner", "ner-msra"], **how: Unpack[RuntimeSettings]) -> Tagger: ...
 @overload
@@ -44,7 +39,7 @@ def load(model: Literal["reader"], **how: Unpack[RuntimeSettings]) -> Reader: ..
 @overload
 def load(model: Literal["encoder"], **how: Unpack[RuntimeSettings]) -> FillMask: ...
 @overload
-def load(model: str | Path, **how: Unpack[RuntimeSettings]) -> Predictor: ...
+def load(model: str | Path, **how: Unpack[RuntimeSettings]) -> AnyPredictor: ...
 def load(
     model: str | Path,
     *,
@@ -52,7 +47,7 @@ def load(
     precision: Precision | None = None,
     batch_invariant: bool = False,
     **old_names: Any,
-) -> Predictor:
+) -> AnyPredictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
     What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
@@ -86,21 +81,11 @@ def load(
         "batch_invariant": batch_invariant,
     }
     folder = locate(model)
-    _, task = load_config(folder)
-    match task.get("name"):
-        case "encoder":
-            _refuse_other_runtimes(runtime, precision)
-            return FillMask(folder)
-        case "ner":
-            return Tagger.load(folder, **how)
-        case "reading":
-            return Reader.load(folder, **how)
-        case "choice":
-            return Chooser.load(folder, **how)
-        case "embedding":
-            return Embedder.load(folder, **how)
-        case _:
-            return open_classifier(folder, **how)
+    _, settings = load_config(folder)
+    if settings.get("name") == "encoder":
+        _refuse_other_runtimes(runtime, precision)
+        return FillMask(folder)
+    return task_of(folder, settings).open(folder, **how)
 
 
 def _with_new_names(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.embeddings import FactorizedEmbeddings
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
-from zh_albert.model.sharing import sharing_plan
+from zh_albert.model.sharing import LayerBlocks, sharing_plan
 
 
 class EncoderOutput(NamedTuple):
@@ -31,6 +32,9 @@ class AlbertEncoder(nn.Module):
     embedding layout, ``transformers.AlbertModel`` with the same weights gives the same outputs.
     """
 
+    architecture: ClassVar[str] = "AlbertModel"
+    """The class of ``transformers`` that computes the same."""
+
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.config = config
@@ -50,6 +54,7 @@ class AlbertEncoder(nn.Module):
         *,
         return_states: bool = False,
         return_attention: bool = False,
+        plan: Sequence[LayerBlocks] | None = None,
     ) -> EncoderOutput:
         """Encode a batch.
 
@@ -62,6 +67,7 @@ class AlbertEncoder(nn.Module):
             mask: True where a token may be attended to, bool. Shape: (batch, length).
             return_states: Also return the output of the embeddings and of each layer.
             return_attention: Also return attention probabilities; slower.
+            plan: The blocks that this pass runs, in order; None: the encoder's own plan.
 
         Raises:
             ConfigError: If length exceeds ``max_position_embeddings``.
@@ -69,7 +75,7 @@ class AlbertEncoder(nn.Module):
         attendable = _attendable(mask)
         hidden = self.embeddings(token_ids, type_ids)
         states, attention = [hidden], []
-        for layer in self.plan:
+        for layer in self.plan if plan is None else plan:
             attended, probabilities = self.attention[layer.attention](
                 hidden, attendable, return_probabilities=return_attention
             )

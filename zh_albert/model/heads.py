@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +40,11 @@ class SequenceClassifier(nn.Module):
         self.classifier = nn.Linear(config.hidden_size, num_labels)
         init_weights(self.classifier, config.initializer_range)
 
+    @property
+    def architecture(self) -> str | None:
+        """The class of ``transformers`` that computes the same; None if there is none."""
+        return "AlbertForSequenceClassification" if self.pooling == "first" else None
+
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
         """Return logits. Shape: (batch, labels).
 
@@ -65,27 +69,14 @@ class SequenceClassifier(nn.Module):
         return self.encoder.encode_some(token_ids, type_ids, mask, first)[:, 0]
 
 
-class ChoiceScorer(SequenceClassifier):
-    """Score one choice of several, read as a pair with what it is about; higher is likelier.
-
-    As ``transformers.AlbertForMultipleChoice``, but choices come as rows of their own, so that
-    questions may have different numbers of them.
-
-    Args:
-        config: Sizes of the encoder.
-        pooling: See ``SequenceClassifier``.
-    """
-
-    def __init__(self, config: AlbertConfig, *, pooling: Pooling = "first") -> None:
-        super().__init__(config, 1, pooling=pooling)
-
-
 class MeanEncoder(nn.Module):
     """Sum up each text by the mean over its tokens.
 
     Args:
         config: Sizes of the encoder.
     """
+
+    architecture: ClassVar[str] = "AlbertModel"
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
@@ -94,29 +85,6 @@ class MeanEncoder(nn.Module):
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
         """Return vectors. Shape: (batch, hidden). See ``SequenceClassifier`` for the arguments."""
         return masked_mean(self.encoder(token_ids, type_ids, mask).hidden, mask)
-
-
-class LayerStates(nn.Module):
-    """The states after some of an encoder's layers: what a student is asked to match.
-
-    Args:
-        encoder: Taken over; layers above the last that is asked for are cut off.
-        layers: Counted from 1.
-    """
-
-    def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.encoder.plan = encoder.plan[: max(layers)]
-        self.layers = tuple(layers)
-
-    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
-        """Return the states, one layer after the other. Shape: (batch, length, layers · hidden).
-
-        See ``SequenceClassifier`` for the arguments.
-        """
-        states = self.encoder(token_ids, type_ids, mask, return_states=True).states
-        return torch.cat([states[layer] for layer in self.layers], dim=-1)
 
 
 def masked_mean(hidden: Tensor, mask: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -90,6 +90,9 @@ class PretrainingOutput(NamedTuple):
 
 class AlbertForPretraining(nn.Module):
     """An encoder with its masked-LM and sentence-order heads."""
+
+    architecture: ClassVar[str] = "AlbertForPreTraining"
+    """The class of ``transformers`` that computes the same."""
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()

@@ -21,8 +21,8 @@ from torch import nn
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
-from zh_albert.runtimes.onnx_graph import MATRIX_BITS
-from zh_albert.runtimes.onnx_network import onnx_model
+from zh_albert.runtimes.onnx_graph import MATRIX_BITS, Graph
+from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.selection import RuntimeName, Runtimes, choose_runtimes, is_installed
 
@@ -37,14 +37,15 @@ _PRECISIONS: dict[Format, tuple[Precision, ...]] = {
 }
 
 
-def network_files(network: nn.Module, form: Format, precision: Precision) -> dict[str, bytes]:
+def network_files(
+    network: nn.Module, outputs: GraphOutputs, form: Format, precision: Precision
+) -> dict[str, bytes]:
     """Return a network in a runtime's format; file name to content.
 
     OpenVINO's numbers are stored in 16 bits where it computes in bf16. "zh_albert" has no file.
 
     Raises:
         ConfigError: If the format has no such precision.
-        CheckpointError: If there is no graph for such a network.
         MissingExtraError: If a library is not installed.
     """
     if precision not in _PRECISIONS[form]:
@@ -53,7 +54,7 @@ def network_files(network: nn.Module, form: Format, precision: Precision) -> dic
         )
     if form == "zh_albert":
         return {}
-    content = onnx_model(network, int8=precision == "int8")
+    content = onnx_model(network, outputs, int8=precision == "int8")
     if form == "onnx":
         return {_ONNX: content}
     try:
@@ -90,7 +91,7 @@ def exported_precision(folder: Path) -> Precision | None:
     return precision if metadata["format"] != "zh_albert" or is_installed("onnxruntime") else None
 
 
-def exported_runtimes(folder: Path, network: nn.Module) -> Runtimes | None:
+def exported_runtimes(folder: Path, network: nn.Module, outputs: GraphOutputs) -> Runtimes | None:
     """Return what was exported into a model folder, for any work.
 
     It is opened when it is first used. In int8 a few texts are run one by one, so that each is
@@ -99,6 +100,7 @@ def exported_runtimes(folder: Path, network: nn.Module) -> Runtimes | None:
     Args:
         folder: The model's.
         network: With the folder's weights.
+        outputs: See ``onnx_model``.
 
     Returns:
         None where ``exported_precision`` is.
@@ -120,7 +122,7 @@ def exported_runtimes(folder: Path, network: nn.Module) -> Runtimes | None:
     if metadata["format"] == "openvino":
         return Runtimes(partial(OpenVinoRuntime, folder / _OPENVINO, precision))
     if metadata["format"] == "zh_albert":
-        return _int8_runtimes(lambda: onnx_model(network, int8=True))
+        return _int8_runtimes(lambda: onnx_model(network, outputs, int8=True))
     if precision == "int8":
         return _int8_runtimes(lambda: folder / _ONNX)
     return Runtimes(partial(OnnxRuntime, folder / _ONNX, precision))
@@ -147,6 +149,11 @@ class HasRuntimes(Protocol):
 
     module: Any
     runtimes: Runtimes
+
+    @staticmethod
+    def outputs(network: Any, graph: Graph) -> str:
+        """See ``GraphOutputs``."""
+        ...
 
 
 Model = TypeVar("Model", bound=HasRuntimes)
@@ -180,24 +187,24 @@ def with_runtimes(
         ConfigError: If the runtime is unknown or cannot compute so.
         MissingExtraError: If the runtime is not installed.
     """
-    model.runtimes = _runtimes(model.module, folder, runtime, precision)
+    model.runtimes = _runtimes(model, folder, runtime, precision)
     if batch_invariant:
         model.runtimes = model.runtimes.for_few()
     return model
 
 
 def _runtimes(
-    network: nn.Module, folder: Path, runtime: RuntimeName, precision: Precision | None
+    model: HasRuntimes, folder: Path, runtime: RuntimeName, precision: Precision | None
 ) -> Runtimes:
     found = exported_precision(folder)
     wanted = runtime == "auto" and precision in (None, found)
-    if wanted and (exported := exported_runtimes(folder, network)):
+    if wanted and (exported := exported_runtimes(folder, model.module, model.outputs)):
         exported.of(0)  # what is missing is said now
         return exported
     metadata = _read_metadata(folder)
     if precision == "int8" and metadata and metadata["precision"] == "int8" and found is None:
         raise MissingExtraError.of("onnxruntime", "onnx")
-    return choose_runtimes(network, runtime=runtime, precision=precision)
+    return choose_runtimes(model.module, model.outputs, runtime=runtime, precision=precision)
 
 
 def _read_metadata(folder: Path) -> dict[str, Any] | None:

@@ -6,43 +6,46 @@ once a layer.
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from zh_albert.errors import CheckpointError, MissingExtraError
-from zh_albert.model.config import AlbertConfig
+from zh_albert.errors import MissingExtraError
 from zh_albert.model.embeddings import FactorizedEmbeddings
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.heads import LayerStates, MeanEncoder, SequenceClassifier
+from zh_albert.model.heads import MeanEncoder, SequenceClassifier
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
-from zh_albert.model.readers import SpanReader
-from zh_albert.model.taggers import GlobalPointerTagger, SpanTagger, TokenTagger, rotated
+from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.runtimes.onnx_graph import BOOL, FLOAT, Graph, numbers_of
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
 OUTPUT = "logits"
 _OPSET = 23  # the first with Attention
 _FAR = 4.0  # standard deviations that numbers out of a norm reach
-_LOUD = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5
+_OUTLIER = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5
 
 
-def onnx_model(network: nn.Module, *, int8: bool = False) -> bytes:
+GraphOutputs = Callable[[Any, Graph], str]
+"""Adds a whole network to a graph and returns the name of its output."""
+
+
+def onnx_model(network: nn.Module, outputs: GraphOutputs, *, int8: bool = False) -> bytes:
     """Return an ``.onnx`` file that computes what ``network`` does.
 
     Inputs are those of ``INPUTS``, int64. Shape of each: (batch, length). The output is ``OUTPUT``.
 
     Args:
-        network: One of the networks that ``head`` knows.
+        network: Has an ``encoder``.
+        outputs: Writes the network down.
         int8: Store the layers' matrices and the vocabulary's table as integers of 7 and 8 bits,
             each column (row) with a scale of its own. The layers multiply integers; what goes into
             a matrix gets its scale from the batch at hand.
 
     Raises:
-        CheckpointError: If there is no graph for such a network.
         MissingExtraError: If onnx is not installed.
     """
     try:
@@ -50,7 +53,7 @@ def onnx_model(network: nn.Module, *, int8: bool = False) -> bytes:
     except ImportError:
         raise MissingExtraError.of("onnx", "onnx") from None
     graph = Graph(network, int8=int8)
-    graph.node("Identity", head(network, graph), output=OUTPUT)
+    graph.node("Identity", outputs(network, graph), output=OUTPUT)
     inputs = [
         onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["batch", "length"])
         for name in INPUTS
@@ -73,16 +76,8 @@ def onnx_model(network: nn.Module, *, int8: bool = False) -> bytes:
     return result
 
 
-@singledispatch
-def head(network: nn.Module, graph: Graph) -> str:  # noqa: ARG001
-    """Add the whole network to the graph; return its output. One function for each network."""
-    raise CheckpointError(
-        f"{type(network).__name__} has no export; what zh-albert finetune writes has one"
-    )
-
-
-@head.register
-def _(network: SequenceClassifier, graph: Graph) -> str:
+def sequence_logits(network: SequenceClassifier, graph: Graph) -> str:
+    """Add a classifier of whole texts; return its logits. Shape: (batch, labels)."""
     hidden = encoded(network.encoder, graph, only_first=network.pooling == "first")
     if network.pooling == "mean":
         hidden = _masked_mean(hidden, graph)
@@ -92,49 +87,14 @@ def _(network: SequenceClassifier, graph: Graph) -> str:
     return graph.linear(pooled, network.classifier, int8=False)
 
 
-@head.register
-def _(network: MeanEncoder, graph: Graph) -> str:
+def mean_vectors(network: MeanEncoder, graph: Graph) -> str:
+    """Add an encoder of whole texts; return their vectors. Shape: (batch, hidden)."""
     return _masked_mean(encoded(network.encoder, graph), graph)
 
 
-@head.register
-def _(network: LayerStates, graph: Graph) -> str:
-    states = _states(network.encoder, graph)
-    return graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
-
-
-@head.register
-def _(network: TokenTagger, graph: Graph) -> str:
+def token_logits(network: TokenTagger, graph: Graph) -> str:
+    """Add a classifier of tokens; return its logits. Shape: (batch, length, tags)."""
     return graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
-
-
-@head.register
-def _(network: SpanReader, graph: Graph) -> str:
-    return graph.linear(encoded(network.encoder, graph), network.answer, int8=False)
-
-
-@head.register
-def _(network: SpanTagger, graph: Graph) -> str:
-    logits = graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
-    return graph.node("Reshape", logits, graph.constant([0, 0, -1, 2]))
-
-
-@head.register
-def _(network: GlobalPointerTagger, graph: Graph) -> str:
-    borders = graph.linear(encoded(network.encoder, graph), network.borders, int8=False)
-    width = network.borders.out_features // 2
-    first, last = (
-        _rotated(half, width, network.encoder.config, graph) for half in graph.split(borders, 2)
-    )
-    last = graph.node("Transpose", last, perm=[0, 2, 1])
-    scale = graph.constant(width**-0.5, dtype=np.float32)
-    pairs = graph.node("Mul", graph.node("MatMul", first, last), scale)
-    types = graph.linear(borders, network.types, factor=0.5, int8=False)
-    starts, ends = graph.split(graph.node("Transpose", types, perm=[0, 2, 1]), 2, axis=1)
-    pairs = graph.node("Unsqueeze", pairs, graph.constant([1]))
-    starts = graph.node("Unsqueeze", starts, graph.constant([3]))
-    ends = graph.node("Unsqueeze", ends, graph.constant([2]))
-    return graph.node("Add", graph.node("Add", pairs, starts), ends)
 
 
 def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> str:
@@ -146,10 +106,10 @@ def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
         only_first: Only the first token's is wanted, so the last layer makes no other. Shape:
             (batch, 1, hidden).
     """
-    return _states(encoder, graph, only_first=only_first)[-1]
+    return states_of(encoder, graph, only_first=only_first)[-1]
 
 
-def _states(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[str]:
+def states_of(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[str]:
     """Add the encoder; return the state after each of its layers. See ``encoded``."""
     one = graph.constant([1])
     there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
@@ -247,7 +207,7 @@ def _parts(block: FeedForwardBlock, graph: Graph) -> list[tuple[nn.Linear, nn.Li
     Source: Dettmers et al. 2022 (arXiv:2208.07339), there by activations.
     """
     rows = numbers_of(block.down.weight)
-    loud = (np.abs(rows) > _LOUD * rows.std(axis=1, keepdims=True)).any(axis=0)
+    loud = (np.abs(rows) > _OUTLIER * rows.std(axis=1, keepdims=True)).any(axis=0)
     if not (graph.int8 and loud.any()):
         return [(block.up, block.down, graph.int8)]
     few, others = (torch.from_numpy(chosen) for chosen in (loud, ~loud))
@@ -279,19 +239,3 @@ def _masked_mean(hidden: str, graph: Graph) -> str:
     )
     total = graph.node("ReduceSum", counts, graph.constant([1]), keepdims=1)
     return graph.node("Div", summed, graph.node("Max", total, graph.constant(1, dtype=np.float32)))
-
-
-def _rotated(vectors: str, width: int, config: AlbertConfig, graph: Graph) -> str:
-    """Turn pairs of numbers as ``taggers.rotated`` does, by what that makes of (1, 0)."""
-    units = torch.tensor([1.0, 0.0]).repeat(config.max_position_embeddings, width // 2)
-    table = graph.store(f"rotation.{width}", numbers_of(rotated(units[None])[0]))
-    length = graph.node("Shape", INPUTS[0], start=1, end=2)
-    zero = graph.constant([0])
-    turns = graph.node("Slice", table, zero, length, zero)
-    cos, sin = graph.split(graph.node("Reshape", turns, graph.constant([0, -1, 2])), 2)
-    pairs = graph.node("Reshape", vectors, graph.constant([0, 0, -1, 2]))
-    even, odd = graph.split(pairs, 2)
-    along = graph.node("Sub", graph.node("Mul", even, cos), graph.node("Mul", odd, sin))
-    across = graph.node("Add", graph.node("Mul", odd, cos), graph.node("Mul", even, sin))
-    turned = graph.node("Concat", along, across, axis=-1)
-    return graph.node("Reshape", turned, graph.constant([0, 0, width]))

@@ -14,7 +14,7 @@ from zh_albert.errors import ConfigError, nearest
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
-from zh_albert.runtimes.onnx_network import head, onnx_model
+from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.runtimes.runtime import Precision, Runtime, TorchRuntime
 
 RuntimeName = Literal["auto", "torch", "onnxruntime", "openvino"]
@@ -73,7 +73,11 @@ def plain_runtimes(network: nn.Module) -> Runtimes:
 
 
 def choose_runtimes(
-    network: nn.Module, *, runtime: RuntimeName = "auto", precision: Precision | None = None
+    network: nn.Module,
+    outputs: GraphOutputs | None,
+    *,
+    runtime: RuntimeName = "auto",
+    precision: Precision | None = None,
 ) -> Runtimes:
     """Return runtimes for a network in memory.
 
@@ -83,6 +87,7 @@ def choose_runtimes(
 
     Args:
         network: In fp32.
+        outputs: See ``onnx_model``; None: the network runs in PyTorch alone.
         runtime: One by name, or ``auto``.
         precision: ``fp32`` for exact answers, ``bf16``; None: the fastest of both.
 
@@ -101,15 +106,14 @@ def choose_runtimes(
     fast = precision or ("bf16" if is_bf16_faster() else "fp32")
     openers: dict[str, Callable[[], Runtime]] = {
         "torch": partial(TorchRuntime, network, fast),
-        "onnxruntime": partial(_onnxruntime, network),
-        "openvino": partial(_openvino, network, fast),
+        "onnxruntime": partial(_onnxruntime, network, outputs),
+        "openvino": partial(_openvino, network, outputs, fast),
     }
     if runtime != "auto":
         runtimes = Runtimes(openers[runtime])
         runtimes.of(0)  # what is missing is said now
         return runtimes
-    has_graph = head.dispatch(type(network)) is not head.dispatch(nn.Module)
-    found = [name for name in ("onnxruntime", "openvino") if has_graph and is_installed(name)]
+    found = [name for name in ("onnxruntime", "openvino") if outputs and is_installed(name)]
     if precision == "bf16":
         found = [name for name in found if name != "onnxruntime"]
     if fast == "fp32":
@@ -143,12 +147,18 @@ def _operations(network: nn.Module) -> int:
     return 2 * config.num_hidden_layers * matrices
 
 
-def _onnxruntime(network: nn.Module) -> Runtime:
-    return OnnxRuntime(onnx_model(network))
+def _onnxruntime(network: nn.Module, outputs: GraphOutputs | None) -> Runtime:
+    return OnnxRuntime(_graph(network, outputs))
 
 
-def _openvino(network: nn.Module, precision: Precision) -> Runtime:
-    return OpenVinoRuntime(onnx_model(network), precision)
+def _openvino(network: nn.Module, outputs: GraphOutputs | None, precision: Precision) -> Runtime:
+    return OpenVinoRuntime(_graph(network, outputs), precision)
+
+
+def _graph(network: nn.Module, outputs: GraphOutputs | None) -> bytes:
+    if outputs is None:
+        raise ConfigError(f"{type(network).__name__} runs in PyTorch alone; leave runtime out")
+    return onnx_model(network, outputs)
 
 
 def is_installed(name: str) -> bool:

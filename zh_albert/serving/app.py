@@ -16,17 +16,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import PlainTextResponse
 
-from zh_albert.inference.loading import Predictor
 from zh_albert.serving.batching import BadTextError, BatchingQueue, Job, QueueFullError
 from zh_albert.serving.error_responses import Problem, json_response, malformed, problem
 from zh_albert.serving.limits import Gate, Limits
 from zh_albert.serving.metrics import Measured, Metrics
-from zh_albert.serving.schemas import (
-    characters_read,
-    content_of,
-    kind_of,
-    name_of,
-)
+from zh_albert.serving.schemas import request_type, response_type
+from zh_albert.tasks.predictor import AnyPredictor
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": what}
@@ -50,8 +45,8 @@ class Model(BaseModel):
     """Where to send texts."""
     example: Any
     """A body to send there."""
-    metadata: dict[str, Any]
-    """What its model card tells: data, scores."""
+    facts: dict[str, Any]
+    """The contents of its model card: data, scores."""
 
 
 class Health(BaseModel):
@@ -61,7 +56,7 @@ class Health(BaseModel):
     ready: bool
 
 
-def create_app(models: Mapping[str, Predictor], limits: Limits) -> FastAPI:
+def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
     """Make the application; its threads start with it and end when it is shut down.
 
     Args:
@@ -94,7 +89,7 @@ def create_app(models: Mapping[str, Predictor], limits: Limits) -> FastAPI:
         redoc_url=None,
     )
     paths = {_path(name): name for name in models}
-    examples = {_path(name): {"texts": [kind_of(one).example]} for name, one in models.items()}
+    examples = {_path(name): {"texts": [one.form.example]} for name, one in models.items()}
     app.add_middleware(Gate, limits=limits)
     app.add_middleware(Measured, metrics=metrics, models=paths)
     _add_errors(app, examples)
@@ -111,10 +106,10 @@ def create_app(models: Mapping[str, Predictor], limits: Limits) -> FastAPI:
         return [
             Model(
                 name=name,
-                kind=name_of(predictor),
+                kind=predictor.kind,
                 predict=_path(name),
                 example=examples[_path(name)],
-                metadata=predictor.metadata,
+                facts=predictor.metadata,
             )
             for name, predictor in models.items()
         ]
@@ -181,20 +176,19 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
 def _add_model(
     app: FastAPI,
     name: str,
-    predictor: Predictor,
+    predictor: AnyPredictor,
     queues: Mapping[str, BatchingQueue],
     limits: Limits,
 ) -> None:
-    kind = kind_of(predictor)
-
-    asked = Body(examples=[{"texts": [kind.example]}])
+    form = predictor.form
+    asked = Body(examples=[{"texts": [form.example]}])
 
     async def predict(request: Request, body: Any = asked) -> Response:
         if len(body.texts) > limits.texts:
             found = f"found {len(body.texts)}; send them in several requests"
             return problem(413, f"texts: expected {limits.texts} at most, {found}")
-        contents = [content_of(item) for item in body.texts]
-        characters = [characters_read(content, predictor) for content in contents]
+        contents = [form.content(item) for item in body.texts]
+        characters = [predictor.characters(content) for content in contents]
         for index, count in enumerate(characters):
             if count > limits.characters:
                 what = f"the model would read {count} characters, {limits.characters} are allowed"
@@ -207,13 +201,15 @@ def _add_model(
         body_bytes = b'{"answers": [' + b", ".join(rows) + b"]}"
         return Response(body_bytes, media_type="application/json")
 
-    predict.__annotations__["body"] = kind.request  # depends on the model: no type checker's affair
+    predict.__annotations__["body"] = request_type(
+        form.name, form.item
+    )  # depends on the model: no type checker's affair
     app.post(
         _path(name),
         name=f"predict_{name}",
         operation_id=f"predict_{name}",
-        summary=f"Ask {name} ({name_of(predictor)})",
-        response_model=kind.response,
+        summary=f"Ask {name} ({predictor.kind})",
+        response_model=response_type(predictor.row_type),
         responses=_REFUSALS,
     )(predict)
 

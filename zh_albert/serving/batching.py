@@ -11,9 +11,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError, ZhAlbertError
-from zh_albert.inference.loading import Predictor
-from zh_albert.inference.rows import row_of
-from zh_albert.tasks.choice.examples import Question
+from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import encode_json
 
 BATCH_CHARACTERS = 4096  # two forward passes: enough to fill them, short enough to take turns
@@ -86,7 +84,7 @@ class BatchingQueue:
 
     def __init__(
         self,
-        predictor: Predictor,
+        predictor: AnyPredictor,
         *,
         max_waiting: int,
         on_batch: Callable[[int], None] = lambda _: None,
@@ -123,14 +121,8 @@ class BatchingQueue:
             QueueFullError: If too much waits already, or the queue is closed.
         """
         costs = [count + _TEXT_CHARACTERS for count in characters]
-        whole = any(isinstance(one, Question) and one.group is not None for one in contents)
-        if whole:  # groups of different requests have nothing to do with each other
-            number = next(self._numbers)
-            contents = [
-                one if one.group is None else one._replace(group=f"{number} {one.group}")
-                for one in contents
-            ]
-        job = Job(contents, costs, whole, [], Future())
+        whole = self._predictor.as_one_request(contents, next(self._numbers))
+        job = Job(whole or contents, costs, whole is not None, [], Future())
         with self._changed:
             if self._closing:
                 raise QueueFullError("the server is shutting down; try again", 5)
@@ -218,7 +210,7 @@ class BatchingQueue:
                 self._end(piece.job, None)
 
     def _encoded(self, answer: Any) -> bytes:
-        return encode_json(row_of(self._predictor, answer))
+        return encode_json(self._predictor.row(answer))
 
     def _end(self, job: Job, error: Exception | None) -> None:
         if not job.answers.set_running_or_notify_cancel():

@@ -13,11 +13,11 @@ import uvicorn
 
 from zh_albert.checkpoints.resolve import locate
 from zh_albert.errors import ConfigError, ZhAlbertError
-from zh_albert.inference.loading import Predictor, load
+from zh_albert.inference.loading import load
 from zh_albert.runtimes.exported import exported_precision
 from zh_albert.serving.app import create_app
 from zh_albert.serving.limits import Limits
-from zh_albert.serving.schemas import example_of
+from zh_albert.tasks.predictor import AnyPredictor
 
 
 def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> None:
@@ -56,7 +56,7 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
         server.run(sockets=[listening])
 
 
-def open_model(model: str) -> Predictor:
+def open_model(model: str) -> AnyPredictor:
     """Open a model as it is served, and ask it once, so that no client waits for its runtime.
 
     In fp32, unless it was exported for something else: in bf16 what a text is answered would
@@ -64,7 +64,7 @@ def open_model(model: str) -> Predictor:
     """
     precision = exported_precision(locate(model)) or "fp32"
     predictor = load(model, precision=precision, batch_invariant=True)
-    list(predictor.stream([example_of(predictor)]))
+    list(predictor.stream([predictor.form.example_content()]))
     return predictor
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
 import torch
-from torch import nn
 
-from zh_albert.model.config import AlbertConfig
 from zh_albert.model.size import described
+from zh_albert.tasks.model import TaskModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,23 +35,16 @@ class CardText:
     limits: str
 
 
-def model_card(
-    text: CardText,
-    config: AlbertConfig,
-    module: nn.Module,
-    metadata: Mapping[str, Any],
-    settings: str,
-) -> str:
+def model_card(text: CardText, model: TaskModel[Any, Any], settings: str) -> str:
     """Return the ``README.md`` of a model: what it is, from what, how good, how to use it.
 
     Args:
-        text: What the task says.
-        config: The encoder's.
-        module: The whole network.
-        metadata: See ``tasks.job``.
+        text: The task's words.
+        model: Its network and its metadata are described.
         settings: The resolved TOML of the run.
     """
-    parameters = sum(p.numel() for p in module.parameters())
+    metadata = model.metadata
+    parameters = sum(p.numel() for p in model.module.parameters())
     scores = metadata.get("dev") or {}
     rows = "\n".join(f"| {name} | {value:.4f} |" for name, value in scores.items())
     scores_of = (
@@ -75,7 +66,7 @@ pipeline_tag: {text.pipeline}
 
 {text.answers}
 
-- Encoder: ALBERT, {described(config)}; {parameters:,} parameters with the head; \
+- Encoder: ALBERT, {described(model.config)}; {parameters:,} parameters with the head; \
 started from {metadata["init"]}.
 - Trained on: {data} ({metadata["train_examples"]:,} examples).
 {f"- Taught by: {teacher}{further}." + chr(10) if teacher else ""}\

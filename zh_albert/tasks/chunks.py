@@ -1,4 +1,4 @@
-"""What a caller hands in: a list of texts, or a stream of them in pools."""
+"""Inputs of a caller: a list of texts, or a stream of them in chunks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import numpy as np
 from zh_albert.errors import DataError
 
 Text = TypeVar("Text")
-
-_POOL = 2048
 
 
 def as_list(texts: str | Iterable[Text], name: str = "texts") -> list[Text]:
@@ -29,7 +27,7 @@ def as_list(texts: str | Iterable[Text], name: str = "texts") -> list[Text]:
     return list(_series(texts, name))
 
 
-def pools(texts: str | Iterable[Text], size: int = _POOL) -> Iterator[list[Text]]:
+def chunks(texts: str | Iterable[Text], size: int) -> Iterator[list[Text]]:
     """Yield a stream's texts in lists that are answered together, in order; see ``as_list``.
 
     Args:
@@ -38,12 +36,12 @@ def pools(texts: str | Iterable[Text], size: int = _POOL) -> Iterator[list[Text]
             result.
     """
     iterator = iter(_series(texts, "texts"))
-    while pool := list(itertools.islice(iterator, size)):
-        yield pool
+    while chunk := list(itertools.islice(iterator, size)):
+        yield chunk
 
 
 def as_count(value: object, name: str) -> int:
-    """Return how many of something are wanted.
+    """Return a count that a caller gave.
 
     Raises:
         DataError: If it is no whole number of 1 or more.

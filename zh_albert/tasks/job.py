@@ -1,280 +1,245 @@
-"""What all fine-tuning shares: examples and an encoder in, a model folder out.
+"""The fine-tuning job: how a task's examples become training instances, batches and a loss.
 
-A task brings its model, its loss and its evaluation (``Trainee``); the run, its files, the choice
-of the best weights and the model card's metadata are the same for all.
+A task's own job says that; what all tasks share is here (soft targets of a teacher, the order of
+preparation) and in ``run`` (the run folder, the training loop, the best checkpoint).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+import torch
 from torch import Tensor, nn
 
-from zh_albert.checkpoints.pretrained_encoder import with_layers
-from zh_albert.checkpoints.store import load_config
-from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.configio import write_toml
-from zh_albert.errors import ConfigError, nearest
-from zh_albert.hardware import is_bf16_faster
-from zh_albert.model.config import PRESETS, AlbertConfig
-from zh_albert.runtimes.runtime import TorchRuntime
-from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.windows import WindowConfig
-from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
-from zh_albert.training.config import TrainConfig
-from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
-from zh_albert.training.loop import (
-    BatchSource,
-    BestCheckpoint,
-    Objective,
-    is_first_process,
-    resolved,
-    train,
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
+from zh_albert.distillation.soft_targets import (
+    TeacherAnswers,
+    ask_once,
+    find_teacher,
+    fingerprint,
+    refuse_untaught,
 )
-from zh_albert.training.resume import RunState
-from zh_albert.training.run_folder import open_run, run_observers, state_folder
-from zh_albert.training.stages import watched
+from zh_albert.errors import ConfigError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.runtimes.exported import with_runtimes
+from zh_albert.tasks.config import JobConfig, starting_point
+from zh_albert.tasks.model import TaskModel
+from zh_albert.tasks.texts import HasText, fresh
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.training.batching import SeededBatch, Size, seeded_batches
+from zh_albert.training.events import Observer
+from zh_albert.training.loop import (
+    Batch,
+    LossOutput,
+)
+from zh_albert.training.resume import seed_torch
+from zh_albert.training.run_folder import state_folder
 
-Losses = Callable[[Tensor, dict[str, Tensor]], Tensor]
-"""Logits and a batch → the loss of each example."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkConfig:
-    """The network around (or in place of) a trained encoder."""
-
-    preset: str = "tiny"  # size of the encoder where no trained one is given
-    dropout: float | None = None  # in the encoder; None keeps what its config says
-    layers: int | None = None  # that are taken of the encoder's, evenly; None: all
-
-    def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise ConfigError(f"unknown preset {self.preset!r}; {nearest(self.preset, PRESETS)}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CardConfig:
-    """What the model card says of the data; the files alone cannot tell."""
-
-    trained_on: str = ""
-    licence: str = ""
-    note: str = ""
+Example = TypeVar("Example", bound=HasText)
+Model = TypeVar("Model", bound=TaskModel[Any, Any])
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobConfig:
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+class Questions(NamedTuple):
+    """The questions that a teacher is asked, one or several for each training instance."""
 
-    model: NetworkConfig = field(default_factory=NetworkConfig)
-    window: WindowConfig = field(default_factory=WindowConfig)
-    # Small batches: a few thousand texts make a few hundred updates.
-    train: TrainConfig = field(
-        default_factory=lambda: TrainConfig(epochs="auto", peak_lr=2e-4, batch_tokens=1024)
-    )
-    card: CardConfig = field(default_factory=CardConfig)
-    tensorboard: bool = False  # also write training/tensorboard (extra "track")
+    lengths: Sequence[int]
+    """Of each instance, in characters or tokens."""
+    width: int
+    """Logits of an answer."""
+    counts: Sequence[int] | None = None
+    """TeacherAnswers of each instance; None: one."""
 
 
-class TaskModel(Protocol):
-    """Tokenizer, network and what its outputs stand for, as one thing that has a folder."""
-
-    metadata: dict[str, Any]
-    runtimes: Runtimes
-
-    @property
-    def module(self) -> nn.Module:
-        """The network."""
-        ...
-
-    def save(self, folder: Path, *, card: str) -> None:
-        """Write the model folder."""
-        ...
-
-
-M = TypeVar("M", bound=TaskModel)
-
-
-class TrainingData(NamedTuple):
-    """What a model is taught with."""
-
-    source: BatchSource
-    """Batches for the objective."""
-    chance_loss: float | None
-    """The loss of guessing, see ``ChanceWatch``; None: it is not watched."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trainee(Generic[M]):
-    """What a task brings to a run.
-
-    Attributes:
-        model: Untrained.
-        data: Encodes the training examples, and tells the observer what it had to change; called
-            once, and not for a run that is finished.
-        objective: See ``training.loop.Objective``.
-        evaluate: Scores the model on the dev examples; None if there are none. Numbers are
-            logged, all of it ends up in the metadata.
-        metric: The score that chooses the best weights.
-        card: Settings → the model card.
-        reopen: Opens the folder that ``model.save`` wrote.
-        metadata: What the model card and ``zh-albert models`` tell besides.
-        settings: What else a resumed run must not change; lines of TOML.
-    """
-
-    model: M
-    data: Callable[[Observer], TrainingData]
-    objective: Objective
-    evaluate: Callable[[], Mapping[str, Any]] | None
-    metric: str
-    card: Callable[[str], str]
-    reopen: Callable[[Path], M]
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    settings: str = ""
-
-
-def starting_point(network: NetworkConfig, init: Path | None) -> tuple[AlbertConfig, Tokenizer]:
-    """Return the sizes and the tokenizer of a model that starts from ``init``.
+def untrained(
+    config: JobConfig, init: Path | None, build: Callable[[AlbertConfig, Tokenizer], Model]
+) -> Model:
+    """Make a model that has learned nothing of its task yet.
 
     Args:
-        network: See there.
-        init: A folder with an encoder to start from; its tokenizer comes with it. None: random
-            weights of ``network.preset`` over this project's vocabulary.
+        config: ``train.seed`` decides random weights.
+        init: See ``starting_point``.
+        build: Makes the model with random weights.
     """
-    tokenizer: Tokenizer
-    if init is None:
-        tokenizer = default_tokenizer()
-        sizes = replace(PRESETS[network.preset], vocab_size=tokenizer.vocab_size)
-    else:
-        sizes, _ = load_config(init)
-        tokenizer = matching_tokenizer(init, sizes)
-    if network.layers is not None:
-        sizes = with_layers(sizes, network.layers)
-    if (dropout := network.dropout) is not None:
-        sizes = replace(sizes, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
-    return sizes, tokenizer
+    sizes, tokenizer = starting_point(config.model, init)
+    seed_torch(config.train.seed, 0, 0)
+    model = build(sizes, tokenizer)
+    if init is not None:
+        load_encoder(model.module, init)
+    return model
 
 
-def finetune_model(
-    trainee: Trainee[M],
-    config: JobConfig,
-    *,
-    examples: Sequence[Any],
-    dev: Sequence[Any],
-    init: Path | None,
-    out: Path | None,
-    resume: bool,
-    observers: Sequence[Observer],
-) -> tuple[M, RunState]:
-    """Run a job; the arguments are those of the tasks' own ``finetune``.
+class FineTuningJob(ABC, Generic[Example, Model]):
+    """One fine-tuning run of one task.
 
-    Returns:
-        The model with its best weights, and where the run ended (best dev metrics, seconds).
+    Args:
+        examples: To learn from.
+        dev: To choose the best weights by ``metric``, and what is tuned on dev; empty: the last
+            weights are taken.
+        config: Settings.
+        unlabelled: Further texts to learn from, with a teacher; those that also occur in
+            ``examples`` or ``dev`` are left out.
+        init: A folder with an encoder to start from; None: random weights.
+        out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
+            is written.
+
+    Attributes:
+        model: The model that is trained and kept.
+        trained: The network whose parameters are trained: the model's, or one around it.
+        metric: The score that chooses the best weights.
+        soft_targets: A teacher's answers to the training instances; None: there is no teacher.
+        soft_share: The teacher's part in the loss of each instance. Shape: (instances,).
 
     Raises:
-        ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+        ConfigError: If settings do not fit together.
+        CheckpointError: If the teacher cannot teach this student.
+        DataError: If there is nothing to learn from, or dev cannot be scored on.
     """
-    model = trainee.model
-    model.metadata = {
-        **{key: value for key, value in asdict(config.card).items() if value},
-        "init": init.name if init else "random weights",
-        "train_examples": len(examples),
-        "dev_examples": len(dev),
-        **trainee.metadata,
-    }
-    # Data and encoder belong to what a resumed run must not change.
-    settings = f"{write_toml(config)}\n# init {init}\n# examples {_digest(examples)}\n"
-    settings += f"# dev {_digest(dev)}\n"
-    settings += trainee.settings
-    listeners = list(observers)
-    if out:
-        position = open_run(out, settings, resume=resume)
-        if position.finished:
-            return trainee.reopen(out), position
-        listeners += run_observers(out, position, tensorboard=config.tensorboard)
 
-    def progress(event: Event) -> None:
-        if is_first_process():
-            for listener in listeners:
-                listener(event)
+    model_type: ClassVar[type[TaskModel[Any, Any]]]
+    config_type: ClassVar[type[JobConfig]]
+    metric: str = "accuracy"
+    takes_unlabelled: ClassVar[bool] = False
+    """Whether texts without labels can be learned from, with a teacher."""
 
-    if init and (told := _beyond_training(init, config.window)):
-        progress(Warned(update=0, text=told))
-    source, chance_loss = trainee.data(progress)
-    used = replace(config, train=resolved(config.train, source))
-    watches = []
-    if chance_loss is not None:
-        watches.append(ChanceWatch(chance_loss, config.train.peak_lr, progress))
-    scores: dict[str, Any] = {}
-    best: dict[str, Tensor] = {}
+    def __init__(
+        self,
+        examples: Sequence[Example],
+        dev: Sequence[Example],
+        config: Any,
+        *,
+        unlabelled: Sequence[Any] = (),
+        init: Path | None = None,
+        out: Path | None = None,
+    ) -> None:
+        self.examples, self.dev, self.config = examples, dev, config
+        self.init, self.out = init, out
+        self.check()
+        refuse_untaught(unlabelled, config.teacher)
+        if config.teacher and type(self).questions is FineTuningJob.questions:
+            raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
+        self.unlabelled = fresh(unlabelled, [*self.examples, *dev])
+        self.model: Model = untrained(config, init, self.build)
+        self.trained: nn.Module = self.model.module
+        self.teacher: Path | None = None
+        self.teacher_settings: dict[str, Any] = {}
+        self.asked_before = ""
+        self.soft_targets: TeacherAnswers | None = None
+        if config.teacher:
+            self.teacher, self.teacher_settings = find_teacher(config.teacher, self.model.name)
+            self.check_teacher(self.teacher, self.teacher_settings)
+            self.asked_before = fingerprint(self.teacher, self.asked())
 
-    def assess() -> dict[str, float]:
-        assert trainee.evaluate is not None
-        exact = model.runtimes
-        chosen = exact
-        if used.train.precision == "bf16" and is_bf16_faster():
-            # What chooses weights need not be more exact than what makes them.
-            chosen = Runtimes(partial(TorchRuntime, model.module, "bf16"))
-        model.runtimes = watched(chosen, "tokens of dev", progress)
-        try:
-            scores.update(trainee.evaluate())
-        finally:
-            model.runtimes = exact
-        return {name: score for name, score in scores.items() if isinstance(score, int | float)}
+    # ---- what a task says ----
 
-    def keep(_: Mapping[str, float]) -> None:
-        if out:
-            model.metadata |= _told(scores)
-            model.save(out, card=trainee.card(write_toml(used)))
-        elif trainee.evaluate:
-            best.update({n: value.clone() for n, value in model.module.state_dict().items()})
+    def check(self) -> None:
+        """Check the examples and the settings, before anything is made of them."""
 
-    position = train(
-        model.module,
-        trainee.objective,
-        source,
-        used.train,
-        state_folder=state_folder(out) if out else None,
-        settings=settings,
-        resume=resume,
-        selection=BestCheckpoint(
-            assess if trainee.evaluate else None, metric=trainee.metric, keep=keep
-        ),
-        observers=[*listeners, *watches],
-    )
-    if best:
-        model.module.load_state_dict(best)
-        assess()  # chooses again what is decided on dev: thresholds, what n-grams weigh
-    # Every process has trained the same weights, but only the first has kept the best ones.
-    return (trainee.reopen(out) if out and is_first_process() else model), position
+    @abstractmethod
+    def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> Model:
+        """Make the model with random weights."""
 
+    @abstractmethod
+    def encode(self, progress: Observer) -> Sequence[Size]:
+        """Make the training instances, unlabelled ones last; return what each costs in a batch."""
 
-def _beyond_training(init: Path, window: WindowConfig) -> str:
-    """Say so if windows are longer than what the encoder was trained on; empty if not."""
-    longest = load_config(init)[1].get("max_length", window.max_length)
-    if window.max_length <= longest:
-        return ""
-    return (
-        f"{init} was trained on windows of {longest} tokens and knows no position beyond: "
-        f"window.max_length={window.max_length} will read worse than {longest}"
-    )
+    @abstractmethod
+    def load(self, item: SeededBatch) -> Batch:
+        """Make the batch of some instances; chance comes from the batch's seed alone."""
 
+    @abstractmethod
+    def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        """Return the loss of a batch, summed over what ``Batch.weight`` counts."""
 
-def _told(scores: Mapping[str, Any]) -> dict[str, Any]:
-    """What a model folder tells of its scores: under ``dev`` those of the whole, then the rest."""
-    numbers = {n: s for n, s in scores.items() if isinstance(s, float) and n != "seconds"}
-    parts = {name: score for name, score in scores.items() if not isinstance(score, int | float)}
-    return {"dev": {name: round(score, 4) for name, score in numbers.items()}, **parts}
+    def plan(self, epoch: int) -> list[SeededBatch]:
+        """Return an epoch's batches; with ``load`` the job is the loop's ``BatchSource``."""
+        train = self.config.train
+        return seeded_batches(self.sizes, train.batch_tokens, seed=train.seed, epoch=epoch)
 
+    def chance_loss(self) -> float | None:
+        """Return the mean loss of guessing, see ``ChanceWatch``; None: it is not watched."""
+        return None
 
-def _digest(examples: Sequence[Any]) -> str:
-    digest = hashlib.sha256()
-    for example in examples:
-        values = {f.name: getattr(example, f.name) for f in fields(example) if f.compare}
-        digest.update(json.dumps(values, default=astuple).encode())
-    return f"{len(examples)} sha256 {digest.hexdigest()[:16]}"
+    def on_update(self, update: int, total: int) -> None:
+        """Change what depends on the time; called on every process before each update."""
+
+    @abstractmethod
+    def evaluate(self) -> Mapping[str, Any]:
+        """Score the model on dev, and choose what is tuned there."""
+
+    card: Callable[..., str]
+    """A model and the TOML of its run → its model card."""
+
+    def fit_ngrams(self, progress: Observer) -> None:
+        """Fit the n-gram model that stands beside the network, if there shall be one."""
+
+    def probe(self, progress: Observer) -> None:
+        """Fit the head to the untouched encoder (linear-probe initialization), if that pays."""
+
+    def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        """Check that a model of this task can teach this student."""
+
+    def asked(self) -> Sequence[Any]:
+        """Return all that decides what the teacher is asked, as JSON has it."""
+        return [example.text for example in [*self.examples, *self.unlabelled]]
+
+    def questions(self) -> Questions:
+        """Return how many answers of what width a teacher gives."""
+        raise NotImplementedError
+
+    def teacher_logits(self, teacher: Model, instances: list[int]) -> Any:
+        """Return a teacher's logits for some instances, one after the other."""
+        raise NotImplementedError
+
+    def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:  # noqa: ARG002
+        """Return a teacher's logits for some instances in the form that the loss takes."""
+        return logits
+
+    # ---- what all tasks share ----
+
+    def soft_inputs(self, chosen: list[int]) -> dict[str, Tensor]:
+        """Return what the loss needs of a teacher; nothing if there is none."""
+        if self.soft_targets is None:
+            return {}
+        soft = self.shaped(self.soft_targets.of(chosen), chosen)
+        return {"soft_targets": soft, "soft_share": self.soft_share[chosen]}
+
+    def prepare(self, progress: Observer) -> None:
+        """Make everything the loop needs: instances, soft targets, n-grams, the head's start."""
+        self.sizes = self.encode(progress)
+        if self.teacher:
+            self.ask_teacher(progress)
+        self.fit_ngrams(progress)
+        if self.init is not None:
+            self.probe(progress)
+
+    def ask_teacher(self, progress: Observer) -> None:
+        """Get the soft targets of all instances; see ``ask_once``."""
+        folder, instances = self.teacher, len(self.sizes)
+        assert folder is not None
+        opened: list[Any] = []  # not before there is something left to ask
+
+        def ask(some: list[int]) -> Any:
+            if not opened:
+                opened.append(with_runtimes(self.model_type.load(folder), folder))
+            return self.teacher_logits(opened[0], some)
+
+        lengths, width, counts = self.questions()
+        self.soft_targets = ask_once(
+            ask,
+            lengths,
+            width,
+            counts=counts,
+            folder=state_folder(self.out) if self.out else None,
+            known_as=self.asked_before,
+            progress=progress,
+        )
+        labelled = instances - self.unlabelled_instances()
+        shares = [self.config.teacher.weight] * labelled + [1.0] * (instances - labelled)
+        self.soft_share = torch.tensor(shares)
+
+    def unlabelled_instances(self) -> int:
+        """Return how many of the instances have no labels."""
+        return len(self.unlabelled)

@@ -13,7 +13,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.runtimes.runtime import Precision, TorchRuntime
 from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.window_outputs import predicted_outputs
+from zh_albert.tasks.batched_inference import predicted_outputs
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
 from zh_albert.training.linear_probe import Standard

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from zh_albert.errors import DataError
 
 Content = str | tuple[str, str]
@@ -76,36 +74,26 @@ def fresh(texts: Sequence[E], others: Iterable[HasText]) -> list[E]:
     return found
 
 
-def refuse_no_examples(count: int, path: Path | str) -> None:
-    """Check that a task file holds something.
+def refuse_non_strings(texts: Sequence[Any], *, counted_from: int = 0) -> None:
+    """Check a caller's texts.
 
     Raises:
-        DataError: If it does not.
+        DataError: Naming the first element that is not a string; the first is ``counted_from``.
     """
-    if not count:
-        raise DataError(f"{path}: no examples: the file is empty")
-
-
-def refuse_non_strings(texts: Sequence[Any]) -> None:
-    """Check what a caller hands in as texts.
-
-    Raises:
-        DataError: Naming the first element that is not a string.
-    """
-    for index, text in enumerate(texts):
+    for index, text in enumerate(texts, start=counted_from):
         if not isinstance(text, str):
             raise DataError(
                 f"texts[{index}]: expected a string, found {type(text).__name__}: {text!r:.50}"
             )
 
 
-def refuse_non_pairs(pairs: Sequence[Any]) -> None:
-    """Check what a caller hands in as pairs of texts.
+def refuse_non_pairs(pairs: Sequence[Any], *, counted_from: int = 0) -> None:
+    """Check a caller's pairs of texts.
 
     Raises:
-        DataError: Naming the first element that is not two strings.
+        DataError: Naming the first element that is not two strings; the first is ``counted_from``.
     """
-    for index, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs, start=counted_from):
         two = isinstance(pair, tuple | list) and len(pair) == 2
         if not (two and all(isinstance(text, str) for text in pair)):
             raise DataError(
@@ -137,65 +125,3 @@ def refuse_unseen(
             f"{next(iter(unseen.values())) or source}: {what} {sorted(unseen)} do not occur in "
             f"training; the model knows {', '.join(known)}. Map or remove these examples"
         )
-
-
-def refuse_missing_fields(
-    row: dict[str, Any], names: Sequence[str], path: Path | str, line: int, *, form: str
-) -> None:
-    """Check that a row of a task file has its fields.
-
-    Raises:
-        DataError: Naming the first one missing, and the form of a row.
-    """
-    for name in names:
-        if name not in row:
-            problem = f'field "{name}" is missing, found {", ".join(map(repr, row)) or "none"}'
-            raise DataError.at(path, line, problem, hint=f"Each line is {form}")
-
-
-def checked_string(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
-    """Return a text field of a row of a task file, which may be empty.
-
-    Raises:
-        DataError: If it is no string.
-    """
-    text = row[name]
-    if not isinstance(text, str):
-        raise DataError.at(path, line, f'"{name}" must be a string, found {text!r:.80}')
-    return text
-
-
-def checked_text(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
-    """Return a text field of a row of a task file.
-
-    Raises:
-        DataError: If it is no string, or holds nothing to read.
-    """
-    text = checked_string(row, name, path, line)
-    if not has_content(text):
-        raise DataError.at(path, line, f'"{name}" is empty', hint="Remove the line")
-    return text
-
-
-def checked_name(name: Any, field: str, path: Path | str, line: int) -> str:
-    """Return the name of a class or type.
-
-    Raises:
-        DataError: If it is no string, empty, or cannot be printed.
-    """
-    if not isinstance(name, str):
-        raise DataError.at(path, line, f'"{field}" must be a string, found {name!r:.80}')
-    if not name.isprintable() or not name:
-        raise DataError.at(path, line, f'"{field}" must be printable, found {name!r:.80}')
-    return name
-
-
-def refuse_not_finite(label: float, path: Path, line: int) -> None:
-    """Check a label that is a number.
-
-    Raises:
-        DataError: If it is infinite, not a number, or larger than what a network computes with.
-    """
-    largest = float(np.finfo(np.float32).max)
-    if not -largest <= label <= largest:
-        raise DataError.at(path, line, f'"label" must be finite, found {label!r:.80}')

@@ -1,26 +1,25 @@
-"""Texts of any length as windows that a model can read, and which window decides what.
+"""Texts of any length as windows that a model can read.
 
 Every task reads long texts in overlapping windows and puts the answers together again, so that
-nothing is cut and a text that fits one window is read as without windows.
+nothing is cut and a text that fits one window is read as without windows. Classification, multiple
+choice and sentence vectors average a long text's outputs over its windows, each weighing by its
+tokens, in training as in prediction. Of choices the odds are averaged: what speaks for one stands
+in one window mostly, and must not be outvoted by the others (docs/experiments/multiple-choice.md).
 """
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.running import network_outputs
 from zh_albert.tokenization.encoding import (
+    INPUT_NAMES,
     Encoding,
     ModelInput,
     SpecialIds,
@@ -99,13 +98,18 @@ class EncodedText:
 
     @property
     def size(self) -> Size:
-        """What the text costs in a batch."""
+        """Its cost in a batch."""
         return Size(rows=len(self.windows), length=max(map(len, self.windows)))
 
     @property
     def tokens(self) -> int:
         """Tokens of all windows."""
         return sum(map(len, self.windows))
+
+    @property
+    def text_tokens(self) -> int:
+        """Tokens of the text itself, each counted once."""
+        return self.parts[-1].stop
 
 
 def encode_windows(encoding: Encoding, special: SpecialIds, window: WindowConfig) -> EncodedText:
@@ -160,32 +164,6 @@ def encode_mirrored(
     return EncodedText(inputs, parts, turned=len(there.windows))
 
 
-def decided_by(parts: Sequence[range]) -> list[range]:
-    """Say which window decides what: the one that has the most of the text around it.
-
-    What stands from token ``i`` to token ``j``, both of them in it, is decided by the window
-    whose range holds ``i + j``; so a single token ``i`` by the one that holds ``2 * i``. The
-    ranges lie side by side. Something longer than the overlap can be in no window as a whole.
-
-    >>> decided_by([range(0, 6), range(4, 10)])  # tokens 0 to 4, then 5 to 9
-    [range(0, 10), range(10, 19)]
-    """
-    doubled_centres = [part.start + part.stop - 1 for part in parts]
-    # Of two windows the nearer centre wins; half-way between them the first one.
-    limits = [(a + b) // 2 + 1 for a, b in itertools.pairwise(doubled_centres)]
-    starts, ends = [2 * parts[0].start, *limits], [*limits, 2 * parts[-1].stop - 1]
-    return [range(start, end) for start, end in zip(starts, ends, strict=True)]
-
-
-def tokens_in(decided: range) -> range:
-    """Return the tokens of a range of ``decided_by``; those of all windows are the whole text.
-
-    >>> [tokens_in(decided) for decided in decided_by([range(0, 6), range(4, 10)])]
-    [range(0, 5), range(5, 10)]
-    """
-    return range(-(-decided.start // 2), -(-decided.stop // 2))
-
-
 def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
     """Make one batch of windows.
 
@@ -195,34 +173,39 @@ def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
     return {name: torch.from_numpy(a) for name, a in pad(inputs, pad_id)._asdict().items()}
 
 
-def window_outputs(
-    texts: Sequence[EncodedText],
-    runtimes: Runtimes,
-    config: AlbertConfig,
-    *,
-    batch_tokens: int | None = None,
-) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
-    """Run a network over windows of like length, whichever texts they are of.
+def collate_windows(texts: Sequence[EncodedText], pad_id: int) -> dict[str, Tensor]:
+    """Pad the windows of several texts into one batch.
 
-    So the memory a forward pass takes depends on ``batch_tokens``, not on the longest text.
+    Returns:
+        ``token_ids``, ``type_ids``, ``mask``: Shape: (windows, length). ``owner``: the text of
+        each window; ``share``: its share of the text's tokens. Shape: (windows,).
+    """
+    inputs = [window for text in texts for window in text.windows]
+    owner = [index for index, text in enumerate(texts) for _ in text.windows]
+    share = [len(window) / text.tokens for text in texts for window in text.windows]
+    return {
+        **pad_windows(inputs, pad_id),
+        "owner": torch.tensor(owner),
+        "share": torch.tensor(share),
+    }
+
+
+def merged_outputs(
+    module: nn.Module, inputs: Mapping[str, Tensor], texts: int, *, odds: bool = False
+) -> Tensor:
+    """Run the network and merge the windows of each text.
 
     Args:
-        texts: Any number of windows each.
-        runtimes: See ``network_outputs``.
-        config: The encoder's.
-        batch_tokens: See ``network_outputs``.
+        module: Takes ``INPUT_NAMES`` and returns a row for each window: logits, or a vector.
+        inputs: What ``collate_windows`` made.
+        texts: Texts in the batch.
+        odds: Average the exponentials of the outputs, and return the logarithm of that.
 
-    Yields:
-        The text and the window of each row, and the outputs of these rows.
+    Returns:
+        Shape: (texts, width).
     """
-    places = [(t, w) for t, text in enumerate(texts) for w in range(len(text.windows))]
-    inputs = [texts[t].windows[w] for t, w in places]
-    outputs = network_outputs(
-        [len(window) for window in inputs],
-        inputs.__getitem__,
-        runtimes,
-        config,
-        batch_tokens=batch_tokens,
-    )
-    for chosen, rows in outputs:
-        yield [places[number] for number in chosen], rows
+    outputs: Tensor = module(*(inputs[name] for name in INPUT_NAMES))
+    counted = outputs.double().exp() if odds else outputs.float()
+    weighted = counted * inputs["share"][:, None]
+    merged = weighted.new_zeros(texts, outputs.shape[-1]).index_add(0, inputs["owner"], weighted)
+    return merged.log().float() if odds else merged

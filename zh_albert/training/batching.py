@@ -7,14 +7,11 @@ work on short Chinese texts would be padding.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from zh_albert.training.resume import seed_for
-
-if TYPE_CHECKING:
-    from zh_albert.training.loop import Batch  # which loads accelerate; answering needs none
 
 _POOL = 4096  # texts sorted together: long enough for little padding, short enough to stay random
 
@@ -70,35 +67,27 @@ def shuffled_batches(sizes: Sequence[Size], max_tokens: int, rng: random.Random)
     return batches
 
 
-class ShuffledSource:
-    """Training batches of texts in an order of its own each epoch; a ``BatchSource``.
+class SeededBatch(NamedTuple):
+    """A batch of an epoch: what seeds its chance, and the indices of its texts."""
+
+    seed: int
+    texts: list[int]
+
+
+def seeded_batches(
+    sizes: Sequence[Size], batch_tokens: int, *, seed: int, epoch: int
+) -> list[SeededBatch]:
+    """Return an epoch's batches of texts, in an order that seed and epoch decide.
 
     Args:
         sizes: What each text costs.
-        load: Makes the batch of the texts with these indices; what it draws by chance, in each
-            epoch anew, it draws from the generator.
         batch_tokens: Padded tokens of a batch.
-        seed: Decides the order, together with the epoch.
+        seed: Of the run.
+        epoch: From 0.
     """
-
-    def __init__(
-        self,
-        sizes: Sequence[Size],
-        load: Callable[[list[int], random.Random], Batch],
-        *,
-        batch_tokens: int,
-        seed: int,
-    ) -> None:
-        self._sizes, self._load = sizes, load
-        self._batch_tokens, self._seed = batch_tokens, seed
-
-    def plan(self, epoch: int) -> list[tuple[int, list[int]]]:
-        """Return the epoch's batches: what seeds each, and indices of texts."""
-        rng = random.Random(seed_for(self._seed, epoch, 0))
-        batches = shuffled_batches(self._sizes, self._batch_tokens, rng)
-        return [(seed_for(self._seed, epoch, n), batch) for n, batch in enumerate(batches, start=1)]
-
-    def load(self, item: tuple[int, list[int]]) -> Batch:
-        """Make one batch."""
-        seed, numbers = item
-        return self._load(numbers, random.Random(seed))
+    rng = random.Random(seed_for(seed, epoch, 0))
+    batches = shuffled_batches(sizes, batch_tokens, rng)
+    return [
+        SeededBatch(seed_for(seed, epoch, number), batch)
+        for number, batch in enumerate(batches, start=1)
+    ]

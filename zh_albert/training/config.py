@@ -9,7 +9,7 @@ from typing import Literal
 from zh_albert.errors import ConfigError
 
 _EPOCHS = range(4, 11)  # that "auto" may mean
-_UPDATES = 80  # that "auto" wants, at least (docs/experiments.md, few texts)
+_UPDATES = 80  # that "auto" wants, at least (docs/experiments/few-texts.md)
 
 
 @dataclass(frozen=True, kw_only=True)

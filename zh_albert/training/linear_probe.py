@@ -1,7 +1,7 @@
 """A last layer's start: fitted to what the layers below say already, before they learn, too.
 
 A layer of random weights sends random gradients into a trained encoder until it has learned
-something itself, and few texts make few updates (docs/experiments.md, few texts).
+something itself, and few texts make few updates (docs/experiments/few-texts.md).
 
 Source: Kumar et al. 2022 (arXiv:2202.10054), linear probing before fine-tuning.
 """

@@ -119,6 +119,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     resume: bool = False,
     selection: BestCheckpoint | None = None,
     observers: Sequence[Observer] = (),
+    on_update: Callable[[int, int], None] = lambda _update, _total: None,
 ) -> RunState:
     """Train ``model`` in place and return where the run ended.
 
@@ -134,6 +135,8 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
             as if the run had never stopped.
         selection: Evaluated every ``evaluate_every`` updates or at each epoch's end.
         observers: Called on the first process only.
+        on_update: Called on every process before each update, with the updates made so far and
+            their total: what depends on the time changes here (a replacement rate, a mask).
 
     Raises:
         ConfigError: If there is nothing to train on, or the settings changed before ``resume``.
@@ -181,6 +184,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     last_save = time.monotonic()
     with stop_requests() as stop_requested:
         for items, epoch_done in _remaining(source, width, position, total):
+            on_update(position.update, total)
             rate = learning_rate(config, position.update, total)
             for group in prepared.param_groups:
                 group["lr"] = rate

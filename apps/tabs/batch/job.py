@@ -19,7 +19,6 @@ from apps.models import BulkModel
 from apps.tables import HEAD_ROWS, Row, Table, as_cell, read_rows
 from apps.tabs.batch.strings import BatchStrings
 from zh_albert.errors import DataError
-from zh_albert.inference.rows import blank_row, row_of
 from zh_albert.tasks.classification.predictor import Regressor
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
@@ -75,7 +74,7 @@ class BatchJob(TableJob):
         self.head: list[Row] = []
         self._strings = strings
         self._names = {
-            key: _unused(f"{name}_{key}", table.columns) for key in (*blank_row(model), "error")
+            key: _unused(f"{name}_{key}", table.columns) for key in (*model.unanswered, "error")
         }
         self.new_columns = list(self._names.values())
         self.main_column = self._names.get("text", self.new_columns[0])
@@ -128,9 +127,9 @@ class BatchJob(TableJob):
             self.unanswered += 1
             strings = self._strings
             missing = strings.no_text if len(texts) == 1 else strings.text_missing
-            given = {**blank_row(self.model), "error": missing}
+            given = {**self.model.unanswered, "error": missing}
         else:
-            given = {**row_of(self.model, answer), "error": None}
+            given = {**self.model.row(answer), "error": None}
             self.counts.update(self._labels(given))
         return {self._names[key]: value for key, value in given.items()}
 

@@ -25,4 +25,4 @@ def chooser_card(chooser: TextChooser, settings: str) -> str:
         'print(load("PATH_OF_THIS_FOLDER")([question]))',
         limits=_LIMITS,
     )
-    return model_card(text, chooser.config, chooser.module, chooser.metadata, settings)
+    return model_card(text, chooser, settings)

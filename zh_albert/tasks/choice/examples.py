@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import (
+from zh_albert.tasks.fields import (
     checked_string,
     checked_text,
-    has_content,
     refuse_missing_fields,
     refuse_no_examples,
 )
+from zh_albert.tasks.texts import has_content
 from zh_albert.textio import read_objects
 
 _FORM = '{"context": …, "question": …, "choices": […], "label": …}'

@@ -4,52 +4,34 @@ from __future__ import annotations
 
 import math
 import random
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from zh_albert.checkpoints.pretrained_encoder import load_encoder
-from zh_albert.distillation.hidden_states import matching_states
 from zh_albert.distillation.losses import divergence
-from zh_albert.distillation.soft_targets import (
-    Answers,
-    TeacherConfig,
-    ask_once,
-    find_teacher,
-    fingerprint,
-)
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
-from zh_albert.runtimes.exported import with_runtimes
+from zh_albert.tasks import run
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
 from zh_albert.tasks.choice.chooser import TextChooser
-from zh_albert.tasks.choice.examples import ChoiceExample, read_choice_examples
+from zh_albert.tasks.choice.examples import ChoiceExample
 from zh_albert.tasks.choice.linear_probe import probe_scores, some_of
-from zh_albert.tasks.job import (
-    JobConfig,
-    Losses,
-    NetworkConfig,
-    Trainee,
-    TrainingData,
-    finetune_model,
-    starting_point,
-)
-from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
-from zh_albert.training.batching import ShuffledSource, Size
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.job import FineTuningJob, Questions
+from zh_albert.tasks.windows import collate_windows, merged_outputs
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
-from zh_albert.training.resume import RunState, seed_torch
-from zh_albert.training.run_folder import state_folder
-from zh_albert.training.stages import silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +40,7 @@ class ModelConfig(NetworkConfig):
 
     # In the encoder and before the last layer. A question's choices share their context and differ
     # by little; dropout hides something else of each, and moved their logits by more than that
-    # (docs/experiments.md, pairs and choices).
+    # (docs/experiments/multiple-choice.md).
     dropout: float | None = 0.0
     pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
 
@@ -72,10 +54,9 @@ class FinetuneConfig(JobConfig):
     train: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs="auto", peak_lr=1e-4, batch_tokens=4096)
     )
-    teacher: TeacherConfig | None = None
     # Characters; questions about longer contexts are not learned from (None: all are). Where an
     # answer has to be found in much text a small model learns nothing, and forgets its start
-    # (docs/experiments.md, pairs and choices); it still answers them.
+    # (docs/experiments/multiple-choice.md); it still answers them.
     longest_context: int | None = None
 
     def __post_init__(self) -> None:
@@ -83,227 +64,133 @@ class FinetuneConfig(JobConfig):
             raise ConfigError(f"longest_context must be at least 1, got {self.longest_context}")
 
 
-def new_chooser(config: FinetuneConfig, *, init: Path | None) -> TextChooser:
-    """Make an untrained model.
-
-    Args:
-        config: ``train.seed`` decides the random weights.
-        init: See ``starting_point``.
-    """
-    sizes, tokenizer = starting_point(config.model, init)
-    if config.model.dropout is not None:
-        sizes = replace(sizes, classifier_dropout_prob=config.model.dropout)
-    seed_torch(config.train.seed, 0, 0)
-    chooser = TextChooser(sizes, tokenizer, window=config.window, pooling=config.model.pooling)
-    if init is not None:
-        load_encoder(chooser.module, init)
-    return chooser
-
-
-def choice_data(
-    chooser: TextChooser,
-    examples: Sequence[ChoiceExample],
-    *,
-    batch_tokens: int,
-    seed: int,
-    start: Losses | None = None,
-    answers: Answers | None = None,
-    progress: Observer = silent,
-) -> TrainingData:
-    """Return batches of questions, all choices of each together, for ``choice_loss``.
-
-    Args:
-        chooser: Encodes them.
-        examples: To learn from.
-        batch_tokens: Padded tokens of a batch. Of a question that has more it has some windows.
-        seed: Decides the order.
-        start: First fit the head to some of them, by these losses.
-        answers: A teacher's, one for each choice.
-        progress: Told how far it is.
-    """
-    questions = chooser.encode([example.asked for example in examples])
-    labels = torch.tensor([example.label for example in examples])
-    counts = torch.tensor([len(choices) for choices in questions])
-
-    def wanted(item: list[int]) -> dict[str, Tensor]:
-        soft = {"soft_targets": answers.of(item)[:, 0]} if answers else {}
-        return {"labels": labels[item], "counts": counts[item], **soft}
-
-    def load(item: list[int], rng: random.Random) -> Batch:
-        texts = []
-        for choices in (questions[index] for index in item):
-            same = rng.random()  # parts of the context for all choices
-            room = batch_tokens // len(choices)
-            texts += [choice.drawn(room, random.Random(same)) for choice in choices]
-        inputs = collate_windows(texts, chooser.config.pad_token_id) | wanted(item)
-        return Batch(inputs, weight=len(item), tokens=sum(text.tokens for text in texts))
-
-    if start:
-        drawn = some_of(len(questions), seed=seed)
-        told = wanted(drawn)
-        some = [questions[q] for q in drawn]
-        probe_scores(chooser, some, lambda logits: start(logits, told), progress=progress)
-    sizes = []
-    for choices in questions:
-        parts = [choice.size.within(batch_tokens // len(choices)) for choice in choices]
-        sizes.append(Size(sum(part.rows for part in parts), max(part.length for part in parts)))
-    source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
-    guessing = sum(math.log(len(choices)) for choices in questions) / len(sizes)
-    return TrainingData(source, None if answers else guessing)
-
-
-def question_losses(
-    teacher: TeacherConfig | None, logits: Tensor, inputs: dict[str, Tensor]
-) -> Tensor:
-    """Return the cross-entropy of each question's choices. Shape: (questions,).
-
-    With a teacher its weight goes to the divergence from what it said.
-    """
-    counts = inputs["counts"]
-    # A row a question; where it has fewer choices than others, nothing can be chosen.
-    there = torch.arange(int(counts.max()), device=counts.device) < counts[:, None]
-
-    def table(logits: Tensor) -> Tensor:
-        return logits.new_full(there.shape, FORBIDDEN).masked_scatter(there, logits)
-
-    told = table(logits[:, 0])
-    losses = F.cross_entropy(told, inputs["labels"], reduction="none")
-    if teacher:
-        soft_targets = divergence(told, table(inputs["soft_targets"]), teacher.temperature)
-        losses = losses.lerp(soft_targets, teacher.weight)
-    return losses
-
-
-def choice_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-    """Loss of the merged logits, summed over the questions."""
-    logits = merged_outputs(module, inputs, int(inputs["counts"].sum()), odds=True)
-    return LossOutput(losses(logits, inputs).sum())
-
-
-def teacher_answers(
-    teacher: Path,
-    examples: Sequence[ChoiceExample],
-    *,
-    known_as: str,
-    folder: Path | None,
-    progress: Observer,
-) -> Answers:
-    """Return what a teacher says of every choice; see ``teaching.ask_once``."""
-    opened: list[TextChooser] = []  # not before there is something left to ask
-
-    def ask(questions: list[int]) -> Tensor:
-        if not opened:
-            opened.append(with_runtimes(TextChooser.load(teacher), teacher))
-        return opened[0].logits_of(opened[0].encode([examples[q].asked for q in questions]))
-
-    asked = [example.asked for example in examples]
-    return ask_once(
-        ask,
-        [len(one.choices) * len(one.context) for one in asked],
-        1,
-        counts=[len(one.choices) for one in asked],
-        folder=folder,
-        known_as=known_as,
-        progress=progress,
-    )
-
-
-def finetune(
-    examples: Sequence[ChoiceExample],
-    dev: Sequence[ChoiceExample],
-    config: FinetuneConfig,
-    *,
-    init: Path | None = None,
-    out: Path | None = None,
-    resume: bool = False,
-    observers: Sequence[Observer] = (),
-) -> tuple[TextChooser, RunState]:
-    """Train a multiple-choice model; the arguments are those of ``classification.finetune``.
-
-    Returns:
-        The model with its best weights, by accuracy, and where the run ended.
+class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
+    """Fine-tuning of a multiple-choice model.
 
     Raises:
-        ConfigError: If ``out`` holds a run already and ``resume`` is not given.
-        CheckpointError: If the teacher is none for this task.
         DataError: If there is no question to learn from, or one has no content.
     """
-    given, longest = len(examples), config.longest_context or math.inf
-    examples = [example for example in examples if len(example.asked.context) <= longest]
-    if not examples:
-        of_length = f" whose context has at most {longest} characters" if given else ""
-        raise DataError(f"expected questions to learn from, found none{of_length}")
-    chooser = new_chooser(config, init=init)
-    teacher, known_as = None, ""
-    if config.teacher:
-        teacher, _ = find_teacher(config.teacher, "choice")
-        known_as = fingerprint(teacher, [example.asked for example in examples])
 
-    losses = partial(question_losses, config.teacher)
+    model_type = TextChooser
+    config_type = FinetuneConfig
+    card = staticmethod(chooser_card)
 
-    def data(progress: Observer) -> TrainingData:
-        if left_out := given - len(examples):
-            told = f"their contexts have more than {longest} characters"
-            progress(Warned(update=0, text=f"{left_out:,} of {given:,} questions left out: {told}"))
-        batch_tokens, seed = config.train.batch_tokens, config.train.seed
-        answers = None
-        if teacher:
-            folder = state_folder(out) if out else None
-            answers = teacher_answers(
-                teacher, examples, known_as=known_as, folder=folder, progress=progress
-            )
-        return choice_data(
-            chooser,
-            examples,
-            batch_tokens=batch_tokens,
-            seed=seed,
-            start=losses if init else None,
-            answers=answers,
-            progress=progress,
-        )
+    def check(self) -> None:
+        """See ``FineTuningJob``; questions about long contexts are left out."""
+        self.given, self.longest = len(self.examples), self.config.longest_context or math.inf
+        kept = [e for e in self.examples if len(e.asked.context) <= self.longest]
+        if not kept:
+            length = f" whose context has at most {self.longest} characters" if self.given else ""
+            raise DataError(f"expected questions to learn from, found none{length}")
+        self.examples = kept
 
-    objective = partial(choice_loss, losses)
-    trainee = Trainee(
-        model=chooser,
-        data=data,
-        objective=matching_states(objective, config.teacher, chooser),
-        evaluate=partial(evaluate, chooser, dev) if dev else None,
-        metric="accuracy",
-        card=partial(chooser_card, chooser),
-        reopen=TextChooser.load,
-        metadata={"teacher": teacher.name} if teacher else {},
-        settings=f"# teacher and texts {known_as}\n" if teacher else "",
-    )
-    return finetune_model(
-        trainee,
-        config,
-        examples=examples,
-        dev=dev,
-        init=init,
-        out=out,
-        resume=resume,
-        observers=observers,
-    )
+    def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextChooser:
+        """See ``FineTuningJob``."""
+        settings = self.config.model
+        if settings.dropout is not None:
+            sizes = replace(sizes, classifier_dropout_prob=settings.dropout)
+        return TextChooser(sizes, tokenizer, window=self.config.window, pooling=settings.pooling)
+
+    def encode(self, progress: Observer) -> Sequence[Size]:
+        """See ``FineTuningJob``: all choices of a question together."""
+        if left_out := self.given - len(self.examples):
+            why = f"their contexts have more than {self.longest} characters"
+            text = f"{left_out:,} of {self.given:,} questions left out: {why}"
+            progress(Warned(update=0, text=text))
+        self.questions_read = self.model.encode([example.asked for example in self.examples])
+        self.labels = torch.tensor([example.label for example in self.examples])
+        self.counts = torch.tensor([len(choices) for choices in self.questions_read])
+        batch_tokens, sizes = self.config.train.batch_tokens, []
+        for choices in self.questions_read:
+            parts = [choice.size.within(batch_tokens // len(choices)) for choice in choices]
+            sizes.append(Size(sum(part.rows for part in parts), max(part.length for part in parts)))
+        return sizes
+
+    def load(self, item: SeededBatch) -> Batch:
+        """See ``FineTuningJob``; a question with more tokens than a batch has some windows."""
+        texts, rng, chosen = [], random.Random(item.seed), item.texts
+        for choices in (self.questions_read[number] for number in chosen):
+            same = rng.random()  # parts of the context for all choices
+            room = self.config.train.batch_tokens // len(choices)
+            texts += [choice.drawn(room, random.Random(same)) for choice in choices]
+        inputs = collate_windows(texts, self.model.config.pad_token_id) | self._inputs(chosen)
+        return Batch(inputs, weight=len(chosen), tokens=sum(text.tokens for text in texts))
+
+    def _inputs(self, chosen: list[int]) -> dict[str, Tensor]:
+        own = {"labels": self.labels[chosen], "counts": self.counts[chosen]}
+        return own | self.soft_inputs(chosen)
+
+    def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        """Return the loss of the merged logits, summed over the questions."""
+        logits = merged_outputs(network, inputs, int(inputs["counts"].sum()), odds=True)
+        return LossOutput(self._losses(logits, inputs).sum())
+
+    def _losses(self, logits: Tensor, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Return the loss of each question's choices. Shape: (questions,)."""
+        counts = inputs["counts"]
+        # A row a question; where it has fewer choices than others, nothing can be chosen.
+        there = torch.arange(int(counts.max()), device=counts.device) < counts[:, None]
+
+        def table(logits: Tensor) -> Tensor:
+            return logits.new_full(there.shape, FORBIDDEN).masked_scatter(there, logits)
+
+        ours = table(logits[:, 0])
+        losses = F.cross_entropy(ours, inputs["labels"], reduction="none")
+        if "soft_targets" in inputs:
+            theirs = table(inputs["soft_targets"])
+            soft = divergence(ours, theirs, self.config.teacher.temperature)
+            losses = losses.lerp(soft, inputs["soft_share"])
+        return losses
+
+    def probe(self, progress: Observer) -> None:
+        """See ``FineTuningJob``."""
+        drawn = some_of(len(self.questions_read), seed=self.config.train.seed)
+        told = self._inputs(drawn)
+        some = [self.questions_read[number] for number in drawn]
+        probe_scores(self.model, some, lambda logits: self._losses(logits, told), progress=progress)
+
+    def chance_loss(self) -> float | None:
+        """See ``FineTuningJob``."""
+        if self.teacher:
+            return None
+        counts = [len(choices) for choices in self.questions_read]
+        return sum(map(math.log, counts)) / len(counts)
+
+    def asked(self) -> list[Any]:
+        """See ``FineTuningJob``."""
+        return [example.asked for example in self.examples]
+
+    def questions(self) -> Questions:
+        """See ``FineTuningJob``: a logit for each choice."""
+        asked = [example.asked for example in self.examples]
+        counts = [len(one.choices) for one in asked]
+        return Questions([len(one.choices) * len(one.context) for one in asked], 1, counts)
+
+    def teacher_logits(self, teacher: TextChooser, instances: list[int]) -> Tensor:
+        """See ``FineTuningJob``."""
+        return teacher.logits_of(teacher.encode([self.examples[n].asked for n in instances]))
+
+    def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:  # noqa: ARG002
+        """See ``FineTuningJob``. Shape: (choices of all questions,)."""
+        return logits[:, 0]
+
+    def evaluate(self) -> dict[str, Any]:
+        """See ``FineTuningJob``."""
+        return evaluate(self.model, self.dev)
 
 
-def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[str, float]:
+finetune = partial(run.finetune, ChoiceJob)
+
+
+def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[str, Any]:
     """Return ``accuracy``, ``examples`` and ``seconds`` (of prediction)."""
-    start = time.perf_counter()
     questions = [example.asked for example in examples]
-    chosen = choose(questions, chooser.probabilities(questions))
-    seconds = time.perf_counter() - start
-    right = sum(e.label == choice for e, choice in zip(examples, chosen, strict=True))
-    return {
-        "accuracy": right / len(examples),
-        "examples": len(examples),
-        "seconds": round(seconds, 3),
-    }
 
+    def accuracy(chosen: Sequence[int]) -> dict[str, float]:
+        right = sum(e.label == choice for e, choice in zip(examples, chosen, strict=True))
+        return {"accuracy": right / len(examples)}
 
-def evaluate_file(chooser: TextChooser, file: Path) -> dict[str, Any]:
-    """Score a model on a task file; see ``evaluate``.
+    def predict() -> list[int]:
+        return choose(questions, chooser.probabilities_of(chooser.encode(questions)))
 
-    Raises:
-        DataError: If the file cannot be read.
-    """
-    return evaluate(chooser, read_choice_examples(file))
+    return timed(examples, predict, accuracy)

@@ -1,23 +1,21 @@
-"""A trained multiple-choice model answering: typed results, a stream in constant memory."""
+"""A trained multiple-choice model answering: one choice for each question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Annotated, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from pydantic import BaseModel, FailFast, Field
 
 from zh_albert.errors import DataError
-from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.choice.assignment import choose
-from zh_albert.tasks.choice.chooser import NO_CONTENT, TextChooser
+from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import Question, question_of
 from zh_albert.tasks.chunks import as_list
-
-_POOL = 512  # questions sorted together by length: bounds memory and the wait for the first result
+from zh_albert.tasks.predictor import Predictor, RequestForm, Text
+from zh_albert.tasks.windows import EncodedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Choice:
     """The answer to one question; ``text == choices[index]``, always.
 
     Attributes:
-        index: Which choice, from 0.
+        index: The chosen one, from 0.
         text: The choice itself.
         score: Its probability among this question's choices.
         scores: Every choice's probability, in the order of the choices; they sum to 1.
@@ -37,76 +35,92 @@ class Choice:
     scores: list[float]
 
 
-class Chooser:
-    """Questions → ``Choice``; what ``zh_albert.load`` returns for a multiple-choice model.
+class ChoiceItem(BaseModel):
+    """A question with two choices or more, in a request; a group takes no choice twice."""
 
-    Attributes:
-        content_of: A row of a task file → what the model reads of it.
-        blank: What a blank line is read as.
-        metadata: What the model card and ``zh-albert models`` tell: data, scores.
-    """
+    context: Text
+    question: Text
+    choices: Annotated[list[Text], Field(min_length=2), FailFast()]
+    group: Text | None = None
 
-    content_of = staticmethod(question_of)
-    blank = Question("", "", ())
+    def content(self) -> Question:
+        """Return what the model reads."""
+        return Question(self.context, self.question, tuple(self.choices), self.group)
 
-    def __init__(self, chooser: TextChooser) -> None:
-        self._chooser = chooser
-        self.metadata = chooser.metadata
 
-    @classmethod
-    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Chooser:
-        """Open a model folder; see ``zh_albert.load`` for what runs it.
+class Chooser(Predictor[Question, list[EncodedText], Choice]):
+    """Questions → ``Choice``; questions of one group stand one after the other."""
 
-        Raises:
-            CheckpointError: If it is none, or a model for something else.
-        """
-        return cls(with_runtimes(TextChooser.load(folder), folder, **how))
+    kind = "multiple choice"
+    unanswered: ClassVar[Mapping[str, Any]] = {
+        "index": None,
+        "text": None,
+        "score": None,
+        "scores": [],
+    }
+    noun = "question"
+    chunk_size = 512
+    reads_plain_lines = False
+    row_type = Choice
+    form = RequestForm(
+        "Choices",
+        ChoiceItem,
+        {"context": "今天下雨。", "question": "天气怎样?", "choices": ["晴", "雨"]},
+        Question("", "", ()),
+    )
 
-    def __call__(self, questions: Iterable[Question | Sequence[Any]]) -> list[Choice]:
+    _model: TextChooser
+
+    def __call__(self, contents: Iterable[Question | Sequence[Any]]) -> list[Choice]:
         """Answer questions: ``(context, question, choices)``, or also ``group``; see ``Question``.
 
         Raises:
             DataError: If a question has another form, fewer than two choices or an empty context
                 (its index is named).
         """
-        asked = [_checked(question, index) for index, question in enumerate(as_list(questions))]
-        return self._answers(asked, self._chooser.probabilities(asked))
+        return self._all([_checked(one, index) for index, one in enumerate(as_list(contents))])
 
-    def stream(self, questions: Iterable[Question]) -> Iterator[Choice | DataError]:
-        """Answer any number of questions in constant memory, in order.
-
-        A question without content yields its error in its place. Questions of one group stand one
-        after the other.
-        """
-        for pool in _pools(questions):
-            encoded = self._chooser.encode_or_none(pool)
-            found = self._chooser.probabilities_of([one for one in encoded if one is not None])
-            there = [question for question, e in zip(pool, encoded, strict=True) if e is not None]
-            answers = iter(self._answers(there, found))
-            for one in encoded:
-                yield DataError(f"the question {NO_CONTENT}") if one is None else next(answers)
-
-    def _answers(
-        self, questions: Sequence[Question], probabilities: Sequence[NDArray[np.float32]]
+    def answers(
+        self, contents: Sequence[Question], encoded: Sequence[list[EncodedText]]
     ) -> list[Choice]:
+        """See ``Predictor``."""
+        probabilities = self._model.probabilities_of(encoded)
+        chosen = choose(contents, probabilities)
         answers = []
-        chosen = choose(questions, probabilities)
-        for question, index, row in zip(questions, chosen, probabilities, strict=True):
+        for question, index, row in zip(contents, chosen, probabilities, strict=True):
             scores = [round(float(score), 6) for score in row]
             answers.append(Choice(index, question.choices[index], scores[index], scores))
         return answers
 
+    def content_of(self, row: dict[str, Any], source: Path | str, line: int) -> Question:
+        """See ``Predictor``."""
+        return question_of(row, source, line)
 
-def _pools(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Cut a stream into pools; a group is never cut."""
-    pool: list[Question] = []
-    for question in questions:
-        if len(pool) >= _POOL and (question.group is None or question.group != pool[-1].group):
-            yield pool
-            pool = []
-        pool.append(question)
-    if pool:
-        yield pool
+    def characters(self, content: Question) -> int:
+        """See ``Predictor``; each choice is read with the whole question."""
+        whole = len(content.context) + len(content.question)
+        return len(content.choices) * whole + sum(map(len, content.choices))
+
+    def as_one_request(self, contents: Sequence[Question], request: int) -> list[Question] | None:
+        """See ``Predictor``; groups of different requests have nothing to do with each other."""
+        if all(question.group is None for question in contents):
+            return None
+        return [
+            one if one.group is None else one._replace(group=f"{request} {one.group}")
+            for one in contents
+        ]
+
+    def _chunks(self, contents: Iterable[Question]) -> Iterator[list[Question]]:
+        """Cut a stream into chunks; a group is never cut."""
+        chunk: list[Question] = []
+        for question in contents:
+            full = len(chunk) >= self.chunk_size
+            if full and (question.group is None or question.group != chunk[-1].group):
+                yield chunk
+                chunk = []
+            chunk.append(question)
+        if chunk:
+            yield chunk
 
 
 def _checked(question: Any, index: int) -> Question:

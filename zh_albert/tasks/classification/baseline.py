@@ -1,8 +1,7 @@
-"""The honest opponent: TF-IDF over character n-grams with a linear model."""
+"""The baseline of classification: TF-IDF over character n-grams with a linear model."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
+from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
+from zh_albert.tasks.classification.heads import HeadName, LabelHead
+from zh_albert.tasks.evaluation import timed_baseline
 from zh_albert.tasks.texts import Content
 
 _n_grams = TfidfVectorizer(analyzer="char", ngram_range=(1, 2)).build_analyzer()
@@ -83,18 +84,14 @@ def score_baseline(
         head = "regression"
     made = head_for(labels, head)
     refuse_unknown(made, dev, "the dev examples")
-    start = time.perf_counter()
-    pipeline = fit_baseline(examples, made)
-    fitted = time.perf_counter()
-    predicted = pipeline.predict([example.text for example in dev])
-    seconds = time.perf_counter() - fitted
-    return {
-        **made.metrics([example.label for example in dev], _as_scores(predicted, made)),
-        "examples": len(dev),
-        "seconds": round(seconds, 3),
-        "train_examples": len(examples),
-        "train_seconds": round(fitted - start, 1),
-    }
+    gold = [example.label for example in dev]
+    return timed_baseline(
+        examples,
+        dev,
+        lambda: fit_baseline(examples, made),
+        lambda pipeline: pipeline.predict([example.text for example in dev]),
+        lambda predicted: made.metrics(gold, _as_scores(predicted, made)),
+    )
 
 
 def _as_scores(predicted: Any, head: LabelHead) -> NDArray[np.float32]:

@@ -8,7 +8,7 @@ from zh_albert.tasks.classification.heads import LabelHead, LabelSet, Value
 
 _LIMITS = """\
 A small model that knows its classes from its training data alone: other kinds of text, irony and
-mixed members are often judged wrongly, always with some probability that looks like confidence."""
+mixed opinions are often judged wrongly, always with some probability that looks like confidence."""
 
 
 def classifier_card(classifier: TextClassifier, settings: str) -> str:
@@ -26,7 +26,7 @@ def classifier_card(classifier: TextClassifier, settings: str) -> str:
         use=f'print(load("PATH_OF_THIS_FOLDER")([{example}]))',
         limits=_LIMITS,
     )
-    return model_card(text, classifier.config, classifier.module, classifier.metadata, settings)
+    return model_card(text, classifier, settings)
 
 
 def _second_opinion(classifier: TextClassifier) -> str:

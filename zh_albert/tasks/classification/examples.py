@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.classification.labels import Label, kind_of
 from zh_albert.tasks.classification.marked_spans import text_with_marks
-from zh_albert.tasks.texts import (
-    Content,
-    checked_name,
+from zh_albert.tasks.fields import (
+    Label,
+    checked_label,
     checked_string,
-    has_content,
+    kind_of,
     refuse_missing_fields,
     refuse_no_examples,
-    refuse_not_finite,
 )
+from zh_albert.tasks.texts import Content, has_content
 from zh_albert.textio import read_objects
 
 
@@ -119,7 +118,7 @@ def _read(path: Path, content_of: _ContentOf) -> list[TextExample]:
     examples: list[TextExample] = []
     for number, row, content in _contents(path, content_of):
         refuse_missing_fields(row, ("label",), path, number, form='{…, "label": …}')
-        label = _checked_label(row["label"], path, number)
+        label = checked_label(row["label"], path, number)
         if examples and kind_of(label) != (first := kind_of(examples[0].label)):
             problem = f'"label" is a {kind_of(label)}, {row["label"]!r:.80}, the first a {first}'
             raise DataError.at(path, number, problem, hint="Write all labels of a file alike")
@@ -137,15 +136,3 @@ def _contents(path: Path, content_of: _ContentOf) -> Iterator[tuple[int, dict[st
             raise DataError.at(path, number, f"{names} is empty", hint="Remove the line")
         yield number, row, content
     refuse_no_examples(number, path)
-
-
-def _checked_label(label: Any, path: Path, line: int) -> Label:
-    if isinstance(label, list):
-        return tuple(dict.fromkeys(checked_name(name, "label", path, line) for name in label))
-    if isinstance(label, int | float) and not isinstance(label, bool):
-        refuse_not_finite(label, path, line)
-        return label
-    if not isinstance(label, str):
-        problem = f'"label" must be a string, a list of strings or a number, found {label!r:.80}'
-        raise DataError.at(path, line, problem)
-    return checked_name(label, "label", path, line)

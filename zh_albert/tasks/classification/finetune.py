@@ -3,49 +3,41 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from zh_albert.checkpoints.pretrained_encoder import load_encoder
-from zh_albert.distillation.hidden_states import matching_states
-from zh_albert.distillation.soft_targets import TeacherConfig, fingerprint, refuse_untaught
-from zh_albert.errors import ConfigError
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks import run
 from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.examples import (
-    TextExample,
-    UnlabelledText,
-    read_pair_examples,
-    read_text_examples,
-)
-from zh_albert.tasks.classification.heads import HeadName, LabelHead, head_for, refuse_unknown
+from zh_albert.tasks.classification.examples import TextExample
+from zh_albert.tasks.classification.head_selection import head_for, head_from, refuse_unknown
+from zh_albert.tasks.classification.heads import HeadName
 from zh_albert.tasks.classification.linear_probe import probe_head, probe_pays, some_of
 from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
-from zh_albert.tasks.classification.soft_targets import Lessons, Teacher
-from zh_albert.tasks.job import (
-    JobConfig,
-    Losses,
-    NetworkConfig,
-    Trainee,
-    TrainingData,
-    finetune_model,
-    starting_point,
+from zh_albert.tasks.classification.soft_targets import (
+    as_students_logits,
+    describe_labels,
+    soft_chance_loss,
+    soft_losses,
 )
-from zh_albert.tasks.texts import Content, fresh
-from zh_albert.tasks.window_outputs import collate_windows, merged_outputs
-from zh_albert.training.batching import ShuffledSource
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.job import FineTuningJob, Questions
+from zh_albert.tasks.windows import collate_windows, merged_outputs
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
-from zh_albert.training.resume import RunState, seed_torch
-from zh_albert.training.run_folder import state_folder
-from zh_albert.training.stages import silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +46,7 @@ class ModelConfig(NetworkConfig):
 
     pooling: Literal["first", "mean"] = "mean"  # "first" opens as a classifier in transformers
     head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
-    # A linear model of n-grams votes beside the network. None: wherever it can, that is for one
+    # An ensemble with a linear model of n-grams. None: wherever it is possible, that is for one
     # class or one value each and with pooling = "mean".
     ngrams: bool | None = None
     # Pairs in which the order makes no difference: trained on in either, answered by the mean of
@@ -77,219 +69,168 @@ class FinetuneConfig(JobConfig):
     """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
-    teacher: TeacherConfig | None = None
 
 
-def new_classifier(
-    head: LabelHead, config: FinetuneConfig, *, pairs: bool = False, init: Path | None
-) -> TextClassifier:
-    """Make an untrained classifier.
-
-    Args:
-        head: What its logits shall mean.
-        config: ``train.seed`` decides the random weights.
-        pairs: Whether it reads pairs of texts.
-        init: See ``starting_point``.
-    """
-    sizes, tokenizer = starting_point(config.model, init)
-    seed_torch(config.train.seed, 0, 0)
-    classifier = TextClassifier(
-        sizes,
-        tokenizer,
-        head,
-        window=config.window,
-        pairs=pairs,
-        symmetric=config.model.symmetric,
-        pooling=config.model.pooling,
-    )
-    if init is not None:
-        load_encoder(classifier.module, init)
-    return classifier
-
-
-def classification_data(
-    classifier: TextClassifier,
-    examples: Sequence[TextExample],
-    *,
-    batch_tokens: int,
-    seed: int,
-    ngrams: bool = False,
-    start: Losses | None = None,
-    unlabelled: Sequence[Content] = (),
-    lessons: Lessons | None = None,
-    progress: Observer = silent,
-) -> TrainingData:
-    """Return batches of texts for ``classification_loss``.
-
-    Args:
-        classifier: Encodes them.
-        examples: Texts or pairs.
-        batch_tokens: Padded tokens of a batch. Of a text that has more it has some windows.
-        seed: Decides the order.
-        ngrams: First give the classifier n-grams of these texts, too.
-        start: Where that pays, first fit its head to some of them, by these losses.
-        unlabelled: Further texts or pairs, for which there are lessons only.
-        lessons: What a teacher says of all of them; None: there is none.
-        progress: Told how far it is.
-    """
-    texts = classifier.encode([example.text for example in examples])
-    targets = classifier.head.targets([example.label for example in examples])
-    weights = torch.tensor([example.weight for example in examples])
-    if ngrams:
-        classifier.ngrams = fit_ngram_classifier(
-            texts, targets.numpy(), weights.numpy(), progress=progress
-        )
-    chance_loss = classifier.head.chance_loss(targets, weights)
-    if lessons:
-        chance_loss = lessons.chance_loss(chance_loss)
-        texts += classifier.encode(unlabelled)
-        none = targets.new_zeros(len(unlabelled), *targets.shape[1:])  # of which nothing is learned
-        targets = torch.cat([targets, none])
-        weights = torch.cat([weights, torch.ones(len(unlabelled))])
-
-    def wanted(item: list[int]) -> dict[str, Tensor]:
-        soft = lessons.inputs(item) if lessons else {}
-        return {"targets": targets[item], "weights": weights[item], **soft}
-
-    def load(item: list[int], rng: random.Random) -> Batch:
-        # Of a pair in both orders a batch has one.
-        chosen = [rng.choice(texts[index].readings).drawn(batch_tokens, rng) for index in item]
-        inputs = collate_windows(chosen, classifier.config.pad_token_id) | wanted(item)
-        tokens = sum(text.tokens for text in chosen)
-        return Batch(inputs, weight=float(weights[item].sum()), tokens=tokens)
-
-    if start:
-        drawn = some_of(weights.nonzero()[:, 0].tolist(), seed=seed)
-        chosen, told = [texts[index] for index in drawn], wanted(drawn)
-        if probe_pays(chosen, len(classifier.labels)):
-            own = weights[drawn]
-            probe_head(
-                classifier, chosen, lambda logits: start(logits, told), own, progress=progress
-            )
-    sizes = [text.readings[0].size.within(batch_tokens) for text in texts]
-    source = ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
-    return TrainingData(source, chance_loss)
-
-
-def text_losses(
-    head: LabelHead, teacher: Teacher | None, logits: Tensor, inputs: dict[str, Tensor]
-) -> Tensor:
-    """Return each text's loss, by its labels and by what the teacher says. Shape: (texts,)."""
-    losses = head.losses(logits, inputs["targets"])
-    if teacher:
-        losses = losses.lerp(teacher.losses(logits, inputs["soft_targets"]), inputs["soft_share"])
-    return losses
-
-
-def classification_loss(losses: Losses, module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-    """Weighted loss of the merged logits, summed over the texts."""
-    logits = merged_outputs(module, inputs, len(inputs["targets"]))
-    return LossOutput((losses(logits, inputs) * inputs["weights"]).sum())
-
-
-def finetune(
-    examples: Sequence[TextExample],
-    dev: Sequence[TextExample],
-    config: FinetuneConfig,
-    *,
-    unlabelled: Sequence[UnlabelledText] = (),
-    init: Path | None = None,
-    out: Path | None = None,
-    resume: bool = False,
-    observers: Sequence[Observer] = (),
-) -> tuple[TextClassifier, RunState]:
-    """Train a classifier.
-
-    Args:
-        examples: To learn from.
-        dev: To choose the best weights by the head's metric (and the threshold of a multi-label
-            model); empty: the last weights are taken.
-        config: See there.
-        unlabelled: Further texts to learn from, with a teacher; those that also occur in
-            ``examples`` or ``dev`` are left out.
-        init: A folder with an encoder to start from; None: random weights.
-        out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
-            is written.
-        resume: Go on where an interrupted run in ``out`` stopped.
-        observers: Called during training, see ``training.events``.
-
-    Returns:
-        The classifier with its best weights, and where the run ended (best dev metrics, seconds).
+class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
+    """Fine-tuning of a classifier of texts or of pairs of texts.
 
     Raises:
-        ConfigError: If ``out`` holds a run already and ``resume`` is not given, or there are
-            unlabelled texts but no teacher.
-        CheckpointError: If the teacher cannot teach this; see ``Teacher.find``.
-        DataError: If an example holds no text, dev has labels that training lacks, or the labels
-            do not fit the head; see ``head_for``.
+        ConfigError: If settings do not fit the labels or the texts.
+        CheckpointError: If the teacher tells other classes apart.
+        DataError: If dev has labels that training lacks, or the labels do not fit the head; see
+            ``head_for``.
     """
-    head = head_for([example.label for example in examples], config.model.head)
-    refuse_unknown(head, dev, "the dev examples")
-    pairs = isinstance(examples[0].text, tuple)
-    if config.model.symmetric and not pairs:
-        raise ConfigError("symmetric = true is for pairs of texts; the examples are single ones")
-    several = head.name == "multi_label"
-    if config.model.ngrams and several:
-        raise ConfigError("ngrams = true is for one class or value each, not for several classes")
-    ngrams = config.model.ngrams
-    if ngrams is None:
-        ngrams = not several and config.model.pooling == "mean"
-    refuse_untaught(unlabelled, config.teacher)
-    classifier = new_classifier(head, config, pairs=pairs, init=init)
-    labelled = [example.text for example in examples]
-    further = [text.text for text in fresh(unlabelled, [*examples, *dev])]
-    teacher, known_as = None, ""
-    if config.teacher:
-        teacher = Teacher.find(config.teacher, head, pairs=pairs)
-        known_as = fingerprint(teacher.folder, [*labelled, *further])
-    losses = partial(text_losses, head, teacher)
 
-    def data(progress: Observer) -> TrainingData:
-        lessons = None
-        if teacher:
-            folder = state_folder(out) if out else None
-            lessons = Lessons.ask(
-                teacher, labelled, further, known_as=known_as, folder=folder, progress=progress
-            )
-        return classification_data(
-            classifier,
-            examples,
-            batch_tokens=config.train.batch_tokens,
-            seed=config.train.seed,
-            ngrams=ngrams,
-            start=losses if init is not None else None,
-            unlabelled=further,
-            lessons=lessons,
-            progress=progress,
+    takes_unlabelled = True
+    model_type = TextClassifier
+    config_type = FinetuneConfig
+    card = staticmethod(classifier_card)
+
+    def check(self) -> None:
+        """See ``FineTuningJob``."""
+        settings = self.config.model
+        self.head = head_for([example.label for example in self.examples], settings.head)
+        self.metric = self.head.metric
+        refuse_unknown(self.head, self.dev, "the dev examples")
+        self.pairs = isinstance(self.examples[0].text, tuple)
+        if settings.symmetric and not self.pairs:
+            raise ConfigError("symmetric = true is for pairs of texts; the examples are single")
+        several = self.head.name == "multi_label"
+        if settings.ngrams and several:
+            raise ConfigError("ngrams = true is for one class or value each, not for several")
+        possible = not several and settings.pooling == "mean"
+        self.with_ngrams = possible if settings.ngrams is None else settings.ngrams
+
+    def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextClassifier:
+        """See ``FineTuningJob``."""
+        return TextClassifier(
+            sizes,
+            tokenizer,
+            self.head,
+            window=self.config.window,
+            pairs=self.pairs,
+            symmetric=self.config.model.symmetric,
+            pooling=self.config.model.pooling,
         )
 
-    objective = partial(classification_loss, losses)
-    trainee = Trainee(
-        model=classifier,
-        data=data,
-        objective=matching_states(objective, config.teacher, classifier),
-        evaluate=partial(evaluate, classifier, dev, tune=True) if dev else None,
-        metric=head.metric,
-        card=partial(classifier_card, classifier),
-        reopen=TextClassifier.load,
-        metadata={"teacher": teacher.folder.name, "unlabelled": len(further)} if teacher else {},
-        settings=f"# teacher and texts {known_as}\n" if teacher else "",
-    )
-    return finetune_model(
-        trainee,
-        config,
-        examples=examples,
-        dev=dev,
-        init=init,
-        out=out,
-        resume=resume,
-        observers=observers,
-    )
+    def encode(self, progress: Observer) -> Sequence[Size]:  # noqa: ARG002
+        """See ``FineTuningJob``."""
+        labelled, further = self.examples, self.unlabelled
+        self.contents = [example.text for example in [*labelled, *further]]
+        self.texts = self.model.encode(self.contents)
+        targets = self.head.targets([example.label for example in labelled])
+        none = targets.new_zeros(len(further), *targets.shape[1:])  # nothing is learned from them
+        self.targets = torch.cat([targets, none])
+        weights = [example.weight for example in labelled] + [1.0] * len(further)
+        self.weights = torch.tensor(weights)
+        batch_tokens = self.config.train.batch_tokens
+        return [text.readings[0].size.within(batch_tokens) for text in self.texts]
+
+    def load(self, item: SeededBatch) -> Batch:
+        """See ``FineTuningJob``; of a pair in both orders a batch has one."""
+        rng, batch_tokens = random.Random(item.seed), self.config.train.batch_tokens
+        own = self._inputs(item.texts)
+        texts = [rng.choice(self.texts[n].readings).drawn(batch_tokens, rng) for n in item.texts]
+        inputs = collate_windows(texts, self.model.config.pad_token_id) | own
+        weight = float(self.weights[item.texts].sum())
+        return Batch(inputs, weight=weight, tokens=sum(text.tokens for text in texts))
+
+    def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        """Return the weighted loss of the merged logits, summed over the texts."""
+        logits = merged_outputs(network, inputs, len(inputs["targets"]))
+        losses = self.head.losses(logits, inputs["targets"])
+        if "soft_targets" in inputs:
+            losses = self._with_soft_targets(losses, logits, inputs)
+        return LossOutput((losses * inputs["weights"]).sum())
+
+    def _inputs(self, chosen: list[int]) -> dict[str, Tensor]:
+        own = {"targets": self.targets[chosen], "weights": self.weights[chosen]}
+        return own | self.soft_inputs(chosen) if self.soft_targets else own
+
+    def _with_soft_targets(
+        self, losses: Tensor, logits: Tensor, inputs: Mapping[str, Tensor]
+    ) -> Tensor:
+        """Mix the losses of labels and of soft targets. Shape: (texts,)."""
+        temperature = self.config.teacher.temperature
+        soft = soft_losses(self.head, logits, inputs["soft_targets"], temperature)
+        return losses.lerp(soft, inputs["soft_share"])
+
+    def fit_ngrams(self, progress: Observer) -> None:
+        """See ``FineTuningJob``."""
+        if self.with_ngrams:
+            labelled = slice(len(self.examples))
+            self.model.ngrams = fit_ngram_classifier(
+                self.texts[labelled],
+                self.targets[labelled].numpy(),
+                self.weights[labelled].numpy(),
+                progress=progress,
+            )
+
+    def probe(self, progress: Observer) -> None:
+        """See ``FineTuningJob``."""
+        counting = self.weights.nonzero()[:, 0].tolist()
+        drawn = some_of(counting, seed=self.config.train.seed)
+        texts = [self.texts[number] for number in drawn]
+        if not probe_pays(texts, len(self.head.labels)):
+            return
+        inputs = self._inputs(drawn)
+
+        def losses(logits: Tensor) -> Tensor:
+            found = self.head.losses(logits, inputs["targets"])
+            soft = "soft_targets" in inputs
+            return self._with_soft_targets(found, logits, inputs) if soft else found
+
+        probe_head(self.model, texts, losses, inputs["weights"], progress=progress)
+
+    def chance_loss(self) -> float:
+        """See ``FineTuningJob``."""
+        labelled = slice(len(self.examples))
+        of_labels = self.head.chance_loss(self.targets[labelled], self.weights[labelled])
+        if self.soft_targets is None:
+            return of_labels
+        some = list(range(0, len(self.texts), -(-len(self.texts) // 10_000)))
+        soft = self.shaped(self.soft_targets.of(some), some)
+        of_answers = soft_chance_loss(self.head, soft, self.config.teacher.temperature)
+        share = float(self.soft_share.mean())
+        return share * of_answers + (1 - share) * of_labels
+
+    def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        """See ``FineTuningJob``."""
+        self.teacher_head, ours = head_from(settings), self.head
+        if (self.teacher_head.name, sorted(self.teacher_head.labels)) != (
+            ours.name,
+            sorted(ours.labels),
+        ):
+            raise CheckpointError(
+                f"{folder}: expected a teacher of the training data's labels "
+                f"({describe_labels(ours)}), found one of {describe_labels(self.teacher_head)}; "
+                "fine-tune it on these data"
+            )
+
+    def questions(self) -> Questions:
+        """See ``FineTuningJob``."""
+        lengths = [len("".join(content)) for content in self.contents]
+        return Questions(lengths, len(self.teacher_head.labels))
+
+    def teacher_logits(self, teacher: TextClassifier, instances: list[int]) -> Tensor:
+        """See ``FineTuningJob``."""
+        return teacher.logits_of(teacher.encode([self.contents[n] for n in instances]))
+
+    def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:  # noqa: ARG002
+        """See ``FineTuningJob``."""
+        return as_students_logits(logits, self.teacher_head, self.head)
+
+    def evaluate(self) -> dict[str, Any]:
+        """See ``FineTuningJob``."""
+        return evaluate(self.model, self.dev, tune=True)
+
+
+finetune = partial(run.finetune, ClassificationJob)
 
 
 def evaluate(
     classifier: TextClassifier, examples: Sequence[TextExample], *, tune: bool = False
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Return the head's metrics, ``examples`` and ``seconds`` (of prediction).
 
     Args:
@@ -297,20 +238,10 @@ def evaluate(
         examples: To score it on.
         tune: First choose on them what is decided after training; see ``tuned_scores``.
     """
-    start, gold = time.perf_counter(), [example.label for example in examples]
-    encoded = classifier.encode([example.text for example in examples])
-    found = classifier.tuned_scores(encoded, gold) if tune else classifier.scores_of(encoded)
-    seconds = time.perf_counter() - start
-    scores = classifier.head.metrics(gold, found)
-    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+    gold = [example.label for example in examples]
 
+    def predict() -> NDArray[np.float32]:
+        encoded = classifier.encode([example.text for example in examples])
+        return classifier.tuned_scores(encoded, gold) if tune else classifier.scores_of(encoded)
 
-def evaluate_file(classifier: TextClassifier, file: Path) -> dict[str, Any]:
-    """Score a model on a task file; see ``evaluate``.
-
-    Raises:
-        DataError: If the file cannot be read, or has labels that the model does not know.
-    """
-    examples = (read_pair_examples if classifier.pairs else read_text_examples)(file)
-    refuse_unknown(classifier.head, examples, file)
-    return evaluate(classifier, examples)
+    return timed(examples, predict, lambda found: classifier.head.metrics(gold, found))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -14,23 +13,56 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.labels import (
-    Label,
-    class_name,
-    class_names,
-    kind_of,
-    value_of,
-)
 from zh_albert.tasks.classification.metrics import (
     best_threshold,
     classification_metrics,
     label_set_metrics,
 )
 from zh_albert.tasks.correlations import correlations
-from zh_albert.tasks.texts import refuse_unseen
+from zh_albert.tasks.fields import Label
 
 HeadName = Literal["classes", "multi_label", "regression"]
+
+
+def class_name(label: Label) -> str:
+    """Return the name of a class; a number's is how it is written, without an empty fraction.
+
+    >>> class_name(1), class_name(1.0), class_name(0.5)
+    ('1', '1', '0.5')
+
+    Raises:
+        DataError: If it is a list.
+    """
+    if isinstance(label, tuple):
+        raise DataError(f"expected one class each, found the list {list(label)}")
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def class_names(label: Label) -> tuple[str, ...]:
+    """Return the names of a list of classes, or of one.
+
+    Raises:
+        DataError: If it is a number.
+    """
+    if isinstance(label, int | float):
+        raise DataError(f"expected lists of classes, found the number {label}")
+    return (label,) if isinstance(label, str) else label
+
+
+def value_of(label: Label) -> float:
+    """Return a value on a scale.
+
+    Raises:
+        DataError: If it is no number.
+    """
+    if not isinstance(label, int | float):
+        raise DataError(
+            f"expected numbers, found {label!r:.80}; names want a model of classes "
+            "(model.head=classes)"
+        )
+    return float(label)
 
 
 class LabelHead(Protocol):
@@ -257,62 +289,3 @@ class Value:
         """Return the scale."""
         scale = {"mean": self.mean, "spread": self.spread}
         return {**scale, "lowest": self.lowest, "highest": self.highest}
-
-
-_HEADS: Mapping[str, type[LabelHead]] = {head.name: head for head in (OneClass, LabelSet, Value)}
-
-
-def head_for(labels: Sequence[Label], name: HeadName | None) -> LabelHead:
-    """Make the head for training labels.
-
-    Args:
-        labels: Of one kind.
-        name: None takes what strings and lists ask for.
-
-    Raises:
-        DataError: If the labels are numbers and the name is None, for they may be classes; or they
-            are of several kinds, or of another kind than the head's.
-    """
-    kinds = {kind_of(label) for label in labels}
-    if len(kinds) > 1:
-        raise DataError(f"labels must be of one kind, found {' and '.join(sorted(kinds))}")
-    if name is None and "number" in kinds:
-        raise DataError(
-            f"labels are numbers (the first is {labels[0]}): say what they are, values on a scale "
-            "(--set model.head=regression) or names of classes (--set model.head=classes)"
-        )
-    return _HEADS[name or ("multi_label" if "list" in kinds else "classes")].for_labels(labels)
-
-
-def refuse_unknown(head: LabelHead, examples: Iterable[TextExample], source: Path | str) -> None:
-    """Check evaluation data against what a model knows.
-
-    Args:
-        head: The model's.
-        examples: To be scored on.
-        source: Where they are from; named where they do not know it themselves.
-
-    Raises:
-        DataError: Naming the place, if a label is of another kind than the head's, or a class among
-            them does not occur in training.
-    """
-    named = []
-    for example in examples:
-        try:
-            named += [(name, example.place) for name in head.names([example.label])]
-        except DataError as error:
-            raise DataError(f"{example.place or source}: {error}") from None
-    refuse_unseen(named, head.labels, source, "labels")
-
-
-def head_from(settings: Mapping[str, Any]) -> LabelHead:
-    """Make the head that a model folder describes."""
-    labels = list(settings["labels"])
-    match settings.get("head", "classes"):
-        case "multi_label":
-            return LabelSet(labels, threshold=settings.get("threshold", 0.5))
-        case "regression":
-            ends = settings.get("lowest"), settings.get("highest")
-            return Value(settings.get("mean", 0.0), settings.get("spread", 1.0), labels, *ends)
-        case _:
-            return OneClass(labels)

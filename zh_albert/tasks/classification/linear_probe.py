@@ -15,10 +15,10 @@ from zh_albert.training.linear_probe import fit_linear
 from zh_albert.training.stages import silent
 
 # Tokens, on average. Means over more vary so little that the fit needs large weights, and training
-# loses what it began with: of reviews of 110 tokens it did harm (docs/experiments.md, few texts).
+# loses what it began with: of reviews of 110 tokens it did harm (docs/experiments/few-texts.md).
 _LONGEST = 64
 # With more classes than a batch has texts a random head hardly learns: with 119 it had hardly left
-# chance after five epochs of long texts, which outweighs the above (docs/experiments.md, too).
+# chance after five epochs of long texts (docs/experiments/fine-tuning.md), which outweighs that.
 _FEW_LABELS = 20
 _TEXTS = 2000  # are read; more cost time and hardly make a better start
 _PENALTY = 0.5

@@ -2,7 +2,7 @@
 
 Short texts of many classes mostly want longer and rarer n-grams, and features that are first scaled
 by how much more often a class has them than the others (naive Bayes beside an SVM); few texts of
-two classes want neither (docs/experiments.md#how-n-grams-are-learned).
+two classes want neither (docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What a bag of n-grams sees at once (names, set phrases) a small encoder has to learn; what the
 encoder understands no bag can see. Their answers added up are better than either
-(docs/experiments.md).
+(docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations

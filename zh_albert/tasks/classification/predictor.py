@@ -1,24 +1,21 @@
-"""A trained classifier answering: typed results, a stream in constant memory, order kept.
-
-It reads texts or pairs of texts, whichever it was trained on.
-"""
+"""A trained classifier answering: a class, a set of classes, or a value for each text or pair."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar, Unpack
+from typing import Any, ClassVar, TypeVar
 
-from zh_albert.errors import DataError
-from zh_albert.prefetch import map_prefetched
-from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
-from zh_albert.tasks.chunks import as_list, pools
+from pydantic import BaseModel
+
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import pair_of, text_of
 from zh_albert.tasks.classification.heads import LabelSet, Value
+from zh_albert.tasks.predictor import Predictor, RequestForm, Text
 from zh_albert.tasks.texts import Content
+from zh_albert.tasks.windows import EncodedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +35,14 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class EnsembleMembers:
-    """What a classifier and its two parts say of one text.
+    """The answers of a classifier and of its ensemble members for one text.
 
-    Multiplied class by class and made to sum to 1, the parts' probabilities are the classifier's.
+    Multiplied class by class and made to sum to 1, the members' probabilities are the classifier's.
 
     Attributes:
         together: The classifier's answer.
-        network: The network alone.
-        ngrams: The linear model over n-grams alone; None: the classifier has none.
+        network: The network's answer.
+        ngrams: The n-gram model's answer; None: the classifier has none.
     """
 
     together: Classification
@@ -77,75 +74,68 @@ class Estimate:
     value: float
 
 
+class PairItem(BaseModel):
+    """Two texts to compare, in a request."""
+
+    text_a: Text
+    text_b: Text
+
+    def content(self) -> tuple[str, str]:
+        """Return what the model reads."""
+        return self.text_a, self.text_b
+
+
 A = TypeVar("A")
 
 
-class TextPredictor(ABC, Generic[A]):
+class LabelPredictor(Predictor[Content, EncodedText, A]):
     """Texts, or pairs of texts → answers, one each.
 
     Attributes:
         labels: Names of the classes.
         pairs: Whether it reads pairs of texts.
-        metadata: What the model card and ``zh-albert models`` tell: data, scores.
-        content_of: A row of a task file → what the model reads of it.
-        blank: What a blank line is read as.
     """
 
+    _model: TextClassifier
+
     def __init__(self, classifier: TextClassifier) -> None:
-        self._classifier = classifier
+        super().__init__(classifier)
         self.labels, self.pairs = classifier.labels, classifier.pairs
-        self.content_of = pair_of if classifier.pairs else text_of
-        self.blank: Content = ("", "") if classifier.pairs else ""
-        self.metadata = classifier.metadata
+        if self.pairs:
+            example = {"text_a": "怎么退货", "text_b": "如何办理退货"}
+            self.form = RequestForm("Pairs", PairItem, example, ("", ""))
 
     @abstractmethod
     def _answer(self, scores: Sequence[float]) -> A:
         """Make the answer of the scores of one text, which are in the order of the labels."""
 
-    def __call__(self, texts: str | Iterable[Content]) -> list[A]:
-        """Classify texts (pairs of texts, if the model reads these), in order.
+    def answers(self, contents: Sequence[Content], encoded: Sequence[EncodedText]) -> list[A]:  # noqa: ARG002
+        """See ``Predictor``."""
+        return [self._answer(row) for row in self._model.scores_of(encoded).tolist()]
 
-        A single string counts as a list of one.
-
-        Raises:
-            DataError: If a text is not a string (a pair of strings), or empty (its index is
-                named).
-        """
-        scores = self._classifier.scores(as_list(texts))
-        return [self._answer(row) for row in scores.tolist()]
-
-    def stream(self, texts: Iterable[Content]) -> Iterator[A | DataError]:
-        """Classify any number of texts in constant memory, in order.
-
-        A text that cannot be classified (empty, only spaces) yields its error in its place, so
-        that one bad line does not stop a long file.
-        """
-        # The next pool is tokenized while the network reads this one.
-        for encoded in map_prefetched(self._classifier.encode_or_none, pools(texts)):
-            scores = self._classifier.scores_of([e for e in encoded if e is not None])
-            rows = iter(scores.tolist())
-            for one in encoded:
-                if one is None:
-                    yield DataError(f"the text {self._classifier.no_content}")
-                else:
-                    yield self._answer(next(rows))
+    def content_of(self, row: dict[str, Any], source: Path | str, line: int) -> Content:
+        """See ``Predictor``."""
+        return (pair_of if self.pairs else text_of)(row, source, line)
 
     def _ranked(self, scores: Sequence[float]) -> dict[str, float]:
         ranked = sorted(zip(self.labels, scores, strict=True), key=lambda pair: -pair[1])
         return {label: round(score, 6) for label, score in ranked}
 
 
-class Classifier(TextPredictor[Classification]):
-    """What ``zh_albert.load`` returns for a model that tells classes apart."""
+class Classifier(LabelPredictor[Classification]):
+    """A model that tells classes apart."""
+
+    kind = "classifier"
+    unanswered: ClassVar[Mapping[str, Any]] = {"label": None, "score": None, "scores": {}}
+    row_type = Classification
 
     def members(self, text: Content) -> EnsembleMembers:
-        """Return the answer for one text, and what the network and the n-grams each say.
+        """Return the answers of the ensemble and of its members for one text.
 
         Raises:
             DataError: If it is not a string (a pair of strings), or empty.
         """
-        encoded = self._classifier.encode([text])
-        together, network, ngrams = self._classifier.scores_apart(encoded)
+        together, network, ngrams = self._model.member_scores(self._model.encode([text]))
         return EnsembleMembers(
             together=self._answer(together[0].tolist()),
             network=self._answer(network[0].tolist()),
@@ -158,8 +148,12 @@ class Classifier(TextPredictor[Classification]):
         return Classification(label=label, score=score, scores=ranked)
 
 
-class MultiLabelClassifier(TextPredictor[Labelling]):
-    """What ``zh_albert.load`` returns for a model that gives any number of classes."""
+class MultiLabelClassifier(LabelPredictor[Labelling]):
+    """A model that gives any number of classes."""
+
+    kind = "multi-label classifier"
+    unanswered: ClassVar[Mapping[str, Any]] = {"labels": [], "scores": {}}
+    row_type = Labelling
 
     def __init__(self, classifier: TextClassifier, threshold: float) -> None:
         super().__init__(classifier)
@@ -170,13 +164,17 @@ class MultiLabelClassifier(TextPredictor[Labelling]):
         return Labelling([name for name in ranked if given[name] >= self.threshold], ranked)
 
 
-class Regressor(TextPredictor[Estimate]):
-    """What ``zh_albert.load`` returns for a regression model.
+class Regressor(LabelPredictor[Estimate]):
+    """A model that gives values on a scale.
 
     Attributes:
         lowest: Of the values it was trained on; None: not told.
         highest: Of the values it was trained on; None: not told.
     """
+
+    kind = "regressor"
+    unanswered: ClassVar[Mapping[str, Any]] = {"value": None}
+    row_type = Estimate
 
     def __init__(self, classifier: TextClassifier, head: Value) -> None:
         super().__init__(classifier)
@@ -186,15 +184,8 @@ class Regressor(TextPredictor[Estimate]):
         return Estimate(value=round(scores[0], 6))
 
 
-def open_classifier(
-    folder: Path, **how: Unpack[RuntimeSettings]
-) -> Classifier | MultiLabelClassifier | Regressor:
-    """Open the model folder of a classifier of any kind; see ``zh_albert.load`` for what runs it.
-
-    Raises:
-        CheckpointError: If it is none, or a model for something else.
-    """
-    classifier = with_runtimes(TextClassifier.load(folder), folder, **how)
+def predictor_of(classifier: TextClassifier) -> Classifier | MultiLabelClassifier | Regressor:
+    """Return what answers with a trained classifier, by its head."""
     match classifier.head:
         case LabelSet(threshold=threshold):
             return MultiLabelClassifier(classifier, threshold)

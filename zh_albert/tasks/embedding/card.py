@@ -25,4 +25,4 @@ def embedder_card(embedder: TextEmbedder, settings: str) -> str:
         "print(vectors @ vectors.T)",
         limits=_LIMITS,
     )
-    return model_card(text, embedder.config, embedder.module, embedder.metadata, settings)
+    return model_card(text, embedder, settings)

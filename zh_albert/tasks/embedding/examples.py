@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import (
-    Content,
+from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
     refuse_missing_fields,
     refuse_no_examples,
     refuse_not_finite,
 )
+from zh_albert.tasks.texts import Content
 from zh_albert.textio import read_objects
 
 SAME_MEANING = ("similar", "entailment")

@@ -1,39 +1,35 @@
-"""Trained sentence vectors: an array for texts, a stream in constant memory, order kept."""
+"""A trained model of sentence vectors answering: a vector for each text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from zh_albert.errors import DataError
-from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
-from zh_albert.tasks.chunks import as_list, pools
-from zh_albert.tasks.embedding.embedder import NO_CONTENT, TextEmbedder
+from zh_albert.tasks.chunks import as_list
+from zh_albert.tasks.embedding.embedder import TextEmbedder
+from zh_albert.tasks.predictor import Predictor
+from zh_albert.tasks.windows import EncodedText
 
 
-class Embedder:
-    """Texts → vectors; what ``zh_albert.load`` returns for a model of sentence vectors.
+class Vector(BaseModel):
+    """The vector of one text."""
 
-    Attributes:
-        metadata: What the model card and ``zh-albert models`` tell: data, scores.
-    """
+    vector: list[float]
 
-    def __init__(self, embedder: TextEmbedder) -> None:
-        self._embedder = embedder
-        self.metadata = embedder.metadata
 
-    @classmethod
-    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Embedder:
-        """Open a model folder; see ``zh_albert.load`` for what runs it.
+class Embedder(Predictor[str, EncodedText, NDArray[np.float32]]):
+    """Texts → vectors."""
 
-        Raises:
-            CheckpointError: If it is none, or a model for something else.
-        """
-        return cls(with_runtimes(TextEmbedder.load(folder), folder, **how))
+    kind = "sentence vectors"
+    unanswered: ClassVar[Mapping[str, Any]] = {"vector": []}
+    row_type = Vector
+
+    _model: TextEmbedder
 
     def encode(self, texts: str | Iterable[str], *, normalize: bool = False) -> NDArray[np.float32]:
         """Return a vector for each text, in order; a single string counts as a list of one.
@@ -48,22 +44,34 @@ class Embedder:
         Raises:
             DataError: If a text is not a string, or empty (its index is named).
         """
-        return self._embedder.vectors(as_list(texts), normalize=normalize)
+        vectors = self._all(as_list(texts), normalize=normalize)
+        return np.array(vectors, np.float32).reshape(len(vectors), self._model.config.hidden_size)
 
-    def __call__(self, texts: str | Iterable[str]) -> NDArray[np.float32]:
-        """Return ``encode(texts)``."""
-        return self.encode(texts)
+    def __call__(self, contents: str | Iterable[str]) -> NDArray[np.float32]:
+        """Return ``encode(contents)``."""
+        return self.encode(contents)
 
     def stream(
-        self, texts: Iterable[str], *, normalize: bool = False
+        self, contents: Iterable[str], *, normalize: bool = False
     ) -> Iterator[NDArray[np.float32] | DataError]:
-        """Yield the vector of each of any number of texts in constant memory, in order.
+        """Yield the vector of each of any number of texts; see ``Predictor.stream``.
 
-        An empty text yields its error in its place.
+        Args:
+            contents: Of any length each.
+            normalize: See ``encode``.
         """
-        for pool in pools(texts):
-            encoded = self._embedder.encode_or_none(pool)
-            there = [one for one in encoded if one is not None]
-            vectors = iter(self._embedder.vectors_of(there, normalize=normalize))
-            for one in encoded:
-                yield DataError(f"the text {NO_CONTENT}") if one is None else next(vectors)
+        return self._stream(contents, normalize=normalize)
+
+    def answers(
+        self,
+        contents: Sequence[str],  # noqa: ARG002
+        encoded: Sequence[EncodedText],
+        *,
+        normalize: bool = False,
+    ) -> list[NDArray[np.float32]]:
+        """See ``Predictor``."""
+        return list(self._model.vectors_of(encoded, normalize=normalize))
+
+    def row(self, answer: NDArray[np.float32]) -> dict[str, Any]:
+        """See ``Predictor``."""
+        return {"vector": answer.tolist()}

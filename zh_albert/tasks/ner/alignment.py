@@ -28,8 +28,8 @@ class ScoredSpan(NamedTuple):
 
 
 @dataclass
-class Losses:
-    """What became of the entities of training texts: counts.
+class SkippedEntities:
+    """Counts of the entities of training texts that cannot be learned as they are.
 
     Attributes:
         entities: All of them.
@@ -64,7 +64,7 @@ def to_tokens(
     entities: Iterable[EntitySpan],
     offsets: Sequence[tuple[int, int]],
     type_ids: dict[str, int],
-    losses: Losses,
+    skipped: SkippedEntities,
 ) -> list[TokenSpan]:
     """Return the tokens of entities: all that share a character with one.
 
@@ -72,26 +72,26 @@ def to_tokens(
         entities: Of one text.
         offsets: Of the text's tokens.
         type_ids: Type → number.
-        losses: Counted up.
+        skipped: Counted up.
     """
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     spans = []
     for start, end, name in entities:
-        losses.entities += 1
+        skipped.entities += 1
         first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
         if first > last:
-            losses.unread += 1
+            skipped.unread += 1
             continue
-        losses.moved += (starts[first], ends[last]) != (start, end)
+        skipped.moved += (starts[first], ends[last]) != (start, end)
         spans.append(TokenSpan(first, last, type_ids[name]))
     return spans
 
 
-def without_overlaps(spans: Iterable[TokenSpan], losses: Losses) -> list[TokenSpan]:
+def without_overlaps(spans: Iterable[TokenSpan], skipped: SkippedEntities) -> list[TokenSpan]:
     """Keep the longest of spans that overlap (the first of equals); sorted.
 
     >>> spans = [TokenSpan(0, 1, 0), TokenSpan(1, 5, 0), TokenSpan(6, 6, 1)]
-    >>> [tuple(span) for span in without_overlaps(spans, Losses())]
+    >>> [tuple(span) for span in without_overlaps(spans, SkippedEntities())]
     [(1, 5, 0), (6, 6, 1)]
     """
     kept: list[TokenSpan] = []
@@ -102,7 +102,7 @@ def without_overlaps(spans: Iterable[TokenSpan], losses: Losses) -> list[TokenSp
             kept.append(span)
             covered.update(tokens)
         else:
-            losses.overlapping += 1
+            skipped.overlapping += 1
     return sorted(kept)
 
 

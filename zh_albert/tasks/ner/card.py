@@ -32,7 +32,7 @@ def tagger_card(tagger: TextTagger, settings: str) -> str:
         use='print(load("PATH_OF_THIS_FOLDER")(["浙江大学在杭州"]))',
         limits=_LIMITS,
     )
-    return model_card(text, tagger.config, tagger.module, tagger.metadata, settings)
+    return model_card(text, tagger, settings)
 
 
 def _beside(tagger: TextTagger) -> str:

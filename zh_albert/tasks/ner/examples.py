@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tasks.texts import (
+from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
     refuse_missing_fields,

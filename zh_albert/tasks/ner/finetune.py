@@ -2,52 +2,42 @@
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
-from zh_albert.checkpoints.pretrained_encoder import load_encoder
-from zh_albert.distillation.hidden_states import matching_states
-from zh_albert.distillation.soft_targets import TeacherConfig, fingerprint, refuse_untaught
-from zh_albert.errors import ConfigError
-from zh_albert.model.taggers import Head, TokenTagger
-from zh_albert.tasks.job import (
-    JobConfig,
-    NetworkConfig,
-    Trainee,
-    TrainingData,
-    finetune_model,
-    starting_point,
-)
+from zh_albert.distillation.soft_targets import refuse_other_tokens
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.tasks import run
+from zh_albert.tasks.config import JobConfig, NetworkConfig
+from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.ner.card import tagger_card
-from zh_albert.tasks.ner.examples import (
-    EntityExample,
-    read_entity_examples,
-    type_names,
-    types_in,
-)
-from zh_albert.tasks.ner.heads import EntityHead, Passage
-from zh_albert.tasks.ner.linear_probe import probe_emissions
+from zh_albert.tasks.ner.examples import EntityExample, type_names, types_in
+from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.metrics import entity_metrics
+from zh_albert.tasks.ner.networks import Head
 from zh_albert.tasks.ner.ngrams import NgramTagger
-from zh_albert.tasks.ner.passages import training_passages
-from zh_albert.tasks.ner.soft_targets import SoftTags, asked, find_tagger
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.texts import fresh, refuse_unseen
+from zh_albert.tasks.ner.tagger import Found, TextTagger
+from zh_albert.tasks.ner.tags import tag_names
+from zh_albert.tasks.ner.training_texts import training_passages
+from zh_albert.tasks.tagging.linear_probe import probe_emissions
+from zh_albert.tasks.texts import refuse_unseen
 from zh_albert.tasks.windows import pad_windows
 from zh_albert.tokenization.encoding import INPUT_NAMES
-from zh_albert.training.batching import ShuffledSource
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.training.batching import SeededBatch, Size, seeded_batches
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
-from zh_albert.training.resume import RunState, seed_torch
-from zh_albert.training.run_folder import state_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +45,7 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     head: Head = "crf"  # "softmax" opens in transformers; "global_pointer" nests entities
-    # A small tagger over n-grams beside the network; None: where the head is "crf".
+    # An ensemble with a small tagger over n-grams; None: where the head is "crf".
     ngrams: bool | None = None
 
     def __post_init__(self) -> None:
@@ -66,163 +56,143 @@ class ModelConfig(NetworkConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneConfig(JobConfig):
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from.
+
+    A teacher is possible for the heads that have tags.
+    """
 
     model: ModelConfig = field(default_factory=ModelConfig)
-    teacher: TeacherConfig | None = None  # for the heads that have tags
 
 
-def new_tagger(types: Sequence[str], config: FinetuneConfig, *, init: Path | None) -> TextTagger:
-    """Make an untrained tagger.
+class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
+    """Fine-tuning of an entity tagger.
 
-    Args:
-        types: Of entities.
-        config: ``train.seed`` decides the random weights.
-        init: See ``starting_point``.
-    """
-    sizes, tokenizer = starting_point(config.model, init)
-    seed_torch(config.train.seed, 0, 0)
-    tagger = TextTagger(sizes, tokenizer, types, window=config.window, head=config.model.head)
-    if init is not None:
-        load_encoder(tagger.module, init)
-    return tagger
-
-
-def entity_source(
-    tagger: TextTagger,
-    passages: Sequence[Passage],
-    *,
-    batch_tokens: int,
-    seed: int,
-    lessons: SoftTags | None = None,
-) -> ShuffledSource:
-    """Return batches of passages for ``entity_loss``, with what a teacher says if there is one."""
-
-    def load(item: list[int], _: random.Random) -> Batch:
-        chosen = [passages[index] for index in item]
-        windows = [window for passage in chosen for window in passage.text.windows]
-        inputs = pad_windows(windows, tagger.config.pad_token_id)
-        targets = tagger.head.targets(chosen, inputs["mask"].shape[1])
-        targets |= lessons.inputs(item) if lessons else {}
-        tokens = sum(passage.text.tokens for passage in chosen)
-        return Batch({**inputs, **targets}, weight=tagger.head.weight(chosen), tokens=tokens)
-
-    sizes = [passage.text.size for passage in passages]
-    return ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
-
-
-def entity_loss(
-    head: EntityHead, teacher: TeacherConfig | None, module: nn.Module, inputs: dict[str, Tensor]
-) -> LossOutput:
-    """Return the head's loss of the network's scores."""
-    scores = module(*(inputs[name] for name in INPUT_NAMES))
-    if teacher and isinstance(head, TagHead):
-        return LossOutput(head.loss_with_soft_targets(scores, inputs, teacher.temperature))
-    return LossOutput(head.loss(scores, inputs))
-
-
-def finetune(
-    examples: Sequence[EntityExample],
-    dev: Sequence[EntityExample],
-    config: FinetuneConfig,
-    *,
-    unlabelled: Sequence[EntityExample] = (),
-    init: Path | None = None,
-    out: Path | None = None,
-    resume: bool = False,
-    observers: Sequence[Observer] = (),
-) -> tuple[TextTagger, RunState]:
-    """Train a tagger.
-
-    Entities that cannot be taught as they stand are counted in a warning event; see
-    ``alignment.Losses``. Scores always count all of them.
-
-    Args:
-        examples: To learn from.
-        dev: To choose the best weights by F1; empty: the last weights are taken.
-        config: See there.
-        unlabelled: Further texts to learn from, with a teacher; those that also occur in
-            ``examples`` or ``dev`` are left out, and so are their entities.
-        init: A folder with an encoder to start from; None: random weights.
-        out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
-            is written.
-        resume: Go on where an interrupted run in ``out`` stopped.
-        observers: Called during training, see ``training.events``.
-
-    Returns:
-        The tagger with its best weights, and where the run ended (best dev metrics, seconds).
+    Entities that cannot be learned as they stand are counted in a warning event; see
+    ``alignment.SkippedEntities``. Scores always count all of them.
 
     Raises:
-        ConfigError: If ``out`` holds a run already and ``resume`` is not given, there are
-            unlabelled texts but no teacher, or the head cannot be taught by one.
-        CheckpointError: If the teacher cannot teach this; see ``find_tagger``.
+        ConfigError: If the head cannot learn from a teacher.
+        CheckpointError: If the teacher has other types, other tokens, or a head without tags.
         DataError: If there is no entity at all, or dev has types that training lacks.
     """
-    types = type_names(examples)
-    refuse_unseen(types_in(dev), types, "the dev examples", "types")
-    refuse_untaught(unlabelled, config.teacher)
-    tagger = new_tagger(types, config, init=init)
-    batch_tokens, seed = config.train.batch_tokens, config.train.seed
-    further = [EntityExample(e.text, ()) for e in fresh(unlabelled, [*examples, *dev])]
-    teacher, known_as = None, ""
-    if config.teacher:
-        teacher = find_tagger(config.teacher, tagger)
-        texts = [example.text for example in [*examples, *further]]
-        known_as = fingerprint(teacher, asked(texts, tagger, batch_tokens))
 
-    def data(progress: Observer) -> TrainingData:
-        passages, losses = training_passages(tagger, examples, batch_tokens=batch_tokens)
-        if told := str(losses):
+    metric = "f1"
+    takes_unlabelled = True
+    model_type = TextTagger
+    config_type = FinetuneConfig
+    card = staticmethod(tagger_card)
+
+    def check(self) -> None:
+        """See ``FineTuningJob``."""
+        self.types = type_names(self.examples)
+        refuse_unseen(types_in(self.dev), self.types, "the dev examples", "types")
+
+    def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextTagger:
+        """See ``FineTuningJob``."""
+        window, head = self.config.window, self.config.model.head
+        return TextTagger(sizes, tokenizer, self.types, window=window, head=head)
+
+    def encode(self, progress: Observer) -> Sequence[Size]:
+        """See ``FineTuningJob``; the entities of unlabelled texts are left out."""
+        batch_tokens = self.config.train.batch_tokens
+        passages, skipped = training_passages(self.model, self.examples, batch_tokens=batch_tokens)
+        if told := str(skipped):
             progress(Warned(update=0, text=told))
-        chance_loss = tagger.head.chance_loss(passages)
-        if config.model.head == "crf" and config.model.ngrams is not False:
-            tagger.ngrams = NgramTagger.fit(passages, len(types), seed=seed, progress=progress)
-        network = tagger.module
-        if init is not None and isinstance(network, TokenTagger):
-            labelled = entity_source(tagger, passages, batch_tokens=batch_tokens, seed=seed)
-            probe_emissions(network, labelled)
-        lessons = None
-        if config.teacher and teacher:
-            others, _ = training_passages(tagger, further, batch_tokens=batch_tokens)
-            shares = [config.teacher.weight] * len(passages) + [1.0] * len(others)
-            passages += others
-            lessons = SoftTags.ask(
-                teacher,
-                tagger,
-                passages,
-                shares=shares,
-                known_as=known_as,
-                folder=state_folder(out) if out else None,
-                progress=progress,
-            )
-            chance_loss = None  # that of the labels says nothing of a mixture
-        source = entity_source(
-            tagger, passages, batch_tokens=batch_tokens, seed=seed, lessons=lessons
-        )
-        return TrainingData(source, chance_loss)
+        further = [EntityExample(example.text, ()) for example in self.unlabelled]
+        others, _ = training_passages(self.model, further, batch_tokens=batch_tokens)
+        self.labelled, self.passages = passages, passages + others
+        return [passage.text.size for passage in self.passages]
 
-    objective = partial(entity_loss, tagger.head, config.teacher)
-    trainee = Trainee(
-        model=tagger,
-        data=data,
-        objective=matching_states(objective, config.teacher, tagger),
-        evaluate=partial(evaluate, tagger, dev, tune=True) if dev else None,
-        metric="f1",
-        card=partial(tagger_card, tagger),
-        reopen=TextTagger.load,
-        metadata={"teacher": teacher.name, "unlabelled": len(further)} if teacher else {},
-        settings=f"# teacher and texts {known_as}\n" if teacher else "",
-    )
-    return finetune_model(
-        trainee,
-        config,
-        examples=examples,
-        dev=dev,
-        init=init,
-        out=out,
-        resume=resume,
-        observers=observers,
-    )
+    def unlabelled_instances(self) -> int:
+        """See ``FineTuningJob``."""
+        return len(self.passages) - len(self.labelled)
+
+    def load(self, item: SeededBatch) -> Batch:
+        """See ``FineTuningJob``."""
+        passages = [self.passages[number] for number in item.texts]
+        inputs = self._inputs(passages) | self.soft_inputs(item.texts)
+        weight = self.model.head.weight(passages)
+        return Batch(inputs, weight=weight, tokens=sum(p.text.tokens for p in passages))
+
+    def _inputs(self, passages: Sequence[Passage]) -> dict[str, Tensor]:
+        windows = [window for passage in passages for window in passage.text.windows]
+        inputs = pad_windows(windows, self.model.config.pad_token_id)
+        return inputs | self.model.head.targets(passages, inputs["mask"].shape[1])
+
+    def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        """See ``FineTuningJob``; see ``EntityHead.loss``."""
+        scores, head = network(*(inputs[name] for name in INPUT_NAMES)), self.model.head
+        if self.soft_targets is None:
+            return LossOutput(head.loss(scores, inputs))
+        assert isinstance(head, TagHead)
+        return LossOutput(head.loss(scores, inputs, self.config.teacher.temperature))
+
+    def fit_ngrams(self, progress: Observer) -> None:
+        """See ``FineTuningJob``."""
+        settings = self.config.model
+        if settings.head == "crf" and settings.ngrams is not False:
+            seed, types = self.config.train.seed, len(self.types)
+            self.model.ngrams = NgramTagger.fit(self.labelled, types, seed=seed, progress=progress)
+
+    def probe(self, progress: Observer) -> None:  # noqa: ARG002
+        """See ``FineTuningJob``."""
+        if isinstance(network := self.model.module, TokenTagger):
+            probe_emissions(network, self._labelled_batches())
+
+    def _labelled_batches(self) -> Iterator[dict[str, Tensor]]:
+        """Yield the inputs of the first epoch's batches of labelled passages."""
+        train, sizes = self.config.train, self.sizes[: len(self.labelled)]
+        for batch in seeded_batches(sizes, train.batch_tokens, seed=train.seed, epoch=0):
+            yield self._inputs([self.labelled[number] for number in batch.texts])
+
+    def chance_loss(self) -> float | None:
+        """See ``FineTuningJob``; the tags' says nothing about a mixture with soft targets."""
+        return None if self.teacher else self.model.head.chance_loss(self.labelled)
+
+    def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        """See ``FineTuningJob``."""
+        if not isinstance(self.model.head, TagHead):
+            raise ConfigError(f"a teacher teaches tags: model.head={self.model.head_name} has none")
+        if settings["head"] not in ("softmax", "crf"):
+            raise CheckpointError(
+                f"{folder}: expected a teacher whose head is softmax or crf, found "
+                f"{settings['head']}"
+            )
+        if sorted(settings["labels"]) != sorted(self.types):
+            raise CheckpointError(
+                f"{folder}: expected a teacher of the training data's types "
+                f"({', '.join(self.types)}), found one of {', '.join(settings['labels'])}; "
+                "fine-tune it on these data"
+            )
+        refuse_other_tokens(folder, self.model.tokenizer)
+
+    def asked(self) -> list[object]:
+        """See ``FineTuningJob``."""
+        window, batch_tokens = asdict(self.config.window), self.config.train.batch_tokens
+        return [list(super().asked()), window, batch_tokens, self.types]
+
+    def questions(self) -> Questions:
+        """See ``FineTuningJob``: the emissions of every token."""
+        counts = [passage.tokens for passage in self.passages]
+        return Questions(counts, len(tag_names(self.types)), counts)
+
+    def teacher_logits(self, teacher: TextTagger, instances: list[int]) -> Tensor:
+        """See ``FineTuningJob``."""
+        emissions = teacher.emissions_of([self.passages[number].text for number in instances])
+        names = tag_names(teacher.labels)
+        return torch.cat(emissions)[:, [names.index(name) for name in tag_names(self.types)]]
+
+    def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:
+        """See ``FineTuningJob``. Shape: (texts, tokens, tags)."""
+        counts = [self.passages[number].tokens for number in chosen]
+        return pad_sequence(list(torch.split(logits, counts)), batch_first=True)
+
+    def evaluate(self) -> dict[str, Any]:
+        """See ``FineTuningJob``."""
+        return evaluate(self.model, self.dev, tune=True)
+
+
+finetune = partial(run.finetune, TaggingJob)
 
 
 def evaluate(
@@ -233,26 +203,15 @@ def evaluate(
     Args:
         tagger: To be scored.
         examples: To score it on.
-        tune: First choose on them what the n-grams weigh.
+        tune: First choose on them the share of the n-grams.
     """
-    start, texts = time.perf_counter(), [example.text for example in examples]
-    encoded = tagger.encode(texts)
-    if tune:
-        predicted = tagger.tuned_entities(encoded, [example.entities for example in examples])
-    else:
-        predicted = tagger.entities_of(encoded)
-    seconds = time.perf_counter() - start
-    found = [[entity for entity, _ in entities] for entities in predicted]
-    scores = entity_metrics([example.entities for example in examples], found)
-    return {**scores, "examples": len(examples), "seconds": round(seconds, 3)}
+    gold = [example.entities for example in examples]
 
+    def predict() -> Found:
+        encoded = tagger.encode([example.text for example in examples])
+        return tagger.tuned_entities(encoded, gold) if tune else tagger.entities_of(encoded)
 
-def evaluate_file(tagger: TextTagger, file: Path) -> dict[str, Any]:
-    """Score a model on a task file; see ``evaluate``.
+    def score(found: Found) -> dict[str, Any]:
+        return entity_metrics(gold, [[entity for entity, _ in spans] for spans in found])
 
-    Raises:
-        DataError: If the file cannot be read, or has types that the model does not know.
-    """
-    examples = read_entity_examples(file)
-    refuse_unseen(types_in(examples), tagger.labels, file, "types")
-    return evaluate(tagger, examples)
+    return timed(examples, predict, score)

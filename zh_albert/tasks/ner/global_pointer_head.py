@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from zh_albert.model.crf import FORBIDDEN
-from zh_albert.tasks.ner.alignment import Losses, ScoredSpan, TokenSpan
+from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.windows import decided_by
+from zh_albert.tasks.window_ownership import decided_by
 
 
 class GlobalPointerHead:
@@ -24,7 +24,7 @@ class GlobalPointerHead:
     def __init__(self, num_types: int) -> None:
         self._num_types = num_types
 
-    def teachable(self, passage: Passage, losses: Losses) -> list[TokenSpan]:
+    def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
         """Keep the entities that stand in the window that decides them."""
         parts = passage.text.parts
         kept = [
@@ -33,7 +33,7 @@ class GlobalPointerHead:
             for span in set(passage.spans)
             if span.first + span.last in decided and span.first in part and span.last in part
         ]
-        losses.too_long += len(set(passage.spans)) - len(kept)
+        skipped.too_long += len(set(passage.spans)) - len(kept)
         return sorted(kept)
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""What the heads that mark entities have in common: how they are taught and how they answer."""
+"""The interface of the heads that mark entities, in training and in prediction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from zh_albert.tasks.ner.alignment import Losses, ScoredSpan, TokenSpan
+from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan
 from zh_albert.tasks.windows import EncodedText
 
 
@@ -22,7 +22,7 @@ class Passage:
     @property
     def tokens(self) -> int:
         """Tokens of the text itself, each counted once."""
-        return self.text.parts[-1].stop
+        return self.text.text_tokens
 
 
 class EntityHead(Protocol):
@@ -36,7 +36,7 @@ class EntityHead(Protocol):
     flat: bool
     """Whether no two entities overlap."""
 
-    def teachable(self, passage: Passage, losses: Losses) -> list[TokenSpan]:
+    def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
         """Return the entities of a passage that this head can mark; count the others."""
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:

@@ -2,7 +2,7 @@
 
 Names are learned by heart faster from n-grams than by an encoder; what a name is in a sentence
 that no n-gram tells, the encoder knows. Their scores joined are better than either
-(docs/experiments.md).
+(docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.errors import CheckpointError
-from zh_albert.model.bioes import legal_moves, num_tags
 from zh_albert.model.crf import Transitions, log_likelihood
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.tags import tags_of
+from zh_albert.tasks.ner.tags import legal_moves, num_tags, tags_of
 from zh_albert.tasks.ngrams import hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.batching import Size, shuffled_batches

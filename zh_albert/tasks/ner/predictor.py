@@ -1,27 +1,28 @@
-"""A trained tagger answering: typed entities, a stream in constant memory, order kept."""
+"""A trained tagger answering: the entities of each text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Unpack
+from typing import Any, ClassVar
 
-from zh_albert.prefetch import map_prefetched
-from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
-from zh_albert.tasks.chunks import as_list, pools
+from pydantic import BaseModel
+
 from zh_albert.tasks.ner.examples import EntitySpan
-from zh_albert.tasks.ner.tagger import EncodedPassage, TextTagger
+from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.predictor import Predictor, RequestForm
+from zh_albert.tasks.tagging.merging import EncodedPassage
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something that a text names; ``text == whole_text[start:end]``, always.
+    """An entity of a text; ``text == whole_text[start:end]``, always.
 
     Attributes:
         start: Its first character, counted in code points.
         end: Behind its last character.
-        type: What it is.
+        type: Its type.
         text: The slice of the user's own string.
         score: Its probability.
     """
@@ -33,46 +34,40 @@ class Entity:
     score: float
 
 
-class Tagger:
-    """Texts → lists of ``Entity``; what ``zh_albert.load`` returns for a tagger's folder."""
+class Entities(BaseModel):
+    """The entities of one text; ``text[start:end]`` of the text is the entity's ``text``."""
+
+    entities: list[Entity]
+
+
+class Tagger(Predictor[str, EncodedPassage, list[Entity]]):
+    """Texts → lists of ``Entity``; a text without any, also an empty one, has an empty list.
+
+    Attributes:
+        labels: Types of entities.
+    """
+
+    kind = "tagger"
+    unanswered: ClassVar[Mapping[str, Any]] = {"entities": []}
+    row_type = Entities
+    form = RequestForm(example="浙江大学在杭州")
+
+    _model: TextTagger
 
     def __init__(self, tagger: TextTagger) -> None:
-        self._tagger = tagger
+        super().__init__(tagger)
         self.labels = tagger.labels
-        self.metadata = tagger.metadata
 
-    @classmethod
-    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Tagger:
-        """Open a model folder; see ``zh_albert.load`` for what runs it.
+    def answers(
+        self, contents: Sequence[str], encoded: Sequence[EncodedPassage]
+    ) -> list[list[Entity]]:
+        """See ``Predictor``."""
+        found = self._model.entities_of(encoded)
+        return [as_entities(text, spans) for text, spans in zip(contents, found, strict=True)]
 
-        Raises:
-            CheckpointError: If it is none, or a model for something else.
-        """
-        return cls(with_runtimes(TextTagger.load(folder), folder, **how))
-
-    def __call__(self, texts: str | Iterable[str]) -> list[list[Entity]]:
-        """Find the entities of each text, in order; a single string counts as a list of one.
-
-        A text without any, also an empty one, has an empty list.
-
-        Raises:
-            DataError: If a text is not a string (its index is named).
-        """
-        texts = as_list(texts)
-        found = self._tagger.predict(texts)
-        return [as_entities(text, spans) for text, spans in zip(texts, found, strict=True)]
-
-    def stream(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
-        """Find the entities of any number of texts in constant memory, in order."""
-
-        def encode(pool: list[str]) -> tuple[list[str], list[EncodedPassage]]:
-            return pool, self._tagger.encode(pool)
-
-        # The next pool is tokenized while the network reads this one.
-        for pool, passages in map_prefetched(encode, pools(texts)):
-            found = self._tagger.entities_of(passages)
-            for text, spans in zip(pool, found, strict=True):
-                yield as_entities(text, spans)
+    def row(self, answer: list[Entity]) -> dict[str, Any]:
+        """See ``Predictor``."""
+        return {"entities": [dataclasses.asdict(entity) for entity in answer]}
 
 
 def as_entities(text: str, spans: Iterable[tuple[EntitySpan, float]]) -> list[Entity]:

@@ -12,9 +12,9 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from zh_albert.tasks.ner.alignment import Losses, ScoredSpan, TokenSpan, without_overlaps
+from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.merging import deciding, merged, positions
+from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged
 
 
 class SpanHead:
@@ -29,12 +29,12 @@ class SpanHead:
     def __init__(self, num_types: int) -> None:
         self._num_types = num_types
 
-    def teachable(self, passage: Passage, losses: Losses) -> list[TokenSpan]:
+    def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
         """Keep the longest of entities of one type that overlap."""
         by_type: dict[int, list[TokenSpan]] = {}
         for span in passage.spans:
             by_type.setdefault(span.type_id, []).append(span)
-        kept = [span for same in by_type.values() for span in without_overlaps(same, losses)]
+        kept = [span for same in by_type.values() for span in without_overlaps(same, skipped)]
         return sorted(kept)
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:
@@ -45,7 +45,10 @@ class SpanHead:
             for first, last, type_id in passage.spans:
                 one[first, type_id, 0] = one[last, type_id, 1] = 1.0
             borders.append(one)
-        return {"borders": pad_sequence(borders, batch_first=True), **deciding(passages, length)}
+        return {
+            "borders": pad_sequence(borders, batch_first=True),
+            **deciding([p.text for p in passages], length),
+        }
 
     def loss(self, scores: Tensor, inputs: dict[str, Tensor]) -> Tensor:
         """Return the binary cross-entropy, in nats, summed over tokens, types and both borders."""
@@ -65,9 +68,7 @@ class SpanHead:
         shares = [count / total for count in counts.values() if count < total]
         return -2 * sum(p * math.log(p) + (1 - p) * math.log(1 - p) for p in shares)
 
-    def piece(self, scores: Tensor, part: range, decided: range) -> Tensor:
-        """Return the log-odds of the tokens this window decides."""
-        return scores[positions(part, decided)]
+    piece = staticmethod(decided_scores)
 
     def entities(self, texts: Sequence[Sequence[Tensor]]) -> list[list[ScoredSpan]]:
         """Join starts with ends."""

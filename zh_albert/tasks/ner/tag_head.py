@@ -7,19 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.distillation.losses import divergence
-from zh_albert.model.bioes import legal_moves
-from zh_albert.model.crf import Moves, fixed_moves, log_likelihood
-from zh_albert.model.taggers import TokenTagger
-from zh_albert.tasks.ner.alignment import Losses, ScoredSpan, TokenSpan, without_overlaps
+from zh_albert.model.crf import Moves, fixed_moves
+from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.merging import deciding, merged, positions
-from zh_albert.tasks.ner.tag_decoding import best_spans
-from zh_albert.tasks.ner.tags import tags_of
+from zh_albert.tasks.ner.tags import best_spans, legal_moves, tags_of
+from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged, whole
 
 
 class TagHead:
@@ -34,44 +31,38 @@ class TagHead:
         self._network = network
         self._fixed = fixed_moves(legal_moves(num_types))
 
-    def teachable(self, passage: Passage, losses: Losses) -> list[TokenSpan]:
+    def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
         """Keep the longest of entities that overlap."""
-        return without_overlaps(passage.spans, losses)
+        return without_overlaps(passage.spans, skipped)
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:
         """Return the tag of each token, and which window decides it."""
         tags = [torch.tensor(tags_of(p.spans, p.tokens)) for p in passages]
-        return {"tags": pad_sequence(tags, batch_first=True), **deciding(passages, length)}
+        return {
+            "tags": pad_sequence(tags, batch_first=True),
+            **deciding([p.text for p in passages], length),
+        }
 
-    def loss(self, scores: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the negative log-probability of the tags, in nats, summed over the tokens."""
-        return self._losses(*merged(scores, inputs), inputs["tags"]).sum()
-
-    def loss_with_soft_targets(
-        self, scores: Tensor, inputs: dict[str, Tensor], temperature: float
+    def loss(
+        self, scores: Tensor, inputs: dict[str, Tensor], temperature: float | None = None
     ) -> Tensor:
-        """Return ``loss`` with a teacher's share in it.
+        """Return the negative log-probability of the tags, in nats, summed over the tokens.
 
-        Its emissions are compared at each token as if each tag were chosen for itself; how tags
-        follow each other is learned from those that are given.
+        With soft targets a teacher's emissions are compared at each token as if each tag were
+        chosen for itself; how tags follow each other is learned from the tags alone.
 
         Args:
-            scores: See ``loss``.
-            inputs: The batch; ``taught``: the teacher's emissions, Shape: (texts, tokens, tags);
-                ``soft_share``: what they count in each text's loss, Shape: (texts,).
-            temperature: See ``divergence``.
+            scores: The network's, of all windows of the batch.
+            inputs: The batch; ``soft_targets``: a teacher's emissions, Shape: (texts, tokens,
+                tags); ``soft_share``: their part in each text's loss, Shape: (texts,).
+            temperature: See ``divergence``; None: there are no soft targets.
         """
         emissions, mask = merged(scores, inputs)
-        losses = self._losses(emissions, mask, inputs["tags"])
-        soft_targets = (divergence(emissions, inputs["soft_targets"], temperature) * mask).sum(1)
-        return losses.lerp(soft_targets, inputs["soft_share"]).sum()
-
-    def _losses(self, emissions: Tensor, mask: Tensor, tags: Tensor) -> Tensor:
-        """Return the negative log-probability of each text's tags. Shape: (texts,)."""
-        if self._network.transitions is None:
-            each = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none")
-            return (each * mask).sum(1)
-        return -log_likelihood(emissions, mask, self._network.transitions(), tags)
+        losses = self._network.losses(emissions, mask, inputs["tags"])
+        if temperature is not None:
+            soft = (divergence(emissions, inputs["soft_targets"], temperature) * mask).sum(1)
+            losses = losses.lerp(soft, inputs["soft_share"])
+        return losses.sum()
 
     def weight(self, passages: Sequence[Passage]) -> float:
         """Count tokens."""
@@ -83,12 +74,10 @@ class TagHead:
         total = counts.total()
         return -sum(count / total * math.log(count / total) for count in counts.values())
 
-    def piece(self, scores: Tensor, part: range, decided: range) -> Tensor:
-        """Return the emissions of the tokens this window decides."""
-        return scores[positions(part, decided)]
+    piece = staticmethod(decided_scores)
 
     def entities(self, texts: Sequence[Sequence[Tensor]]) -> list[list[ScoredSpan]]:
         """Find the best legal tags of each text."""
         transitions = self._network.transitions
         moves: Moves = self._fixed if transitions is None else transitions()
-        return best_spans([torch.cat(list(pieces)) for pieces in texts], moves)
+        return best_spans(whole(texts), moves)

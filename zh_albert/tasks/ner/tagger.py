@@ -1,76 +1,63 @@
-"""A tagger as one thing: tokenizer, encoder with its head, types of entities, windows."""
+"""A tagger as one thing: tokenizer, network with its head, types of entities, n-grams, windows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Self, cast
 
 import torch
 from torch import Tensor, nn
 
-from zh_albert.checkpoints.files import NGRAMS
-from zh_albert.checkpoints.store import load_config, load_weights, save_model
-from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import Moves
-from zh_albert.model.taggers import Head, TokenTagger, build_tagger
-from zh_albert.runtimes.exported import exported_runtimes
-from zh_albert.runtimes.selection import plain_runtimes
+from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.ner.alignment import ScoredSpan, flat, to_characters
 from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
 from zh_albert.tasks.ner.heads import EntityHead
 from zh_albert.tasks.ner.metrics import entity_metrics
+from zh_albert.tasks.ner.networks import Head, build_tagger, entity_scores
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.span_head import SpanHead
-from zh_albert.tasks.ner.tag_decoding import best_spans
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tags import tag_names
-from zh_albert.tasks.texts import refuse_non_strings
-from zh_albert.tasks.windows import (
-    EncodedText,
-    WindowConfig,
-    decided_by,
-    encode_windows,
-    window_outputs,
+from zh_albert.tasks.ner.tags import best_spans, tag_names
+from zh_albert.tasks.tagging.merging import (
+    EncodedPassage,
+    encode_passages,
+    pieces_of,
+    whole,
 )
-from zh_albert.tokenization.encoding import Encoding
+from zh_albert.tasks.texts import refuse_non_strings
+from zh_albert.tasks.windows import EncodedText, WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
 
-_POOL = 2048  # texts read together: bounds the scores that wait to be decoded
-_SHARE = 0.3  # of the n-grams in the scores, where no dev examples progress
+_SHARE = 0.3  # of the n-grams in the scores, where no dev examples decide
 _SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-_HARDLY = 0.005  # of F1: less than two seeds differ by
+_NEGLIGIBLE = 0.005  # of F1: less than two seeds differ by
 
 Found = list[list[tuple[EntitySpan, float]]]
 """The entities of each text, sorted, with their probabilities."""
 
 
-class EncodedPassage(NamedTuple):
-    """A text's tokens, and its windows."""
-
-    encoding: Encoding
-    text: EncodedText
-
-
-class TextTagger:
+class TextTagger(TaskModel[str, EncodedPassage]):
     """Texts → entities.
 
     Attributes:
-        module: The network.
-        head: How its scores stand for entities.
-        head_name: Which head that is.
-        tokenizer: Text → token ids.
+        head: The meaning of the network's scores.
+        head_name: Its name.
         labels: Types of entities, in the order of their numbers.
-        window: See ``WindowConfig``.
-        runtimes: What runs the network when it predicts.
-        ngrams: A second opinion on each token's tags, joined with that of a ``crf`` head.
+        ngrams: An ensemble member that scores tags, joined with a ``crf`` head; or None.
         ngrams_share: Its part in the joined scores.
-        metadata: What the model card and ``zh-albert models`` tell: data, scores.
     """
+
+    names = ("ner",)
+    required = frozenset({"labels", "head"})
+    outputs = staticmethod(entity_scores)
+
+    ngrams: NgramTagger | None
 
     def __init__(
         self,
@@ -82,77 +69,55 @@ class TextTagger:
         head: Head = "crf",
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        window.refuse_longer_than(config)
-        self.config, self.tokenizer = config, tokenizer
-        self.labels, self.window, self.head_name = list(labels), window, head
-        self.metadata = dict(metadata or {})
-        self.module = build_tagger(config, len(self.labels), head).eval()
-        self.head = _head_of(self.module, head, len(self.labels))
-        self.runtimes = plain_runtimes(self.module)
-        self.ngrams: NgramTagger | None = None
+        network = build_tagger(config, len(labels), head)
+        super().__init__(config, tokenizer, network, window=window, metadata=metadata)
+        self.labels, self.head_name = list(labels), head
+        self.head = _head_of(self.module, head, len(labels))
         self.ngrams_share = _SHARE
 
-    def predict(self, texts: Sequence[str], *, batch_tokens: int | None = None) -> Found:
-        """Return each text's entities with their probabilities, sorted; a text may have none.
-
-        Args:
-            texts: Any length each, also empty.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
-
-        Raises:
-            DataError: If an element is not a string.
-        """
-        refuse_non_strings(texts)
-        result = []
-        for start in range(0, len(texts), _POOL):
-            encoded = self.encode(texts[start : start + _POOL])
-            result += self.entities_of(encoded, batch_tokens=batch_tokens)
-        return result
-
-    def encode(self, texts: Sequence[str]) -> list[EncodedPassage]:
-        """Tokenize and cut into windows.
-
-        Raises:
-            DataError: If an element is not a string.
-        """
-        refuse_non_strings(texts)
-        special = self.tokenizer.special
-        return [
-            EncodedPassage(encoding, encode_windows(encoding, special, self.window))
-            for encoding in self.tokenizer.encode_batch(texts)
-        ]
+    def encode_or_none(
+        self, contents: Sequence[str], *, counted_from: int = 0
+    ) -> list[EncodedPassage | None]:
+        """See ``TaskModel``; a text without a token has no entities, which is an answer, too."""
+        refuse_non_strings(contents, counted_from=counted_from)
+        return [*encode_passages(contents, self.tokenizer, self.window)]
 
     def entities_of(
         self, passages: Sequence[EncodedPassage], *, batch_tokens: int | None = None
     ) -> Found:
-        """Return the entities of encoded texts; see ``predict``."""
+        """Return each text's entities with their probabilities, sorted; a text may have none.
+
+        Args:
+            passages: Texts that ``encode`` cut.
+            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
+        """
         texts = [passage.text for passage in passages if passage.encoding.ids]
-        pieces = self.pieces_of(texts, batch_tokens=batch_tokens)
+        pieces = self._pieces(texts, batch_tokens)
         with torch.inference_mode():
             if self.ngrams is None:
                 return self._found(passages, self.head.entities(pieces))
-            scores, others = _whole(pieces), self.ngrams.emissions(texts)
+            scores, others = whole(pieces), self.ngrams.emissions(texts)
             return self._found(passages, self._joined(scores, others, self.ngrams))
 
     def tuned_entities(
         self, passages: Sequence[EncodedPassage], gold: Sequence[Sequence[EntitySpan]]
     ) -> Found:
-        """Choose on labelled texts, by F1, what the n-grams weigh, and return the entities.
+        """Choose the share of the n-grams on labelled texts, by F1, and return the entities.
 
-        Names learned by heart are worth more in texts of the same source than in any other, so the
-        n-grams weigh no more than they must to come within ``_HARDLY`` of the best.
+        Memorised names are worth more in texts of the same source than in any other, so the share
+        is the smallest that comes within ``_NEGLIGIBLE`` of the best.
         """
         if self.ngrams is None:
             return self.entities_of(passages)
         texts = [passage.text for passage in passages if passage.encoding.ids]
-        scores, others = _whole(self.pieces_of(texts)), self.ngrams.emissions(texts)
+        scores, others = whole(self._pieces(texts)), self.ngrams.emissions(texts)
         tried: list[tuple[float, float, Found]] = []
         for self.ngrams_share in _SHARES:
             found = self._found(passages, self._joined(scores, others, self.ngrams))
             f1 = entity_metrics(gold, [[span for span, _ in spans] for spans in found])["f1"]
             tried.append((f1, self.ngrams_share, found))
         best = max(f1 for f1, _, _ in tried)
-        _, self.ngrams_share, found = next(one for one in tried if one[0] >= best - _HARDLY)
+        _, self.ngrams_share, found = next(one for one in tried if one[0] >= best - _NEGLIGIBLE)
         return found
 
     def emissions_of(self, texts: Sequence[EncodedText]) -> list[Tensor]:
@@ -160,7 +125,7 @@ class TextTagger:
 
         Only of a head that has tags. Shape of each: (tokens, tags).
         """
-        scores = _whole(self.pieces_of(texts))
+        scores = whole(self._pieces(texts))
         if self.ngrams is None:
             return scores
         others = self.ngrams.emissions(texts)
@@ -188,75 +153,48 @@ class TextTagger:
             result[index] = flat(found) if self.head.flat else found
         return result
 
-    def pieces_of(
-        self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
+    def _pieces(
+        self, texts: Sequence[EncodedText], batch_tokens: int | None = None
     ) -> list[list[Any]]:
         """Return what the head keeps of each window of each text; see ``EntityHead.piece``."""
-        decided = [decided_by(text.parts) for text in encoded]
-        pieces: list[list[Any]] = [[None] * len(text.windows) for text in encoded]
-        outputs = window_outputs(encoded, self.runtimes, self.config, batch_tokens=batch_tokens)
-        with torch.inference_mode():
-            for places, scores in outputs:
-                for row, (t, w) in zip(torch.from_numpy(scores), places, strict=True):
-                    pieces[t][w] = self.head.piece(row, encoded[t].parts[w], decided[t][w])
-        return pieces
-
-    def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
-        """Write the model folder; see ``checkpoints.store.save_model``."""
-        tagged = isinstance(self.module, TokenTagger)
-        task = {
-            "name": "ner",
-            "labels": self.labels,
-            "head": self.head_name,
-            **({"tags": tag_names(self.labels)} if tagged else {}),
-            **asdict(self.window),
-            **self.metadata,
-        }
-        files = {**self.tokenizer.save_files(), "README.md": card.encode()}
-        if self.ngrams:
-            task["ngrams"] = {"share": self.ngrams_share}
-            files[NGRAMS] = self.ngrams.to_bytes(exact=dtype == torch.float32)
-        save_model(
-            folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
-        )
+        piece, config = self.head.piece, self.config
+        return pieces_of(texts, self.runtimes, config, piece=piece, batch_tokens=batch_tokens)
 
     @classmethod
-    def load(cls, folder: Path) -> TextTagger:
-        """Open a model folder; what was exported into it runs the network, else PyTorch.
+    def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
+        """See ``TaskModel``."""
+        types = settings.get("labels")
+        if not isinstance(types, list):
+            raise CheckpointError(f"there are no labels for the tagger, but {types!r}")
+        return build_tagger(config, len(types), cast(Head, settings.get("head")))
 
-        Raises:
-            CheckpointError: If it is none, or a model for something else.
-            MissingExtraError: If the runtime it was exported for is not installed.
-        """
-        config, task = load_config(folder)
-        if task.get("name") != "ner" or not {"labels", "head", "max_length", "stride"} <= set(task):
-            raise CheckpointError(
-                f"{folder}: expected a model for ner, found one for "
-                f"{task.get('name') or 'no task (an encoder)'}; fine-tune it first: "
-                "zh-albert finetune --task ner --init …"
-            )
-        task.pop("name")
-        task.pop("tags", None)
-        labels, head = task.pop("labels"), task.pop("head")
-        ngrams = task.pop("ngrams", None)
-        window = WindowConfig(max_length=task.pop("max_length"), stride=task.pop("stride"))
-        tokenizer = matching_tokenizer(folder, config)
-        tagger = cls(config, tokenizer, labels, window=window, head=head, metadata=task)
-        load_weights(tagger.module, folder)
-        tagger.module.eval()
-        tagger.runtimes = exported_runtimes(folder, tagger.module) or tagger.runtimes
-        if ngrams:
-            tagger.ngrams = NgramTagger.load(folder / NGRAMS, len(labels))
-            tagger.ngrams_share = float(ngrams["share"])
-        return tagger
+    @classmethod
+    def from_settings(
+        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
+    ) -> Self:
+        """See ``TaskModel``."""
+        labels, head = given.pop("labels"), given.pop("head")
+        for name in ("name", "tags"):
+            given.pop(name, None)
+        return cls(config, tokenizer, labels, window=window, head=head, metadata=given)
+
+    def settings(self) -> dict[str, Any]:
+        """See ``TaskModel``."""
+        tagged = isinstance(self.module, TokenTagger)
+        tags = {"tags": tag_names(self.labels)} if tagged else {}
+        return {"labels": self.labels, "head": self.head_name, **tags}
+
+    def ngrams_settings(self) -> dict[str, float]:
+        """See ``TaskModel``."""
+        return {"share": self.ngrams_share}
+
+    def load_ngrams(self, file: Path, settings: Mapping[str, float]) -> None:
+        """See ``TaskModel``."""
+        self.ngrams = NgramTagger.load(file, len(self.labels))
+        self.ngrams_share = float(settings["share"])
 
 
 def _head_of(module: nn.Module, head: Head, num_types: int) -> EntityHead:
     if isinstance(module, TokenTagger):
         return TagHead(module, num_types)
     return SpanHead(num_types) if head == "span" else GlobalPointerHead(num_types)
-
-
-def _whole(pieces: Sequence[Sequence[Tensor]]) -> list[Tensor]:
-    """Put the pieces of each text's windows in a row."""
-    return [torch.cat(list(parts)) for parts in pieces]

@@ -1,14 +1,14 @@
-"""The honest opponent: the sentence most like the question, by TF-IDF over characters."""
+"""The baseline of reading: the sentence most like the question, by TF-IDF over characters."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from typing import Any
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from zh_albert.tasks.evaluation import timed_baseline
 from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
 from zh_albert.tasks.reading.threshold import best_threshold
@@ -24,29 +24,29 @@ def score_baseline(
     Weights of character 1- and 2-grams are learned from the contexts; where some examples have no
     answer, also the similarity below which none is given.
     """
-    start = time.perf_counter()
-    vectors = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
-    vectors.fit(sorted({example.context for example in examples}))
-    lowest = -1.0
-    if not all(example.references for example in examples):
+
+    def fit() -> tuple[TfidfVectorizer, float]:
+        vectors = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
+        vectors.fit(sorted({example.context for example in examples}))
+        if all(example.references for example in examples):
+            return vectors, -1.0
         likely = [most_similar(vectors, example) for example in examples]
         answered = [
             overlap_f1(example.references, sentence)
             for example, (_, sentence) in zip(examples, likely, strict=True)
         ]
-        declined = [float(not example.references) for example in examples]
-        lowest = best_threshold([similarity for similarity, _ in likely], answered, declined)
-    fitted = time.perf_counter()
-    found = [most_similar(vectors, example) for example in dev]
-    predicted = [sentence if similarity >= lowest else "" for similarity, sentence in found]
-    seconds = time.perf_counter() - fitted
-    return {
-        **reading_metrics([example.references for example in dev], predicted),
-        "examples": len(dev),
-        "seconds": round(seconds, 3),
-        "train_examples": len(examples),
-        "train_seconds": round(fitted - start, 1),
-    }
+        unanswerable = [float(not example.references) for example in examples]
+        return vectors, best_threshold([s for s, _ in likely], answered, unanswerable)
+
+    def predict(fitted: tuple[TfidfVectorizer, float]) -> list[str]:
+        vectors, lowest = fitted
+        found = (most_similar(vectors, example) for example in dev)
+        return [sentence if similarity >= lowest else "" for similarity, sentence in found]
+
+    references = [example.references for example in dev]
+    return timed_baseline(
+        examples, dev, fit, predict, lambda found: reading_metrics(references, found)
+    )
 
 
 def most_similar(vectors: TfidfVectorizer, example: ReadingExample) -> tuple[float, str]:

@@ -31,7 +31,7 @@ def reader_card(reader: TextReader, settings: str) -> str:
         'print(read(question="浙江大学在哪里?", context="浙江大学在杭州。"))',
         limits=_LIMITS,
     )
-    return model_card(text, reader.config, reader.module, reader.metadata, settings)
+    return model_card(text, reader, settings)
 
 
 def _per_kind(reader: TextReader) -> str:

@@ -1,22 +1,23 @@
-"""A trained reader answering: typed answers, a stream in constant memory, order kept."""
+"""A trained reader answering: the passage of a context that answers a question."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack, overload
+from typing import Any, ClassVar, overload
+
+from pydantic import BaseModel
 
 from zh_albert.errors import DataError
-from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
-from zh_albert.tasks.chunks import as_count, as_list, pools
+from zh_albert.tasks.chunks import as_count, as_list
+from zh_albert.tasks.predictor import Predictor, RequestForm, Text
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
-from zh_albert.tasks.reading.reader import NO_QUESTION, TextReader
-from zh_albert.tasks.texts import refuse_non_pairs
+from zh_albert.tasks.reading.questions import EncodedQuestion
+from zh_albert.tasks.reading.reader import TextReader
 
 _Several = list[str] | tuple[str, ...]  # a sequence of strings that is no string itself
-_POOL = 512  # questions sorted together by length: bounds memory and the wait for the first result
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +37,79 @@ class Answer:
     score: float
 
 
-class Reader:
-    """Questions and contexts → ``Answer``; what ``zh_albert.load`` returns for a reader's folder.
+class QuestionItem(BaseModel):
+    """A question and the text that may answer it, in a request."""
+
+    question: Text
+    context: Text
+
+    def content(self) -> tuple[str, str]:
+        """Return what the model reads."""
+        return self.question, self.context
+
+
+class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
+    """Questions and contexts → ``Answer``.
 
     A model that was taught unanswerable questions may predict no answer; another one always
     answers. An empty context has no answer.
 
     Attributes:
-        content_of: A row of a task file → the question and the context.
-        blank: What a blank line is read as.
-        metadata: What the model card and ``zh-albert models`` tell: data, scores.
         predicts_no_answer: Whether it was taught that a text may have no answer.
     """
 
-    blank = ("", "")
-    content_of = staticmethod(question_of)
+    kind = "reader"
+    unanswered: ClassVar[Mapping[str, Any]] = {
+        "start": None,
+        "end": None,
+        "text": None,
+        "score": None,
+    }
+    noun = "question"
+    chunk_size = 512
+    ranks = True
+    row_type = Answer
+    form = RequestForm(
+        "Questions",
+        QuestionItem,
+        {"question": "李华去了哪里?", "context": "李华昨天去了杭州。"},
+        ("", ""),
+    )
+
+    _model: TextReader
 
     def __init__(self, reader: TextReader) -> None:
-        self._reader = reader
-        self.metadata, self.predicts_no_answer = reader.metadata, reader.threshold is not None
+        super().__init__(reader)
+        self.predicts_no_answer = reader.threshold is not None
 
-    @classmethod
-    def load(cls, folder: Path, **how: Unpack[RuntimeSettings]) -> Reader:
-        """Open a model folder; see ``zh_albert.load`` for what runs it.
+    def answers(
+        self,
+        contents: Sequence[tuple[str, str]],
+        encoded: Sequence[EncodedQuestion],
+        *,
+        top_k: int | None = None,
+    ) -> list[Any]:
+        """See ``Predictor``; with ``top_k`` lists of so many answers."""
+        wanted = 1 if top_k is None else as_count(top_k, "top_k")
+        readings = self._model.read(encoded, keep=wanted)
+        ranked = [
+            as_answers(context, reading.answers(self._model.threshold)[:wanted])
+            for (_, context), reading in zip(contents, readings, strict=True)
+        ]
+        return [answers[0] for answers in ranked] if top_k is None else ranked
 
-        Raises:
-            CheckpointError: If it is none, or a model for something else.
-            MissingExtraError: If it reads traditional characters and OpenCC is not installed.
-        """
-        return cls(with_runtimes(TextReader.load(folder), folder, **how))
+    def row(self, answer: Answer | list[Answer]) -> dict[str, Any]:
+        """See ``Predictor``; of several answers the best and all of them."""
+        if isinstance(answer, Answer):
+            return dataclasses.asdict(answer)
+        ranked = [dataclasses.asdict(one) for one in answer]
+        return {**ranked[0], "answers": ranked}
 
-    @overload
+    def content_of(self, row: dict[str, Any], source: Path | str, line: int) -> tuple[str, str]:
+        """See ``Predictor``."""
+        return question_of(row, source, line)
+
+    @overload  # type: ignore[override]
     def __call__(self, question: str, context: str, *, top_k: None = None) -> Answer: ...
     @overload
     def __call__(self, question: str, context: str, *, top_k: int) -> list[Answer]: ...
@@ -99,7 +142,6 @@ class Reader:
             DataError: If something is not a string, a question is empty (its index is named), the
                 numbers of questions and contexts differ, or ``top_k`` is no number from 1 on.
         """
-        wanted = 1 if top_k is None else as_count(top_k, "top_k")
         alone = isinstance(question, str)
         questions, contexts = as_list(question, "question"), as_list(context, "context")
         if isinstance(context, str):
@@ -111,48 +153,27 @@ class Reader:
                 f"{len(contexts)} contexts"
             )
         pairs = list(zip(questions, contexts, strict=True))
-        ranked = [
-            as_answers(text, spans)
-            for text, spans in zip(contexts, self._reader.predict(pairs, top_k=wanted), strict=True)
-        ]
-        result = [answers[0] for answers in ranked] if top_k is None else ranked
+        result: list[Any] = self._all(pairs, top_k=top_k)
         return result[0] if alone else result
 
     @overload
     def stream(
-        self, pairs: Iterable[tuple[str, str]], *, top_k: None = None
+        self, contents: Iterable[tuple[str, str]], *, top_k: None = None
     ) -> Iterator[Answer | DataError]: ...
     @overload
     def stream(
-        self, pairs: Iterable[tuple[str, str]], *, top_k: int
+        self, contents: Iterable[tuple[str, str]], *, top_k: int
     ) -> Iterator[list[Answer] | DataError]: ...
     def stream(
-        self, pairs: Iterable[tuple[str, str]], *, top_k: int | None = None
+        self, contents: Iterable[tuple[str, str]], *, top_k: int | None = None
     ) -> Iterator[Answer | list[Answer] | DataError]:
-        """Answer any number of questions, each with its context, in constant memory, in order.
-
-        A question that is empty yields its error in its place, so that one bad line does not stop
-        a long file.
+        """Answer any number of questions, each with its context; see ``Predictor.stream``.
 
         Args:
-            pairs: Questions and their contexts.
+            contents: Questions and their contexts.
             top_k: Yield lists of so many answers, best first; there can be fewer.
-
-        Raises:
-            DataError: If an element is not two strings, or ``top_k`` is no number from 1 on.
         """
-        wanted = 1 if top_k is None else as_count(top_k, "top_k")
-        for pool in pools(pairs, _POOL):
-            refuse_non_pairs(pool)
-            can_be_read = [self._reader.has_tokens(question) for question, _ in pool]
-            read = list(itertools.compress(pool, can_be_read))
-            ranked = iter(self._reader.predict(read, top_k=wanted))
-            for (_, context), readable in zip(pool, can_be_read, strict=True):
-                if readable:
-                    answers = as_answers(context, next(ranked))
-                    yield answers[0] if top_k is None else answers
-                else:
-                    yield DataError(f"the question {NO_QUESTION}")
+        return self._stream(contents, top_k=None if top_k is None else as_count(top_k, "top_k"))
 
 
 def as_answers(context: str, spans: Iterable[tuple[AnswerSpan, float]]) -> list[Answer]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.running import network_outputs
-from zh_albert.tasks.windows import WindowConfig, decided_by
+from zh_albert.tasks.batched_inference import network_outputs
+from zh_albert.tasks.window_ownership import decided_by
+from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import (
     Encoding,
     ModelInput,

@@ -1,10 +1,10 @@
-"""What a reader is taught: every window of every text, with the answers that are whole in it."""
+"""Training windows of a reader: every window of every text, with the answers that are in it."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,13 +15,12 @@ from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.questions import EncodedQuestion
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import pad_windows
-from zh_albert.training.batching import ShuffledSource, Size
-from zh_albert.training.loop import Batch
+from zh_albert.tokenization.encoding import SpecialIds
 
 _NOT_HERE = (0, 0)  # the positions of [CLS]
 
 
-class Lesson(NamedTuple):
+class TrainingWindow(NamedTuple):
     """One window with its answers: positions of first and last token, ``[CLS]``'s if none."""
 
     question: EncodedQuestion
@@ -30,8 +29,8 @@ class Lesson(NamedTuple):
 
 
 @dataclass
-class Losses:
-    """Training questions that cannot be taught: counts.
+class SkippedQuestions:
+    """Counts of the training questions that cannot be learned.
 
     Attributes:
         questions: All of them.
@@ -53,19 +52,19 @@ class Losses:
         return f"of {self.questions:,} training questions {'; '.join(found)}" if found else ""
 
 
-def make_lessons(
+def training_windows(
     reader: TextReader, examples: Sequence[ReadingExample]
-) -> tuple[list[Lesson], Losses]:
+) -> tuple[list[TrainingWindow], SkippedQuestions]:
     """Return all windows of all examples, and what was left out."""
-    losses, lessons = Losses(questions=len(examples)), []
+    skipped, windows = SkippedQuestions(questions=len(examples)), []
     questions = reader.encode([(example.question, example.context) for example in examples])
     for example, question in zip(examples, questions, strict=True):
         found = {question.context.tokens_at(*span) for span in example.answers}
         readable = [tokens for tokens in found if tokens]
         answers = [tokens for tokens in readable if len(tokens) <= reader.window.stride]
         if example.references and not answers:
-            losses.too_long += bool(readable)
-            losses.unread += not readable
+            skipped.too_long += bool(readable)
+            skipped.unread += not readable
             continue
         for number, part in enumerate(question.parts):
             shift = question.text_starts_at - part.start
@@ -74,65 +73,47 @@ def make_lessons(
                 for tokens in answers
                 if tokens.start >= part.start and tokens.stop <= part.stop
             ]
-            lessons.append(Lesson(question, number, sorted(inside) or [_NOT_HERE]))
-    return lessons, losses
+            windows.append(TrainingWindow(question, number, sorted(inside) or [_NOT_HERE]))
+    return windows, skipped
 
 
-def with_fewer_empty(lessons: Sequence[Lesson], share: float, seed: int) -> list[Lesson]:
-    """Return the lessons that hold an answer, and that share of the others, drawn at random.
+def with_fewer_empty(
+    windows: Sequence[TrainingWindow], share: float, seed: int
+) -> list[TrainingWindow]:
+    """Return the windows that hold an answer, and that share of the others, drawn at random.
 
     Most windows of long texts are empty and teach little. With fewer of them, all windows' odds
     rise by about the same: the order of answers stays.
     """
     draw = random.Random(seed)
-    return [lesson for lesson in lessons if lesson.answers != [_NOT_HERE] or draw.random() < share]
+    return [one for one in windows if one.answers != [_NOT_HERE] or draw.random() < share]
 
 
-def lesson_source(
-    reader: TextReader,
-    lessons: Sequence[Lesson],
-    *,
-    batch_tokens: int,
-    seed: int,
-    soft_targets: Callable[[list[int]], Tensor] | None = None,
-) -> ShuffledSource:
-    """Return batches of windows for ``finetune.reading_loss``.
+def window_inputs(windows: Sequence[TrainingWindow], special: SpecialIds) -> dict[str, Tensor]:
+    """Pad some windows into one batch.
 
-    Args:
-        reader: Its special tokens are used.
-        lessons: To learn from.
-        batch_tokens: Padded tokens of a batch.
-        seed: Decides the order.
-        soft_targets: Numbers of lessons → a teacher's logits. Shape: (windows, length, 2).
+    Returns:
+        ``INPUT_NAMES``; ``places``: True for ``[CLS]`` and the text. Shape: (windows, length).
+        ``answers``: positions of first and last token, -1 where a window has fewer. Shape:
+        (windows, answers, 2).
     """
-    special = reader.tokenizer.special
-
-    def load(item: list[int], _: random.Random) -> Batch:
-        chosen = [lessons[index] for index in item]
-        windows = [lesson.question.window(lesson.window, special) for lesson in chosen]
-        inputs = pad_windows(windows, special.pad)
-        places = torch.zeros(inputs["mask"].shape, dtype=torch.bool)
-        for row, window in zip(places, windows, strict=True):
-            row[0] = True
-            row[window.second.start : window.second.stop] = True
-        tokens = sum(map(len, windows))
-        answers = _padded([lesson.answers for lesson in chosen])
-        inputs |= {"places": places, "answers": answers}
-        inputs |= {"soft_targets": soft_targets(item)} if soft_targets else {}
-        return Batch(inputs, weight=float(len(chosen)), tokens=tokens)
-
-    sizes = [Size(rows=1, length=lesson.question.length(lesson.window)) for lesson in lessons]
-    return ShuffledSource(sizes, load, batch_tokens=batch_tokens, seed=seed)
+    rows = [one.question.window(one.window, special) for one in windows]
+    inputs = pad_windows(rows, special.pad)
+    places = torch.zeros(inputs["mask"].shape, dtype=torch.bool)
+    for place, row in zip(places, rows, strict=True):
+        place[0] = True
+        place[row.second.start : row.second.stop] = True
+    return inputs | {"places": places, "answers": _padded([one.answers for one in windows])}
 
 
-def chance_loss(lessons: Sequence[Lesson]) -> float:
+def chance_loss(windows: Sequence[TrainingWindow]) -> float:
     """Return the loss of knowing how often there is an answer, and nothing of where it is."""
-    here = [lesson for lesson in lessons if lesson.answers != [_NOT_HERE]]
-    share = len(here) / len(lessons)
+    here = [one for one in windows if one.answers != [_NOT_HERE]]
+    share = len(here) / len(windows)
     parts = [p for p in (share, 1 - share) if p]
     unsure = -sum(p * math.log(p) for p in parts)
-    lengths = [len(lesson.question.parts[lesson.window]) for lesson in here]
-    return 2 * (unsure + sum(map(math.log, lengths)) / len(lessons))
+    lengths = [len(one.question.parts[one.window]) for one in here]
+    return 2 * (unsure + sum(map(math.log, lengths)) / len(windows))
 
 
 def _padded(answers: Sequence[list[tuple[int, int]]]) -> Tensor:

@@ -16,7 +16,6 @@ from apps.tabs.batch.panels import job_panel, table_panel
 from apps.tabs.batch.strings import CHINESE, ENGLISH
 from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader, check_is_only_text
 from zh_albert.errors import DataError
-from zh_albert.inference import rows
 from zh_albert.tasks.classification.predictor import Classification, Classifier, Estimate, Regressor
 from zh_albert.tasks.ner.predictor import Entity, Tagger
 from zh_albert.tasks.reading.predictor import Answer, Reader
@@ -88,16 +87,6 @@ class Locator(Reader):
             else:
                 at = context.find(question[0])
                 yield Answer(at, at + 1, question[0], 0.5) if at >= 0 else Answer(0, 0, "", 0.5)
-
-
-@pytest.fixture(autouse=True)
-def _known_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the models of this file answer as those they stand for."""
-    monkeypatch.setitem(rows._UNANSWERED, Grader, rows._UNANSWERED[Classifier])
-    monkeypatch.setitem(rows._UNANSWERED, Finder, rows._UNANSWERED[Tagger])
-    monkeypatch.setitem(rows._UNANSWERED, Matcher, rows._UNANSWERED[Regressor])
-    monkeypatch.setitem(rows._UNANSWERED, Locator, rows._UNANSWERED[Reader])
-    monkeypatch.setitem(rows._UNANSWERED, Watching, rows._UNANSWERED[Classifier])
 
 
 def job_for(

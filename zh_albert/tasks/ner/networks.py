@@ -1,18 +1,21 @@
-"""Networks that mark entities: scores for tokens, for their borders, or for pairs of tokens."""
+"""The networks that mark entities: scores for tokens, for their borders, or for pairs of tokens."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError, nearest
-from zh_albert.model.bioes import legal_moves, num_tags
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.crf import Transitions
 from zh_albert.model.dropout import Dropout
-from zh_albert.model.encoder import AlbertEncoder, init_weights
+from zh_albert.model.encoder import init_weights
+from zh_albert.model.token_tagger import TokenTagger, encoder_without_pooler
+from zh_albert.runtimes.onnx_graph import Graph, numbers_of
+from zh_albert.runtimes.onnx_network import INPUTS, encoded, token_logits
+from zh_albert.tasks.ner.tags import legal_moves
 
 Head = Literal["softmax", "crf", "span", "global_pointer"]
 HEADS: tuple[Head, ...] = ("softmax", "crf", "span", "global_pointer")
@@ -20,36 +23,23 @@ HEADS: tuple[Head, ...] = ("softmax", "crf", "span", "global_pointer")
 _RARE = -4.0  # log-odds of 1.8 %: at the start an entity is about as rare as in texts
 
 
-class TokenTagger(nn.Module):
-    """Score BIOES tags for each token; with ``transitions`` also the moves between them.
+def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
+    """Return the network of a head.
 
-    Without transitions ``transformers.AlbertForTokenClassification`` computes the same.
-
-    Args:
-        config: Sizes of the encoder.
-        num_types: Types of entities.
-        transitions: Learn how tags follow each other (a conditional random field).
+    Raises:
+        ConfigError: If there is no such head, or no type.
     """
-
-    def __init__(self, config: AlbertConfig, num_types: int, *, transitions: bool) -> None:
-        super().__init__()
-        self.encoder = _encoder_without_pooler(config)
-        self.dropout = Dropout(config.classifier_dropout_prob)
-        self.classifier = nn.Linear(config.hidden_size, num_tags(num_types))
-        init_weights(self.classifier, config.initializer_range)
-        self.transitions = Transitions(legal_moves(num_types)) if transitions else None
-
-    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
-        """Return emissions. Shape: (batch, length, tags).
-
-        Args:
-            token_ids: Vocabulary ids. Shape: (batch, length).
-            type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
-            mask: True where a token may be attended to. Shape: (batch, length).
-        """
-        hidden = self.encoder(token_ids, type_ids, mask).hidden
-        emissions: Tensor = self.classifier(self.dropout(hidden))
-        return emissions
+    if num_types < 1:
+        raise ConfigError(f"num_types must be at least 1, got {num_types}")
+    match head:
+        case "softmax" | "crf":
+            return TokenTagger(config, legal_moves(num_types), transitions=head == "crf")
+        case "span":
+            return SpanTagger(config, num_types)
+        case "global_pointer":
+            return GlobalPointerTagger(config, num_types)
+        case _:
+            raise ConfigError(f"unknown head {head!r}; {nearest(str(head), HEADS)}")
 
 
 class SpanTagger(nn.Module):
@@ -57,7 +47,7 @@ class SpanTagger(nn.Module):
 
     def __init__(self, config: AlbertConfig, num_types: int) -> None:
         super().__init__()
-        self.encoder = _encoder_without_pooler(config)
+        self.encoder = encoder_without_pooler(config)
         self.dropout = Dropout(config.classifier_dropout_prob)
         self.classifier = nn.Linear(config.hidden_size, 2 * num_types)
         init_weights(self.classifier, config.initializer_range)
@@ -84,7 +74,7 @@ class GlobalPointerTagger(nn.Module):
 
     def __init__(self, config: AlbertConfig, num_types: int, *, width: int = 64) -> None:
         super().__init__()
-        self.encoder = _encoder_without_pooler(config)
+        self.encoder = encoder_without_pooler(config)
         self.dropout = Dropout(config.classifier_dropout_prob)
         self.borders = nn.Linear(config.hidden_size, 2 * width)
         self.types = nn.Linear(2 * width, 2 * num_types)
@@ -129,27 +119,48 @@ def rotated(vectors: Tensor) -> Tensor:
     return torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
 
 
-def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
-    """Return the network of a head.
-
-    Raises:
-        ConfigError: If there is no such head, or no type.
-    """
-    if num_types < 1:
-        raise ConfigError(f"num_types must be at least 1, got {num_types}")
-    match head:
-        case "softmax" | "crf":
-            return TokenTagger(config, num_types, transitions=head == "crf")
-        case "span":
-            return SpanTagger(config, num_types)
-        case "global_pointer":
-            return GlobalPointerTagger(config, num_types)
+def entity_scores(network: nn.Module, graph: Graph) -> str:
+    """Add one of these networks to an ONNX graph; return its output."""
+    match network:
+        case TokenTagger():
+            return token_logits(network, graph)
+        case SpanTagger():
+            logits = graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
+            return graph.node("Reshape", logits, graph.constant([0, 0, -1, 2]))
+        case GlobalPointerTagger():
+            return _pair_scores(network, graph)
         case _:
-            raise ConfigError(f"unknown head {head!r}; {nearest(str(head), HEADS)}")
+            raise TypeError(f"not a network of entities: {type(network).__name__}")
 
 
-def _encoder_without_pooler(config: AlbertConfig) -> AlbertEncoder:
-    """An encoder whose pooler rests: it is kept for other tasks, but no tag depends on it."""
-    encoder = AlbertEncoder(config)
-    encoder.pooler.requires_grad_(False)
-    return encoder
+def _pair_scores(network: GlobalPointerTagger, graph: Graph) -> str:
+    borders = graph.linear(encoded(network.encoder, graph), network.borders, int8=False)
+    width = network.borders.out_features // 2
+    first, last = (
+        _rotated(half, width, network.encoder.config, graph) for half in graph.split(borders, 2)
+    )
+    last = graph.node("Transpose", last, perm=[0, 2, 1])
+    scale = graph.constant(width**-0.5, dtype=np.float32)
+    pairs = graph.node("Mul", graph.node("MatMul", first, last), scale)
+    types = graph.linear(borders, network.types, factor=0.5, int8=False)
+    starts, ends = graph.split(graph.node("Transpose", types, perm=[0, 2, 1]), 2, axis=1)
+    pairs = graph.node("Unsqueeze", pairs, graph.constant([1]))
+    starts = graph.node("Unsqueeze", starts, graph.constant([3]))
+    ends = graph.node("Unsqueeze", ends, graph.constant([2]))
+    return graph.node("Add", graph.node("Add", pairs, starts), ends)
+
+
+def _rotated(vectors: str, width: int, config: AlbertConfig, graph: Graph) -> str:
+    """Turn pairs of numbers as ``rotated`` does, by what that makes of (1, 0)."""
+    units = torch.tensor([1.0, 0.0]).repeat(config.max_position_embeddings, width // 2)
+    table = graph.store(f"rotation.{width}", numbers_of(rotated(units[None])[0]))
+    length = graph.node("Shape", INPUTS[0], start=1, end=2)
+    zero = graph.constant([0])
+    turns = graph.node("Slice", table, zero, length, zero)
+    cos, sin = graph.split(graph.node("Reshape", turns, graph.constant([0, -1, 2])), 2)
+    pairs = graph.node("Reshape", vectors, graph.constant([0, 0, -1, 2]))
+    even, odd = graph.split(pairs, 2)
+    along = graph.node("Sub", graph.node("Mul", even, cos), graph.node("Mul", odd, sin))
+    across = graph.node("Add", graph.node("Mul", odd, cos), graph.node("Mul", even, sin))
+    turned = graph.node("Concat", along, across, axis=-1)
+    return graph.node("Reshape", turned, graph.constant([0, 0, width]))

@@ -1,12 +1,17 @@
-"""Networks that find the answer to a question in a text."""
+"""The network that finds the answer to a question in a text."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from torch import Tensor, nn
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.dropout import Dropout
-from zh_albert.model.encoder import AlbertEncoder, init_weights
+from zh_albert.model.encoder import init_weights
+from zh_albert.model.token_tagger import encoder_without_pooler
+from zh_albert.runtimes.onnx_graph import Graph
+from zh_albert.runtimes.onnx_network import encoded
 
 
 class SpanReader(nn.Module):
@@ -19,10 +24,11 @@ class SpanReader(nn.Module):
         config: Sizes of the encoder.
     """
 
+    architecture: ClassVar[str] = "AlbertForQuestionAnswering"
+
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
-        self.encoder = AlbertEncoder(config)
-        self.encoder.pooler.requires_grad_(False)  # kept for other tasks; no answer needs it
+        self.encoder = encoder_without_pooler(config)
         self.dropout = Dropout(config.classifier_dropout_prob)
         self.answer = nn.Linear(config.hidden_size, 2)
         init_weights(self.answer, config.initializer_range)
@@ -38,3 +44,8 @@ class SpanReader(nn.Module):
         hidden = self.encoder(token_ids, type_ids, mask).hidden
         logits: Tensor = self.answer(self.dropout(hidden))
         return logits
+
+
+def border_logits(network: SpanReader, graph: Graph) -> str:
+    """Add the network to an ONNX graph; return its logits. Shape: (batch, length, 2)."""
+    return graph.linear(encoded(network.encoder, graph), network.answer, int8=False)

@@ -1,44 +1,44 @@
-"""The start of emissions: fitted to tokens as the untouched encoder sees them."""
+"""Linear-probe initialization of a tagger: its last layer fitted to the untouched encoder."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from zh_albert.hardware import is_bf16_faster
-from zh_albert.model.taggers import TokenTagger
-from zh_albert.tasks.ner.merging import merged
+from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.tasks.tagging.merging import merged
 from zh_albert.tokenization.encoding import INPUT_NAMES
-from zh_albert.training.batching import ShuffledSource
 from zh_albert.training.linear_probe import fit_linear
 
 _TOKENS = 20_000  # are read; more cost time and hardly make a better start
 _PENALTY = 0.01
 
 
-def probe_emissions(network: TokenTagger, source: ShuffledSource) -> None:
+def probe_emissions(network: TokenTagger, batches: Iterator[dict[str, Tensor]]) -> None:
     """Fit the last layer to the tags of tokens, each tag for itself; see ``fit_linear``.
 
     Args:
         network: With a trained encoder, which stays as it is.
-        source: Its batches hold ``tags``; the first epoch's first ones are read.
+        batches: Inputs with ``tags``; the first ones are read.
     """
     vectors: list[Tensor] = []
     tags: list[Tensor] = []
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=is_bf16_faster()):
-        for item in source.plan(0):
-            inputs = source.load(item).inputs
+        for inputs in batches:
             hidden = network.encoder(*(inputs[name] for name in INPUT_NAMES)).hidden
             joined, mask = merged(hidden, inputs)
             vectors.append(joined[mask])
             tags.append(inputs["tags"][mask])
             if sum(map(len, tags)) >= _TOKENS:
                 break
-    wanted = torch.cat(tags)
+    targets = torch.cat(tags)
     fit_linear(
         network.classifier,
         torch.cat(vectors),
-        lambda emissions: F.cross_entropy(emissions, wanted),
+        lambda emissions: F.cross_entropy(emissions, targets),
         penalty=_PENALTY,
     )

@@ -1,0 +1,276 @@
+"""Short trainings: what each task learns in twenty updates, weights and scores."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import struct
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.golden.comparison.checkout import (
+    COMMAND_LINE,
+    CORPUS_TOOLS,
+    Checkout,
+    Comparison,
+    ComparisonError,
+    Result,
+)
+
+UPDATES = 20
+_TRIES = 4  # to kill a run before it ends
+
+# Nothing is left to what the clock says is fastest here.
+COMMON = {
+    "train.max_updates": UPDATES,
+    "train.epochs": 20,
+    "train.evaluate_every": 10,
+    "train.batch_tokens": 256,
+    "train.peak_lr": 1e-3,
+    "train.precision": "fp32",
+    "window.max_length": 48,
+    "window.stride": 12,
+}
+SMALL = {
+    "embedding_size": 32,
+    "hidden_size": 96,
+    "intermediate_size": 192,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+}
+PRETRAINED, ENCODER = "pretrained", "encoder"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A fine-tuning.
+
+    Attributes:
+        name: Also of the model's folder.
+        task: See ``zh-albert finetune --task``.
+        data: The name of its files.
+        init: What it starts from.
+        settings: Beside ``COMMON``, by the names of the older checkout.
+        unlabelled: Whether texts without labels are given, too.
+        killed: Whether it is killed on the way, and goes on.
+        quick: Whether it belongs to the quick comparison.
+    """
+
+    name: str
+    task: str
+    data: str
+    init: str = PRETRAINED
+    settings: Mapping[str, object] = field(default_factory=dict)
+    unlabelled: bool = False
+    killed: bool = False
+    quick: bool = False
+
+
+def _taught(model: str, **further: object) -> dict[str, object]:
+    settings = {"teacher.model": model, "train.peak_lr": 2e-4, "model.layers": 3}
+    return {**settings, **{name.replace("_", ".", 1): value for name, value in further.items()}}
+
+
+RUNS = (
+    Run("classes", "classification", "reviews"),
+    Run("classes-killed", "classification", "reviews", killed=True, quick=True),
+    Run(
+        "classes-taught",
+        "classification",
+        "reviews",
+        ENCODER,
+        _taught("sentiment", teacher_states=1),
+        unlabelled=True,
+        quick=True,
+    ),
+    Run("labels", "classification", "labels", settings={"model.pooling": "first"}),
+    Run(
+        "values",
+        "classification",
+        "values",
+        settings={"model.head": "regression", "train.optimizer": "lamb", "train.accumulation": 2},
+    ),
+    Run("pairs", "pair", "pairs"),
+    Run("pairs-taught", "pair", "pairs", ENCODER, _taught("nli", teacher_weight=0.5), True),
+    Run(
+        "pairs-symmetric",
+        "pair",
+        "alike",
+        settings={"model.head": "regression", "model.symmetric": "true"},
+    ),
+    Run("choice", "choice", "choices", settings={"train.batch_tokens": 512}, quick=True),
+    Run(
+        "choice-taught",
+        "choice",
+        "choices",
+        settings={"teacher.model": "choice-exported", "teacher.states": 0.5},
+    ),
+    Run("vectors", "embedding", "alike", settings={"train.batch_tokens": 1024}, quick=True),
+    Run("tags", "ner", "entities", quick=True),
+    Run(
+        "tags-taught", "ner", "entities", ENCODER, _taught("ner", teacher_states=1), unlabelled=True
+    ),
+    Run("tags-softmax", "ner", "entities", settings={"model.head": "softmax"}),
+    Run("tags-span", "ner", "entities", settings={"model.head": "span"}),
+    Run("tags-global", "ner", "entities", settings={"model.head": "global_pointer"}),
+    Run("reading", "reading", "questions"),
+    Run("reading-taught", "reading", "questions", ENCODER, _taught("reader", teacher_states=1)),
+)
+ASKED = {
+    "labels": "texts",
+    "values": "texts",
+    "pairs-symmetric": "pairs",
+    "choice": "choices",
+    "vectors": "texts",
+    "tags": "texts",
+    "tags-softmax": "texts",
+    "tags-span": "texts",
+    "tags-global": "texts",
+    "reading": "questions",
+}
+"""Which of the models are asked afterwards, and what: heads that no bundled model has."""
+
+
+def trainings(checkout: Checkout, teacher: Path, *, quick: bool) -> Iterator[Comparison]:
+    """Make shards, pretrain, distil and fine-tune.
+
+    Args:
+        checkout: Whose; its folder holds what ``write_data`` wrote.
+        teacher: An encoder's folder to distil.
+        quick: Only some of it.
+    """
+    build = (*CORPUS_TOOLS, "build", "--corpus", "corpus.jsonl", "--out", "shards")
+    checkout.run([*build, "--workers", "1"])
+    shards = checkout.folder / "shards"
+    files = sorted(
+        path for path in shards.rglob("*") if path.is_file() and ".job" not in path.parts
+    )
+    yield Comparison(
+        "shards", [Result(str(p.relative_to(shards)), _sha256(p.read_bytes())) for p in files]
+    )
+    yield _encoder(checkout, "pretrain", PRETRAINED, 'precision = "bf16"')
+    if not quick:
+        yield _encoder(checkout, "pretrain", "pretrained-killed", 'precision = "bf16"', killed=True)
+        shutil.copytree(teacher, checkout.folder / "teacher")
+        further = 'precision = "fp32"', 'teacher = "teacher"'
+        yield _encoder(checkout, "distil", "distilled", *further)
+    for run in RUNS:
+        if run.quick or not quick:
+            yield _finetuned(checkout, run)
+            if run.name == "choice" and not quick:  # its export is run by one engine everywhere
+                export = ("export", "choice", "choice-exported", "--format", "onnx")
+                checkout.run([*COMMAND_LINE, *export])
+
+
+def _encoder(
+    checkout: Checkout,
+    command: str,
+    out: str,
+    precision: str,
+    top: str = "",
+    *,
+    killed: bool = False,
+) -> Comparison:
+    """Pretrain or distil a small encoder on the shards."""
+    encoder = "\n".join(f"{name} = {value}" for name, value in SMALL.items())
+    (checkout.folder / f"{out}.toml").write_text(
+        f'out = "{out}"\n{top}\n[data]\ntrain = "shards"\nheldout = "shards"\n'
+        f"[encoder]\n{encoder}\n[instances]\nlength = 48\n[train]\n{precision}\nepochs = 20\n"
+        f"max_updates = {UPDATES}\nbatch_tokens = 512\npeak_lr = 1e-3\nevaluate_every = 5\n"
+        f"save_every_s = {0 if killed else 60}\n"
+    )
+    printed = _trained(checkout, [command, f"{out}.toml"], out, killed=killed)
+    return Comparison(f"training {out}", trained_results(checkout.folder / out, printed))
+
+
+def _finetuned(checkout: Checkout, run: Run) -> Comparison:
+    arguments = ["finetune", "--task", run.task, "--init", run.init, "--out", run.name]
+    arguments += ["--train", f"{run.data}.jsonl", "--dev", f"{run.data}-dev.jsonl"]
+    arguments += ["--unlabelled", f"{run.data}-unlabelled.jsonl"] if run.unlabelled else []
+    settings = {**COMMON, **run.settings}
+    if run.killed:
+        settings |= {"train.save_every_s": 0, "train.evaluate_every": 5}
+    for name, value in settings.items():
+        arguments += ["--set", f"{name}={value}"]
+    printed = _trained(checkout, arguments, run.name, killed=run.killed)
+    return Comparison(f"training {run.name}", trained_results(checkout.folder / run.name, printed))
+
+
+def _trained(checkout: Checkout, arguments: list[str], out: str, *, killed: bool) -> bytes:
+    """Run a job, if wanted with a kill after its first evaluation; return what it prints."""
+    command = [*COMMAND_LINE, *arguments, "--json"]
+    if not killed:
+        return checkout.run(command)
+    straight = checkout.folder / f"{out}-straight"
+    checkout.run(command)
+    (checkout.folder / out).rename(straight)
+    for _ in range(_TRIES):
+        process = checkout.start(command)
+        metrics = checkout.folder / out / "training" / "metrics.jsonl"
+        while process.poll() is None:
+            if metrics.exists() and '"evaluation"' in metrics.read_text(encoding="utf-8"):
+                process.kill()
+            time.sleep(0.005)
+        _, errors = process.communicate()
+        if process.returncode > 0:
+            raise ComparisonError(f"{checkout.root}: {out}: {errors.decode()[-2000:]}")
+        if process.returncode < 0:
+            break
+        shutil.rmtree(checkout.folder / out)  # it was done before the kill came
+    else:
+        raise ComparisonError(f"{checkout.root}: {out}: ended before it could be killed")
+    printed = checkout.run([*command, "--resume"])
+    whole, resumed = (tensor_results(folder) for folder in (straight, checkout.folder / out))
+    if whole != resumed:
+        raise ComparisonError(f"{checkout.root}: {out}: killed and resumed is not never stopped")
+    return printed
+
+
+def trained_results(folder: Path, printed: bytes) -> list[Result]:
+    """Return what a job has made: all but its card, its settings, and what the clock says."""
+    results = tensor_results(folder)
+    if (ngrams := folder / "ngrams.npz").exists():
+        with zipfile.ZipFile(ngrams) as file:
+            results += [
+                Result(f"ngrams {n}", _sha256(file.read(n))) for n in sorted(file.namelist())
+            ]
+    for path in sorted((folder / "training").glob("teacher-*.npy")):
+        results.append(Result("the teacher's answers", _sha256(path.read_bytes())))
+    results += _values("config.json", json.loads((folder / "config.json").read_bytes()))
+    results += _values("printed", json.loads(printed))
+    lines = (folder / "training" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    events = [event for event in map(json.loads, lines) if event["event"] == "evaluation"]
+    for event in events:
+        results += _values(f"evaluation at {event['update']}", event)
+    return results
+
+
+def tensor_results(folder: Path) -> list[Result]:
+    """Return the digest of each tensor of a model's folder; see the format of safetensors."""
+    content = (folder / "model.safetensors").read_bytes()
+    (size,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + size])
+    results = []
+    for name, tensor in sorted(header.items()):
+        if name != "__metadata__":
+            start, end = (8 + size + offset for offset in tensor["data_offsets"])
+            told = f"{tensor['dtype']} {tensor['shape']} {_sha256(content[start:end])}"
+            results.append(Result(f"model.safetensors {name}", told))
+    return results
+
+
+def _values(name: str, value: Any) -> list[Result]:
+    """Return the leaves of an object, but for those that hold seconds."""
+    if isinstance(value, dict):
+        parts = ((key, part) for key, part in value.items() if "seconds" not in key)
+        return [one for key, part in parts for one in _values(f"{name}.{key}", part)]
+    return [Result(name, json.dumps(value, ensure_ascii=False))]
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,122 @@
+"""Networks over any number of inputs: batches of windows of like length, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from zh_albert.model.config import AlbertConfig
+from zh_albert.prefetch import map_prefetched
+from zh_albert.runtimes.selection import Runtimes
+from zh_albert.tasks.windows import EncodedText
+from zh_albert.tokenization.encoding import ModelInput, pad
+from zh_albert.training.batching import Size, sorted_batches
+
+
+def network_outputs(
+    lengths: Sequence[int],
+    input_of: Callable[[int], ModelInput],
+    runtimes: Runtimes,
+    config: AlbertConfig,
+    *,
+    batch_tokens: int | None = None,
+) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """Run a network over many inputs; no more than a few batches are in memory.
+
+    Args:
+        lengths: Tokens of each input.
+        input_of: Makes an input, by its number.
+        runtimes: Run the network; the one that fits the work is taken.
+        config: The encoder's.
+        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
+
+    Yields:
+        The numbers of a batch's inputs, and the outputs of these. Every number comes once.
+    """
+    runtime, advance = runtimes.of(sum(lengths)), runtimes.watch(sum(lengths))
+    step, limit = runtime.multiple_of, config.max_position_embeddings
+
+    def run(chosen: list[int]) -> tuple[list[int], NDArray[np.float32]]:
+        inputs = [input_of(number) for number in chosen]
+        batch = pad(inputs, config.pad_token_id, multiple_of=step, at_most=limit)
+        return chosen, runtime(batch)
+
+    sizes = [Size(rows=1, length=min(-(-length // step) * step, limit)) for length in lengths]
+    batches = sorted_batches(sizes, batch_tokens or runtime.batch_tokens)
+    workers = min(runtime.workers, len(batches))
+    done = map_prefetched(run, batches, threads=workers) if workers > 1 else map(run, batches)
+    for chosen, outputs in done:
+        yield chosen, outputs
+        advance(sum(lengths[number] for number in chosen))
+
+
+def window_outputs(
+    texts: Sequence[EncodedText],
+    runtimes: Runtimes,
+    config: AlbertConfig,
+    *,
+    batch_tokens: int | None = None,
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
+    """Run a network over windows of like length, whichever texts they are of.
+
+    So the memory a forward pass takes depends on ``batch_tokens``, not on the longest text.
+
+    Args:
+        texts: Any number of windows each.
+        runtimes: See ``network_outputs``.
+        config: The encoder's.
+        batch_tokens: See ``network_outputs``.
+
+    Yields:
+        The text and the window of each row, and the outputs of these rows.
+    """
+    places = [(t, w) for t, text in enumerate(texts) for w in range(len(text.windows))]
+    inputs = [texts[t].windows[w] for t, w in places]
+    outputs = network_outputs(
+        [len(window) for window in inputs],
+        inputs.__getitem__,
+        runtimes,
+        config,
+        batch_tokens=batch_tokens,
+    )
+    for chosen, rows in outputs:
+        yield [places[number] for number in chosen], rows
+
+
+def predicted_outputs(
+    runtimes: Runtimes,
+    texts: Sequence[EncodedText],
+    *,
+    width: int,
+    config: AlbertConfig,
+    batch_tokens: int | None = None,
+    odds: bool = False,
+) -> Tensor:
+    """Return the merged outputs of any number of texts, without gradients.
+
+    Memory depends on ``batch_tokens``, not on the longest text.
+
+    Args:
+        runtimes: Run the network; see ``merged_outputs``.
+        texts: Of any length each.
+        width: Numbers in an output.
+        config: The encoder's.
+        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
+        odds: See ``merged_outputs``.
+
+    Returns:
+        In the order of the texts, on the CPU. Shape: (texts, width).
+    """
+    merged = torch.zeros(len(texts), width, dtype=torch.float64 if odds else torch.float32)
+    totals = [text.tokens for text in texts]
+    for places, rows in window_outputs(texts, runtimes, config, batch_tokens=batch_tokens):
+        share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
+        outputs = torch.from_numpy(rows)
+        counted = outputs.double().exp() if odds else outputs.float()
+        weighted = counted * torch.tensor(share)[:, None]
+        merged.index_add_(0, torch.tensor([text for text, _ in places]), weighted)
+    return merged.log().float() if odds else merged

@@ -1,0 +1,75 @@
+"""Settings that the fine-tuning jobs of all tasks share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from zh_albert.checkpoints.pretrained_encoder import with_layers
+from zh_albert.checkpoints.store import load_config
+from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.distillation.soft_targets import TeacherConfig
+from zh_albert.errors import ConfigError, nearest
+from zh_albert.model.config import PRESETS, AlbertConfig
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
+from zh_albert.training.config import TrainConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """The network around (or in place of) a trained encoder."""
+
+    preset: str = "tiny"  # size of the encoder where no trained one is given
+    dropout: float | None = None  # in the encoder; None keeps what its config says
+    layers: int | None = None  # evenly chosen layers of the encoder that are kept; None: all
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise ConfigError(f"unknown preset {self.preset!r}; {nearest(self.preset, PRESETS)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardConfig:
+    """The model card's words about the data, which the files alone cannot tell."""
+
+    trained_on: str = ""
+    licence: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobConfig:
+    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+
+    model: NetworkConfig = field(default_factory=NetworkConfig)
+    window: WindowConfig = field(default_factory=WindowConfig)
+    # Small batches: a few thousand texts make a few hundred updates.
+    train: TrainConfig = field(
+        default_factory=lambda: TrainConfig(epochs="auto", peak_lr=2e-4, batch_tokens=1024)
+    )
+    card: CardConfig = field(default_factory=CardConfig)
+    tensorboard: bool = False  # also write training/tensorboard (extra "track")
+    teacher: TeacherConfig | None = None
+
+
+def starting_point(network: NetworkConfig, init: Path | None) -> tuple[AlbertConfig, Tokenizer]:
+    """Return the sizes and the tokenizer of a model that starts from ``init``.
+
+    Args:
+        network: Its settings.
+        init: A folder with an encoder to start from; its tokenizer comes with it. None: random
+            weights of ``network.preset`` over this project's vocabulary.
+    """
+    tokenizer: Tokenizer
+    if init is None:
+        tokenizer = default_tokenizer()
+        sizes = replace(PRESETS[network.preset], vocab_size=tokenizer.vocab_size)
+    else:
+        sizes, _ = load_config(init)
+        tokenizer = matching_tokenizer(init, sizes)
+    if network.layers is not None:
+        sizes = with_layers(sizes, network.layers)
+    if (dropout := network.dropout) is not None:
+        sizes = replace(sizes, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
+    return sizes, tokenizer

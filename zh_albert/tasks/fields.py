@@ -1,0 +1,119 @@
+"""Checks of the fields of a task file's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zh_albert.errors import DataError
+from zh_albert.tasks.texts import has_content
+
+Label = str | tuple[str, ...] | int | float
+"""A class, any number of classes, or a value on a scale."""
+
+
+def kind_of(label: Label) -> str:
+    """Return a word for the kind of a label.
+
+    >>> [kind_of(label) for label in ("好", ("好", "快"), 3.5)]
+    ['string', 'list', 'number']
+    """
+    match label:
+        case str():
+            return "string"
+        case tuple():
+            return "list"
+        case _:
+            return "number"
+
+
+def refuse_no_examples(count: int, path: Path | str) -> None:
+    """Check that a task file holds something.
+
+    Raises:
+        DataError: If it does not.
+    """
+    if not count:
+        raise DataError(f"{path}: no examples: the file is empty")
+
+
+def refuse_missing_fields(
+    row: dict[str, Any], names: Sequence[str], path: Path | str, line: int, *, form: str
+) -> None:
+    """Check that a row of a task file has its fields.
+
+    Raises:
+        DataError: Naming the first one missing, and the form of a row.
+    """
+    for name in names:
+        if name not in row:
+            problem = f'field "{name}" is missing, found {", ".join(map(repr, row)) or "none"}'
+            raise DataError.at(path, line, problem, hint=f"Each line is {form}")
+
+
+def checked_string(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
+    """Return a text field of a row of a task file, which may be empty.
+
+    Raises:
+        DataError: If it is no string.
+    """
+    text = row[name]
+    if not isinstance(text, str):
+        raise DataError.at(path, line, f'"{name}" must be a string, found {text!r:.80}')
+    return text
+
+
+def checked_text(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
+    """Return a text field of a row of a task file.
+
+    Raises:
+        DataError: If it is no string, or holds nothing to read.
+    """
+    text = checked_string(row, name, path, line)
+    if not has_content(text):
+        raise DataError.at(path, line, f'"{name}" is empty', hint="Remove the line")
+    return text
+
+
+def checked_name(name: Any, field: str, path: Path | str, line: int) -> str:
+    """Return the name of a class or type.
+
+    Raises:
+        DataError: If it is no string, empty, or cannot be printed.
+    """
+    if not isinstance(name, str):
+        raise DataError.at(path, line, f'"{field}" must be a string, found {name!r:.80}')
+    if not name.isprintable() or not name:
+        raise DataError.at(path, line, f'"{field}" must be printable, found {name!r:.80}')
+    return name
+
+
+def refuse_not_finite(label: float, path: Path, line: int) -> None:
+    """Check a label that is a number.
+
+    Raises:
+        DataError: If it is infinite, not a number, or larger than what a network computes with.
+    """
+    largest = float(np.finfo(np.float32).max)
+    if not -largest <= label <= largest:
+        raise DataError.at(path, line, f'"label" must be finite, found {label!r:.80}')
+
+
+def checked_label(label: Any, path: Path, line: int) -> Label:
+    """Return a label of a row of a task file: a class, a list of classes, or a number.
+
+    Raises:
+        DataError: If it is none of these, or cannot be printed or computed with.
+    """
+    if isinstance(label, list):
+        return tuple(dict.fromkeys(checked_name(name, "label", path, line) for name in label))
+    if isinstance(label, int | float) and not isinstance(label, bool):
+        refuse_not_finite(label, path, line)
+        return label
+    if not isinstance(label, str):
+        problem = f'"label" must be a string, a list of strings or a number, found {label!r:.80}'
+        raise DataError.at(path, line, problem)
+    return checked_name(label, "label", path, line)

@@ -1,0 +1,186 @@
+"""A task's model as one thing: tokenizer, network, windows and runtimes, kept in a folder."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import torch
+from torch import nn
+
+from zh_albert.checkpoints.files import NGRAMS
+from zh_albert.checkpoints.store import load_config, load_weights, save_model
+from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.errors import CheckpointError, DataError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.runtimes.exported import exported_runtimes
+from zh_albert.runtimes.onnx_graph import Graph
+from zh_albert.runtimes.selection import plain_runtimes
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.tokenizer import Tokenizer
+
+Content = TypeVar("Content")
+Encoded = TypeVar("Encoded")
+
+
+class TaskModel(ABC, Generic[Content, Encoded]):
+    """A model of one task.
+
+    Attributes:
+        config: Sizes of the encoder.
+        tokenizer: Text → token ids.
+        module: The network.
+        window: How long texts are read.
+        metadata: The contents of the model card and of ``zh-albert models``: data, scores.
+        runtimes: What runs the network when it predicts.
+        ngrams: An n-gram model beside the network, where a task has one; None: there is none.
+    """
+
+    names: ClassVar[tuple[str, ...]]
+    """The task's name in ``config.json``; several if the model serves several tasks."""
+    required: ClassVar[frozenset[str]] = frozenset()
+    """Settings without which a folder's ``config.json`` is no model of this task."""
+    plural: ClassVar[str] = "texts"
+    """What errors call the contents."""
+
+    ngrams: Any = None
+
+    def __init__(
+        self,
+        config: AlbertConfig,
+        tokenizer: Tokenizer,
+        module: nn.Module,
+        *,
+        window: WindowConfig,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        window.refuse_longer_than(config)
+        self.config, self.tokenizer, self.window = config, tokenizer, window
+        self.metadata = dict(metadata or {})
+        self.module: Any = module.eval()
+        self.runtimes = plain_runtimes(self.module)
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.names[0]
+
+    @property
+    def no_content(self) -> str:
+        """The problem of a content for which ``encode_or_none`` gives None."""
+        return "is empty (or only spaces and control characters)"
+
+    @classmethod
+    @abstractmethod
+    def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
+        """Make the untrained network that a folder's settings describe."""
+
+    @staticmethod
+    @abstractmethod
+    def outputs(network: Any, graph: Graph) -> str:
+        """Add the network to an ONNX graph; see ``GraphOutputs``."""
+
+    @classmethod
+    @abstractmethod
+    def from_settings(
+        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
+    ) -> Self:
+        """Make an untrained model from what ``settings`` returned; the rest is metadata."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return what ``config.json`` keeps of the model besides its window and metadata."""
+
+    @abstractmethod
+    def encode_or_none(
+        self, contents: Sequence[Content], *, counted_from: int = 0
+    ) -> list[Encoded | None]:
+        """Tokenize and cut into windows; None stands for a content with nothing to read.
+
+        Args:
+            contents: What the model reads.
+            counted_from: Number of the first content, for errors.
+
+        Raises:
+            DataError: If an element has another form.
+        """
+
+    def encode(self, contents: Sequence[Content], *, counted_from: int = 0) -> list[Encoded]:
+        """Tokenize and cut into windows.
+
+        Raises:
+            DataError: If an element has another form or holds nothing to read; its index is named.
+        """
+        encoded = self.encode_or_none(contents, counted_from=counted_from)
+        for index, one in enumerate(encoded, start=counted_from):
+            if one is None:
+                raise DataError(f"{self.plural}[{index}] {self.no_content}; leave it out")
+        return [one for one in encoded if one is not None]
+
+    def ngrams_settings(self) -> dict[str, float]:
+        """Return what ``config.json`` keeps of the n-gram model."""
+        raise NotImplementedError(f"{type(self).__name__} has no n-grams")
+
+    def load_ngrams(self, file: Path, settings: Mapping[str, float]) -> None:  # noqa: ARG002
+        """Read the n-gram model of a folder."""
+        raise CheckpointError(f"{file}: a model for {self.name} has no n-grams; get it again")
+
+    def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
+        """Write the model folder; see ``checkpoints.store.save_model``."""
+        task = {"name": self.name, **self.settings(), **asdict(self.window), **self.metadata}
+        files = {**self.tokenizer.save_files(), "README.md": card.encode()}
+        if self.ngrams is not None:
+            task["ngrams"] = self.ngrams_settings()
+            files[NGRAMS] = self.ngrams.to_bytes(exact=dtype == torch.float32)
+        save_model(
+            folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open a model folder; what was exported into it runs the network, else PyTorch.
+
+        Raises:
+            CheckpointError: If it is none, or a model for another task.
+            MissingExtraError: If a library that the model needs is not installed.
+        """
+        config, settings = load_config(folder)
+        cls.refuse_other(folder, settings)
+        # A folder that transformers wrote names no window: take the encoder's whole length.
+        longest = config.max_position_embeddings
+        window = WindowConfig(
+            max_length=settings.pop("max_length", longest),
+            stride=settings.pop("stride", longest // 4),
+        )
+        ngrams = settings.pop("ngrams", None)
+        tokenizer = matching_tokenizer(folder, config)
+        model = cls.from_settings(config, tokenizer, window, settings)
+        load_weights(model.module, folder)
+        model.module.eval()
+        exported = exported_runtimes(folder, model.module, cls.outputs)
+        model.runtimes = exported or model.runtimes
+        if ngrams:
+            model.load_ngrams(folder / NGRAMS, ngrams)
+        return model
+
+    @classmethod
+    def refuse_other(cls, folder: Path, settings: Mapping[str, Any]) -> None:
+        """Check that a folder holds a model of this task.
+
+        Raises:
+            CheckpointError: If it does not.
+        """
+        if settings.get("name") in cls.names and cls.required <= settings.keys():
+            return
+        raise CheckpointError(
+            f"{folder}: expected a model for {' or '.join(cls.names)}, found one for "
+            f"{settings.get('name') or 'no task (an encoder)'}; {cls.advice()}"
+        )
+
+    @classmethod
+    def advice(cls) -> str:
+        """Return how to get a model of this task."""
+        return f"fine-tune it first: zh-albert finetune --task {cls.names[0]} --init …"

@@ -1,0 +1,194 @@
+"""A trained model answering: any number of contents in order, errors in their places."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+from pydantic import PlainValidator, TypeAdapter, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from zh_albert.errors import DataError
+from zh_albert.prefetch import map_prefetched
+from zh_albert.tasks.chunks import as_list, chunks
+from zh_albert.tasks.fields import checked_string, refuse_missing_fields
+from zh_albert.tasks.model import TaskModel
+
+Content = TypeVar("Content")
+Encoded = TypeVar("Encoded")
+Answer = TypeVar("Answer")
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        found = {"kind": type(value).__name__}
+        raise PydanticCustomError("string", "expected a string, found {kind}", found)
+    return value
+
+
+# pydantic's own check refuses half a surrogate pair, which every model here can read.
+Text = Annotated[str, PlainValidator(_string), WithJsonSchema({"type": "string"})]
+"""A text in a request."""
+
+
+def text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
+    """Return the text of a row of a task file, ``{"text"}``; it may be empty.
+
+    Raises:
+        DataError: If it is missing, or no string.
+    """
+    refuse_missing_fields(row, ("text",), source, line, form='{"text": …}')
+    return checked_string(row, "text", source, line)
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    """The form in which a model is asked.
+
+    Attributes:
+        name: The name of a request's type.
+        item: The type of one content in a request, for pydantic.
+        example: A content as a request writes it.
+        blank: The content that a blank line of a file stands for.
+    """
+
+    name: str = "Texts"
+    item: Any = Text
+    example: Any = "房间很干净,服务也好"
+    blank: Any = ""
+
+    def content(self, item: Any) -> Any:
+        """Return what a predictor takes of an item of a request."""
+        return item if isinstance(item, str) else item.content()
+
+    def example_content(self) -> Any:
+        """Return the example as a predictor takes it."""
+        return self.content(TypeAdapter(self.item).validate_python(self.example))
+
+
+class Predictor(ABC, Generic[Content, Encoded, Answer]):
+    """Contents → answers, one each; what ``zh_albert.load`` returns.
+
+    A task says how its model's outputs become an answer (``answers``), and how an answer is
+    written (``row``); reading, chunks, order and errors are the same for all.
+
+    Attributes:
+        task: The task's name.
+        metadata: The contents of the model card and of ``zh-albert models``: data, scores.
+    """
+
+    kind: ClassVar[str]
+    """The model's kind, in a word or two."""
+    unanswered: ClassVar[Mapping[str, Any]]
+    """The row of a content that could not be answered."""
+    noun: ClassVar[str] = "text"
+    """What errors call one content."""
+    chunk_size: ClassVar[int] = 2048
+    """Contents answered together: bounds memory and the wait for the first answer."""
+    reads_plain_lines: ClassVar[bool] = True
+    """Whether a line of a text file can be a content."""
+    ranks: ClassVar[bool] = False
+    """Whether ``stream`` takes ``top_k``."""
+
+    row_type: ClassVar[Any]
+    """The type of a row, for pydantic."""
+
+    form: RequestForm = RequestForm()
+    """How it is asked."""
+
+    def __init__(self, model: TaskModel[Content, Encoded]) -> None:
+        self._model = model
+        self.task, self.metadata = model.name, model.metadata
+
+    @abstractmethod
+    def answers(self, contents: Sequence[Content], encoded: Sequence[Encoded]) -> Sequence[Answer]:
+        """Answer contents that hold something to read; further arguments are the task's own."""
+
+    def row(self, answer: Any) -> dict[str, Any]:
+        """Return the JSON object of one answer of ``stream``; errors are not answers."""
+        return dataclasses.asdict(answer)
+
+    def content_of(self, row: dict[str, Any], source: Path | str, line: int) -> Any:
+        """Return what the model reads of a row of a task file.
+
+        Raises:
+            DataError: If a field is missing or of another type.
+        """
+        return text_of(row, source, line)
+
+    def characters(self, content: Any) -> int:
+        """Return how many characters the model reads for one content: about what it costs."""
+        return len(content) if isinstance(content, str) else sum(map(len, content))
+
+    def as_one_request(self, contents: Sequence[Any], request: int) -> Sequence[Any] | None:  # noqa: ARG002
+        """Return contents whose answers depend on each other, so that no other request mixes in.
+
+        Args:
+            contents: Those of one request.
+            request: Its number.
+
+        Returns:
+            None if each answer stands for itself.
+        """
+        return None
+
+    def __call__(self, contents: str | Iterable[Content]) -> Any:
+        """Answer contents, in order; a single string counts as a list of one.
+
+        Raises:
+            DataError: If one has another form or holds nothing to read; its index is named.
+        """
+        return self._all(as_list(contents))
+
+    def _all(self, contents: Sequence[Content], **options: Any) -> list[Any]:
+        found: list[Any] = []
+        for chunk in self._chunks(contents):
+            encoded = self._encoded(chunk, len(found))
+            found += self.answers(chunk, encoded, **options)
+        return found
+
+    def _encoded(self, contents: list[Content], counted_from: int) -> list[Encoded]:
+        """Encode contents, or raise the error of the first that cannot be answered."""
+        return self._model.encode(contents, counted_from=counted_from)
+
+    def _encoded_or_error(self, contents: list[Content]) -> list[Encoded | DataError]:
+        """Encode contents; an error stands for one that cannot be answered."""
+        error = DataError(f"the {self.noun} {self._model.no_content}")
+        return [error if one is None else one for one in self._model.encode_or_none(contents)]
+
+    def stream(self, contents: Iterable[Content]) -> Iterator[Answer | DataError]:
+        """Answer any number of contents in constant memory, in order.
+
+        A content that holds nothing to read (empty, only spaces) yields its error in its place, so
+        that one bad line does not stop a long file.
+
+        Raises:
+            DataError: If an element has another form.
+        """
+        return self._stream(contents)
+
+    def _stream(self, contents: Iterable[Content], **options: Any) -> Iterator[Any]:
+        def encode(chunk: list[Content]) -> tuple[list[Content], list[Encoded | DataError]]:
+            return chunk, self._encoded_or_error(chunk)
+
+        # The next chunk is tokenized while the network reads this one.
+        for chunk, encoded in map_prefetched(encode, self._chunks(contents)):
+            readable: list[Content] = []
+            there: list[Encoded] = []
+            for content, one in zip(chunk, encoded, strict=True):
+                if not isinstance(one, DataError):
+                    readable.append(content)
+                    there.append(one)
+            found = iter(self.answers(readable, there, **options))
+            for one in encoded:
+                yield one if isinstance(one, DataError) else next(found)
+
+    def _chunks(self, contents: Iterable[Content]) -> Iterator[list[Content]]:
+        return chunks(contents, self.chunk_size)
+
+
+AnyPredictor = Predictor[Any, Any, Any]

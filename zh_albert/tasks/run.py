@@ -1,0 +1,180 @@
+"""A fine-tuning run: the run folder, the training loop, the best checkpoint, the model folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torch import Tensor
+
+from zh_albert.checkpoints.store import load_config
+from zh_albert.configio import write_toml
+from zh_albert.distillation.hidden_states import matching_states
+from zh_albert.hardware import is_bf16_faster
+from zh_albert.runtimes.runtime import TorchRuntime
+from zh_albert.runtimes.selection import Runtimes
+from zh_albert.tasks.config import JobConfig
+from zh_albert.tasks.job import FineTuningJob
+from zh_albert.tasks.model import TaskModel
+from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
+from zh_albert.training.loop import BestCheckpoint, is_first_process, resolved, train
+from zh_albert.training.resume import RunState
+from zh_albert.training.run_folder import open_run, run_observers, state_folder
+from zh_albert.training.stages import watched
+
+Model = TypeVar("Model", bound=TaskModel[Any, Any])
+
+
+def finetune(
+    job_type: type[FineTuningJob[Any, Model]],
+    examples: Sequence[Any],
+    dev: Sequence[Any],
+    config: JobConfig,
+    *,
+    unlabelled: Sequence[Any] = (),
+    init: Path | None = None,
+    out: Path | None = None,
+    resume: bool = False,
+    observers: Sequence[Observer] = (),
+) -> tuple[Model, RunState]:
+    """Train a model; see ``FineTuningJob`` for what is not said here.
+
+    Args:
+        job_type: The task's job.
+        examples: To learn from.
+        dev: To choose the best weights by.
+        config: Settings.
+        unlabelled: Further texts, for a teacher.
+        init: A folder with an encoder to start from.
+        out: The model folder to write.
+        resume: Go on where an interrupted run in ``out`` stopped.
+        observers: Called during training, see ``training.events``.
+
+    Returns:
+        The model with its best weights, and where the run ended (best dev metrics, seconds).
+
+    Raises:
+        ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+    """
+    job = job_type(examples, dev, config, unlabelled=unlabelled, init=init, out=out)
+    model: Model = job.model
+    model.metadata = _metadata(job)
+    settings = _settings(job)
+    listeners = list(observers)
+    if out:
+        state = open_run(out, settings, resume=resume)
+        if state.finished:
+            return type(model).load(out), state
+        listeners += run_observers(out, state, tensorboard=config.tensorboard)
+
+    def progress(event: Event) -> None:
+        if is_first_process():
+            for listener in listeners:
+                listener(event)
+
+    if warning := _beyond_training(job):
+        progress(Warned(update=0, text=warning))
+    job.prepare(progress)
+    used = replace(config, train=resolved(config.train, job))
+    watches = []
+    if (chance := job.chance_loss()) is not None:
+        watches.append(ChanceWatch(chance, config.train.peak_lr, progress))
+    best: dict[str, Tensor] = {}
+
+    def keep(_: Mapping[str, float]) -> None:
+        if out:
+            model.save(out, card=job.card(model, write_toml(used)))
+        elif job.dev:
+            best.update({n: value.clone() for n, value in model.module.state_dict().items()})
+
+    assess = partial(_assess, job, used, progress)
+    state = train(
+        job.trained,
+        matching_states(job.loss, config.teacher, model),
+        job,
+        used.train,
+        state_folder=state_folder(out) if out else None,
+        settings=settings,
+        resume=resume,
+        selection=BestCheckpoint(assess if job.dev else None, metric=job.metric, keep=keep),
+        observers=[*listeners, *watches],
+        on_update=job.on_update,
+    )
+    if best:
+        model.module.load_state_dict(best)
+        assess()  # tunes again what is decided on dev: thresholds, the weight of n-grams
+    # Every process has trained the same weights, but only the first has kept the best ones.
+    return (type(model).load(out) if out and is_first_process() else model), state
+
+
+def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -> dict[str, float]:
+    """Score a job's model on dev, and note the scores in its metadata."""
+    model = job.model
+    exact = chosen = model.runtimes
+    if used.train.precision == "bf16" and is_bf16_faster():
+        # What chooses weights need not be more exact than what makes them.
+        chosen = Runtimes(partial(TorchRuntime, model.module, "bf16"))
+    model.runtimes = watched(chosen, "tokens of dev", progress)
+    try:
+        scores = job.evaluate()
+    finally:
+        model.runtimes = exact
+    numbers = {n: s for n, s in scores.items() if isinstance(s, int | float)}
+    parts = {name: score for name, score in scores.items() if name not in numbers}
+    whole = {n: round(s, 4) for n, s in numbers.items() if isinstance(s, float)}
+    whole.pop("seconds", None)
+    model.metadata |= {"dev": whole, **parts}
+    return numbers
+
+
+def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
+    teacher: dict[str, Any] = {"teacher": job.teacher.name} if job.teacher else {}
+    if job.teacher and job.takes_unlabelled:
+        teacher["unlabelled"] = len(job.unlabelled)
+    return {
+        **{key: value for key, value in asdict(job.config.card).items() if value},
+        "init": job.init.name if job.init else "random weights",
+        "train_examples": len(job.examples),
+        "dev_examples": len(job.dev),
+        **teacher,
+    }
+
+
+def _settings(job: FineTuningJob[Any, Any]) -> str:
+    """Return what a resumed run must not change; data and encoder belong to it."""
+    lines = [
+        write_toml(job.config),
+        f"# init {job.init}",
+        f"# examples {_digest(job.examples)}",
+        f"# dev {_digest(job.dev)}",
+    ]
+    if job.teacher:
+        lines.append(f"# teacher and texts {job.asked_before}")
+    return "\n".join(lines) + "\n"
+
+
+def _beyond_training(job: FineTuningJob[Any, Any]) -> str:
+    """Return a warning if windows are longer than what the encoder was trained on."""
+    window = job.config.window
+    if job.init is None:
+        return ""
+    longest = load_config(job.init)[1].get("max_length", window.max_length)
+    if window.max_length <= longest:
+        return ""
+    return (
+        f"{job.init} was trained on windows of {longest} tokens and knows no position beyond: "
+        f"window.max_length={window.max_length} will read worse than {longest}"
+    )
+
+
+def _digest(examples: Sequence[Any]) -> str:
+    digest = hashlib.sha256()
+    for example in examples:
+        values = {f.name: getattr(example, f.name) for f in fields(example) if f.compare}
+        digest.update(json.dumps(values, default=astuple).encode())
+    return f"{len(examples)} sha256 {digest.hexdigest()[:16]}"

@@ -1,0 +1,1 @@
+"""Word segmentation: the words of a Chinese text."""

@@ -1,0 +1,106 @@
+"""A word segmenter as one thing: tokenizer, network, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.crf import Moves, fixed_moves, viterbi
+from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.runtimes.onnx_network import token_logits
+from zh_albert.tasks.model import TaskModel
+from zh_albert.tasks.segmentation.examples import WordSpan
+from zh_albert.tasks.segmentation.tags import TAGS, legal_moves, words_of
+from zh_albert.tasks.tagging.merging import EncodedPassage, encode_passages, pieces_of, whole
+from zh_albert.tasks.texts import refuse_non_strings
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.training.batching import Size, sorted_batches
+
+Head = Literal["softmax", "crf"]
+_TOKENS = 8192  # searched at a time
+
+
+class TextSegmenter(TaskModel[str, EncodedPassage]):
+    """Texts → words, by the best legal sequence of BMES tags.
+
+    Attributes:
+        head: ``crf``: the moves between tags are learned; ``softmax``: only legal or not.
+    """
+
+    names = ("segmentation",)
+    required = frozenset({"head"})
+    outputs = staticmethod(token_logits)
+
+    def __init__(
+        self,
+        config: AlbertConfig,
+        tokenizer: Tokenizer,
+        *,
+        window: WindowConfig,
+        head: Head = "crf",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        network = TokenTagger(config, legal_moves(), transitions=head == "crf")
+        super().__init__(config, tokenizer, network, window=window, metadata=metadata)
+        self.head = head
+
+    def encode_or_none(
+        self, contents: Sequence[str], *, counted_from: int = 0
+    ) -> list[EncodedPassage | None]:
+        """See ``TaskModel``; a text without a token is one without borders, not an error."""
+        refuse_non_strings(contents, counted_from=counted_from)
+        return [*encode_passages(contents, self.tokenizer, self.window)]
+
+    def words_in(
+        self, texts: Sequence[str], passages: Sequence[EncodedPassage]
+    ) -> list[list[WordSpan]]:
+        """Return the words of texts that ``encode`` cut."""
+        tags = iter(self._tags([passage for passage in passages if passage.encoding.ids]))
+        return [
+            words_of(text, next(tags) if encoding.ids else [], encoding.offsets)
+            for text, (encoding, _) in zip(texts, passages, strict=True)
+        ]
+
+    def _tags(self, passages: Sequence[EncodedPassage]) -> list[list[int]]:
+        scores = whole(pieces_of([p.text for p in passages], self.runtimes, self.config))
+        result: list[list[int]] = [[] for _ in scores]
+        with torch.inference_mode():
+            moves = self._moves()
+            for chosen in sorted_batches([Size(1, len(one)) for one in scores], _TOKENS):
+                batch = pad_sequence([scores[number].double() for number in chosen], True)
+                lengths = torch.tensor([len(scores[number]) for number in chosen])
+                mask = torch.arange(batch.shape[1]) < lengths[:, None]
+                found = viterbi(batch, mask, moves).tolist()
+                for number, row in zip(chosen, found, strict=True):
+                    result[number] = row[: len(scores[number])]
+        return result
+
+    def _moves(self) -> Moves:
+        learned = self.module.transitions
+        moves = learned() if learned else fixed_moves(legal_moves())
+        return Moves(*(move.detach().cpu().double() for move in moves))
+
+    @classmethod
+    def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
+        """See ``TaskModel``."""
+        return TokenTagger(config, legal_moves(), transitions=settings.get("head") == "crf")
+
+    @classmethod
+    def from_settings(
+        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
+    ) -> Self:
+        """See ``TaskModel``."""
+        head = given.pop("head")
+        for name in ("name", "tags"):
+            given.pop(name, None)
+        return cls(config, tokenizer, window=window, head=head, metadata=given)
+
+    def settings(self) -> dict[str, Any]:
+        """See ``TaskModel``."""
+        return {"head": self.head, "tags": list(TAGS)}

@@ -1,0 +1,78 @@
+"""The face of a task: everything the layers above look up, in one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
+from zh_albert.tasks.job import FineTuningJob
+from zh_albert.tasks.model import TaskModel
+from zh_albert.tasks.predictor import AnyPredictor
+from zh_albert.training.events import Observer
+from zh_albert.training.stages import silent, watched
+
+
+def _nothing_to_check(*_: Any) -> None:
+    """Accept everything."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One task; the examples of its functions are those that ``read`` makes.
+
+    Attributes:
+        read: A task file → examples.
+        job: The fine-tuning job: its settings, its model card, and the model that it trains.
+        predictor: A trained model → what answers: answers, their rows, requests and errors.
+        evaluate: A model and examples → scores.
+        check: Refuses examples that the model cannot be scored on; the third is their source.
+        score_baseline: Examples and dev examples → scores of the baseline.
+        metric: The score that counts, one of those of ``evaluate``.
+        best_score: Its highest value.
+        read_unlabelled: A file of texts for a teacher → what the job takes as ``unlabelled``;
+            None: it takes none.
+    """
+
+    read: Callable[[Path], list[Any]]
+    job: type[FineTuningJob[Any, Any]]
+    predictor: Callable[[Any], AnyPredictor]
+    evaluate: Callable[[Any, Sequence[Any]], dict[str, Any]]
+    check: Callable[[Any, Sequence[Any], Path | str], None] = _nothing_to_check
+    score_baseline: Callable[[Sequence[Any], Sequence[Any]], dict[str, Any]]
+    metric: str = "accuracy"
+    best_score: float = 1.0
+    read_unlabelled: Callable[[Path], list[Any]] | None = None
+
+    @property
+    def model(self) -> type[TaskModel[Any, Any]]:
+        """Tokenizer, network, its ONNX graph, and the folder they are kept in."""
+        return self.job.model_type
+
+    def open(self, folder: Path, **how: Unpack[RuntimeSettings]) -> AnyPredictor:
+        """Open a model folder; see ``zh_albert.load`` for what runs it.
+
+        Raises:
+            CheckpointError: If it is none, or a model for another task.
+        """
+        return self.predictor(with_runtimes(self.model.load(folder), folder, **how))
+
+    def score(self, folder: Path, file: Path, *, progress: Observer = silent) -> dict[str, Any]:
+        """Score a model folder on a task file, with the runtimes that it opens with.
+
+        Args:
+            folder: Of a model for this task.
+            file: Labelled examples.
+            progress: Receives how far it is.
+
+        Raises:
+            CheckpointError: If the folder cannot be read.
+            DataError: If the file cannot be, or has labels that the model does not know.
+        """
+        model = self.model.load(folder)
+        model.runtimes = watched(model.runtimes, f"tokens of {file.name}", progress)
+        examples = self.read(file)
+        self.check(model, examples, file)
+        return self.evaluate(model, examples)
