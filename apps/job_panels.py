@@ -1,4 +1,4 @@
-"""What the tabs for long work have in common as HTML: rows of a table, and notices."""
+"""HTML that the tabs for long work have in common: rows of a table, and notices."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What steers Gradio, and why it needs steering.
+"""The parts that steer Gradio, each with its reason.
 
-Gradio draws the boxes and carries events between the browser and Python. What it does not do:
+Gradio draws the boxes and carries events between the browser and Python. These parts add what it
+lacks:
 
 - ``layout``: the same areas, boxes and buttons on every tab.
 - ``latest``: the answer to what a visitor did last is the one shown; Gradio starts and ends answers

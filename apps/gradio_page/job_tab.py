@@ -17,8 +17,8 @@ from apps.tables import RefusedError, Table, open_table
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 MINE: dict[str, Any] = {"js": "(...values) => zaMine(values)", **layout.QUIETLY}
-"""For events whose last input is the owner of a job: a secret of the browser's tab, which a page
-that is loaded again still has; see ``page.js``."""
+"""Settings of events whose last input is the owner of a job: a secret of the browser's tab, which a
+page that is loaded again still has; see ``page.js``."""
 LATEST_OF_MINE: dict[str, Any] = {"trigger_mode": "always_last", **MINE}
 """The same, where only the last of several quick events matters."""
 
@@ -29,8 +29,8 @@ J = TypeVar("J", bound=TableJob)
 class JobTab(ABC, Generic[S, J]):
     """A tab for long work on an uploaded table.
 
-    Its events hand on the table, the names of two columns, the value of one more box, the setting,
-    and the owner of the job: a secret of the browser's tab.
+    Most handlers of its events get the table, the names of two columns, the value of one more box,
+    which is called the setting here, and the owner of the job.
 
     Attributes:
         strings: The tab's strings.
@@ -149,7 +149,7 @@ class JobTab(ABC, Generic[S, J]):
             button.click(
                 lambda sample=sample: sample, None, [file, self.setting], **layout.QUIETLY
             ).success(self.opened, uploaded, opened, **MINE)
-        page = gr.context.Context.root_block
+        page = gr.context.Context.root_block  # the page that is being built
         page.load(self.found_again, self.owner, [file, self.setting, *opened], **MINE)
 
     def opened(self, path: str | None, setting: Any, owner: str) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from apps.markup.sections import caption
 from apps.markup.text import element, panel
 
 QUIETLY: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-"""For events that show no progress and are no part of the API."""
+"""Settings of events that show no progress and are no part of the API."""
 
 
 def areas() -> gr.Row:

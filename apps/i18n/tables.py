@@ -9,7 +9,7 @@ from apps.i18n.notice import Notice
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableStrings:
-    """What can be wrong with an uploaded file: each field says one fault and its remedy."""
+    """The faults of an uploaded file, each with its remedy."""
 
     other_kind: Notice
     too_large: Notice

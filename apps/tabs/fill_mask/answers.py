@@ -34,7 +34,7 @@ class FillState(NamedTuple):
 
 
 class FillAnswers:
-    """What the tab shows after each thing a visitor can do.
+    """The states of the tab after each thing that a visitor can do.
 
     Whatever the browser sends, only words of the current text are ever hidden: those that still
     stand where they stood.

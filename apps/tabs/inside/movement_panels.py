@@ -1,4 +1,4 @@
-"""How far each layer moves its input → HTML: two figures, a legend and the numbers."""
+"""The movement of a text in each layer → HTML: two figures, a legend and the numbers."""
 
 from __future__ import annotations
 
