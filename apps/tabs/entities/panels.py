@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
@@ -72,27 +73,18 @@ def _marked(
     strings: EntityStrings, text: str, entities: Iterable[Entity], colours: dict[str, int]
 ) -> str:
     """Return the text as HTML with a mark around each entity."""
-    parts: list[str] = []
-    position, open_ends = 0, list[int]()
-
-    def close_until(limit: int) -> None:
-        nonlocal position
-        while open_ends and open_ends[-1] <= limit:
-            parts.append(shown(text[position : open_ends[-1]]) + "</mark>")
-            position = open_ends.pop()
-
+    begin, end = defaultdict[int, str](str), defaultdict[int, str](str)
     for entity in nesting(entities):
-        close_until(entity.start)
         name = escape(strings.page.names.of_entity(entity.type))
         hint = f"{name} · {entity.start}–{entity.end} · {entity.score:.1%}"
-        parts.append(shown(text[position : entity.start]))
-        parts.append(
-            f'<mark class="za-entity za-e{colours[entity.type]}" data-type="{name}" title="{hint}">'
-        )
-        position = entity.start
-        open_ends.append(entity.end)
-    close_until(len(text))
-    parts.append(shown(text[position:]))
+        kind = f"za-entity za-e{colours[entity.type]}"
+        begin[entity.start] += f'<mark class="{kind}" data-type="{name}" title="{hint}">'
+        end[entity.end] += "</mark>"
+    borders = sorted({0, *begin, *end, len(text)})
+    parts = (
+        begin[here] + shown(text[here:there]) + end[there]
+        for here, there in itertools.pairwise(borders)
+    )
     return "".join(parts)
 
 
