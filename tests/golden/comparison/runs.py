@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.golden.comparison.checkout import NOTHING
-
 UPDATES = 20
 
 # Nothing is left to what the clock says is fastest here.
@@ -53,7 +51,7 @@ class EncoderRun:
     precision: str
     sizes: Mapping[str, int] = field(default_factory=dict)
     killed: bool = False
-    environment: Mapping[str, str] = NOTHING
+    environment: Mapping[str, str] = field(default_factory=dict)
     quick: bool = False
 
     def write_settings(self, folder: Path) -> Path:
