@@ -27,8 +27,9 @@ SMALL = {
     "num_hidden_layers": 2,
 }
 # torch.linalg.lstsq, which a narrower student begins with, reads memory that nobody has written, so
-# its last bits are other ones each time. glibc can hand out memory that is all zero.
-ZEROED = {"MALLOC_PERTURB_": "255"}
+# its last bits are other ones each time. glibc can hand out memory that is all zero, if it keeps no
+# small pieces at hand.
+ZEROED = {"GLIBC_TUNABLES": "glibc.malloc.perturb=255:glibc.malloc.tcache_count=0"}
 PRETRAINED, ENCODER = "pretrained", "encoder"
 
 
