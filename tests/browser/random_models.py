@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from apps.gradio_demo import serve
-from apps.texts.languages import CHINESE
+from apps.i18n.names import CHINESE
 from tests.micro import CONFIG, save_micro_pretrained
 from zh_albert.checkpoints.resolve import bundled_names
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, new_classifier
@@ -20,7 +20,7 @@ from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
-NEWS = [label for label in CHINESE.labels.classes if label.startswith("news_")]
+NEWS = [label for label in CHINESE.classes if label.startswith("news_")]
 CLASSES = {
     "sentiment": ["negative", "positive"],
     "news": NEWS,

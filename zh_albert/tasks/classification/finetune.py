@@ -231,7 +231,8 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         return evaluate(self.model, self.dev, tune=True)
 
 
-finetune = partial(run.finetune, ClassificationJob)
+JOB = ClassificationJob
+finetune = partial(run.finetune, JOB)
 
 
 def evaluate(
