@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 import torch
-from torch import Tensor
 
+from tests.helpers.wide_teacher import SHARES, WIDE, teacher, texts
 from zh_albert.distillation.losses import attention_divergence, fraction_unexplained
 from zh_albert.distillation.matching import MatchingStudent
 from zh_albert.distillation.student import (
@@ -31,40 +31,10 @@ from zh_albert.distillation.width_reduction import (
 )
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
 
-WIDE = AlbertConfig(
-    vocab_size=50,
-    embedding_size=24,
-    hidden_size=24,
-    num_hidden_layers=4,
-    num_attention_heads=4,
-    intermediate_size=32,
-    max_position_embeddings=16,
-    hidden_act="gelu",
-    initializer_range=0.15,
-    sharing="none",
-)
-SHARES = torch.full((50,), 1 / 50)
 GELU = torch.nn.functional.gelu
-
-
-def teacher(config: AlbertConfig = WIDE) -> AlbertEncoder:
-    torch.manual_seed(0)
-    encoder = AlbertEncoder(config).eval()
-    with torch.no_grad():  # as ``zh_albert.checkpoints.foreign`` makes them: no projection
-        encoder.embeddings.projection.weight.copy_(torch.eye(24))
-        for block in (*encoder.attention, *encoder.ffn):  # trained norms and biases are not 1 and 0
-            for _, parameter in block.named_parameters():
-                if parameter.ndim == 1:
-                    parameter.add_(0.2 * torch.randn(parameter.shape))
-    return encoder
-
-
-def texts(count: int = 64) -> Tensor:
-    return torch.randint(5, 50, (count, 12), generator=torch.Generator().manual_seed(1))
 
 
 def missed(

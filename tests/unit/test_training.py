@@ -8,7 +8,6 @@ import json
 import math
 import signal
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.helpers.regression import (
+    CONFIG,
+    Regression,
+    StopAt,
+    StoppedError,
+    network,
+    squared_error,
+    weights,
+)
 from zh_albert.errors import CheckpointError, ConfigError, TrainingError
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import ChanceWatch, Evaluation, Event, MetricsFile, Progress, Warned
@@ -24,43 +32,6 @@ from zh_albert.training.loop import Batch, BestCheckpoint, LossOutput, train
 from zh_albert.training.optim import Lamb, build_optimizer
 from zh_albert.training.resume import STATE_FILE, RunState, read_run_state, save_state
 from zh_albert.training.schedule import learning_rate
-
-
-class Regression:
-    """40 points on a plane, five a batch; the order depends on the epoch."""
-
-    def __init__(self, batch_size: int = 5) -> None:
-        generator = torch.Generator().manual_seed(0)
-        self.x = torch.randn(40, 3, generator=generator)
-        self.y = self.x @ torch.tensor([1.0, -2.0, 0.5]) + 3
-        self.batch_size = batch_size
-        self.loads = 0
-
-    def plan(self, epoch: int) -> list[list[int]]:
-        order = torch.randperm(40, generator=torch.Generator().manual_seed(epoch)).tolist()
-        return [order[i : i + self.batch_size] for i in range(0, 40, self.batch_size)]
-
-    def load(self, item: list[int]) -> Batch:
-        self.loads += 1
-        return Batch({"x": self.x[item], "y": self.y[item]}, weight=len(item), tokens=len(item))
-
-
-def squared_error(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-    error = model(inputs["x"]).squeeze(-1) - inputs["y"]
-    loss = (error**2).sum()
-    return LossOutput(loss, {"absolute_error": (error.detach().abs().sum(), len(error))})
-
-
-def network() -> nn.Module:
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(3, 16), nn.Dropout(0.1), nn.Tanh(), nn.Linear(16, 1))
-
-
-def weights(model: nn.Module) -> Tensor:
-    return torch.cat([p.detach().flatten() for p in model.parameters()])
-
-
-CONFIG = TrainConfig(epochs=6, peak_lr=0.05, warmup=0.1, save_every_s=0)
 
 
 def test_a_batch_with_nothing_to_learn_from_counts_as_nothing() -> None:
@@ -78,24 +49,6 @@ def test_a_batch_with_nothing_to_learn_from_counts_as_nothing() -> None:
     assert squared_error(model, Regression().load(list(range(40))).inputs).loss / 40 < 0.5
     assert isinstance(said[-1], Progress)
     assert math.isfinite(said[-1].loss)
-
-
-class StoppedError(Exception):
-    """Stands for a kill between two updates."""
-
-
-class StopAt:
-    def __init__(self, update: int) -> None:
-        self.update = update
-        self.source = Regression()
-
-    def plan(self, epoch: int) -> Sequence[list[int]]:
-        return self.source.plan(epoch)
-
-    def load(self, item: list[int]) -> Batch:
-        if self.source.loads == self.update:
-            raise StoppedError
-        return self.source.load(item)
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
