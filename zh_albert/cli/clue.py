@@ -205,7 +205,7 @@ def run(
     folder = resolve_init(init)
     overrides = parse_overrides(set_ or [])
     display, splits = TrainingDisplay(), {}
-    for task in chosen:  # what is wrong with the last one's files shows before the first is learned
+    for task in chosen:  # all files are checked before the first task is trained
         recipe_of(task, overrides, seed=1)
         splits[task.name] = prepare(task, data / task.name, out / task.name, progress=display)
     results = []
@@ -223,7 +223,7 @@ def run(
                     progress=display,
                 )
                 results.append(result)
-    finally:  # a task that fails does not take the others' scores with it
+    finally:  # if a task fails, the scores of the others are kept
         if as_json:
             typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
         elif results:

@@ -1,4 +1,4 @@
-"""``models``, ``inspect`` and ``convert``."""
+"""The commands ``models``, ``inspect`` and ``convert``."""
 
 from __future__ import annotations
 

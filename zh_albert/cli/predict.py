@@ -1,4 +1,4 @@
-"""``predict`` and ``demo``."""
+"""The commands ``predict`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -94,5 +94,5 @@ def demo(
     """
     import importlib
 
-    # The page stands above the library; the command line only knows its name.
+    # The page is a layer above the library; it is imported by name.
     importlib.import_module("apps.gradio_demo").serve(port=port, more=models or [])

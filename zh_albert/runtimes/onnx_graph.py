@@ -144,9 +144,9 @@ def numbers_of(tensor: Tensor) -> NDArray[np.float32]:
 def _smoothing(ranges: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the divisors of a matrix's input features; the matrix's rows are multiplied by them.
 
-    All input features share one scale, and all weights of a column share one. Dividing by the
-    geometric mean of both ranges keeps outliers of either side from spoiling the scale of the
-    other.
+    All input features share one scale, and all weights of a column share one. The divisors are
+    the square roots of feature range over row range (up to a common factor), so that a few outliers
+    spoil neither scale.
 
     Source: Xiao et al. 2023, SmoothQuant (arXiv:2211.10438), equation 4, where the ranges are
     measured on texts.
