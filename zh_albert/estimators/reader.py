@@ -21,8 +21,8 @@ from zh_albert.tasks.texts import has_content
 from zh_albert.training.events import Event
 
 Answers = Sequence[Any]
-"""For each question: a text, (start, text), a mapping or object with these names, or a list of such;
-None or an empty one: the context gives no answer."""
+"""For each question: a text, (start, text), a mapping or object with these names, or a list of
+such; None or an empty one: the context gives no answer."""
 
 
 class AlbertReader(AlbertEstimator):

@@ -50,7 +50,7 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
         )
         server = _Server(config)
         # uvicorn handles these two signals while it runs and raises them again when it has ended.
-        # The process is ending then already, so they are ignored.
+        # The process is ending then already, and this handler does nothing more.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, server.handle_exit)
         server.run(sockets=[listening])
