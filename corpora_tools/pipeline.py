@@ -1,7 +1,7 @@
 """Cleaning and de-duplication of a corpus as stages of datatrove steps.
 
-The work is cut into tasks by the input alone, so the output's bytes do not depend on how many
-workers share the tasks, nor on which of datatrove's executors runs them.
+The work is split into tasks by the input alone, so the output does not depend on the number of
+workers or on the executor.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from corpora_tools.jobs import DATA, Report, job, run_stages
 
 @dataclass(frozen=True, kw_only=True)
 class MinHashSettings:
-    """What near duplicates are; the defaults: about 72 % of their stretches are shared."""
+    """Settings of near de-duplication; by default about 72 % of the n-grams are shared."""
 
     ngram: int = 5  # characters a stretch
     buckets: int = 14
-    hashes: int = 8  # a bucket: more ask for more similarities, more buckets for less
+    hashes: int = 8  # in a bucket: more require a higher similarity, more buckets a lower one
 
     def config(self) -> MinhashConfig:
         """Return datatrove's settings."""
