@@ -99,7 +99,7 @@ def job(
         with atomic_write(known) as file:
             file.write(json.dumps(asked, ensure_ascii=False, indent=1).encode())
         for left_over in (*out.glob(".corpus-*"), *out.rglob(f".*{ANSWERS}.*")):
-            left_over.unlink()  # a file that a killed worker had begun
+            left_over.unlink()  # an unfinished file of a killed worker
         yield state
     finally:
         running.release()

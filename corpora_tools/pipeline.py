@@ -69,7 +69,7 @@ def clean(
         shard_format: ``zst`` or ``xz``.
         source: Replaces the documents' own.
         domain: For documents that name none.
-        executor: What runs the tasks; a job begun by one can be ended by another.
+        executor: Where the tasks run; a job may be continued by another executor.
         workers: Tasks at once; None: all cores, or all tasks on a cluster.
         report: Called whenever a task is done.
 
@@ -117,7 +117,7 @@ def dedup(
         out: As in ``clean``.
         minhash: What nearly equal is; None leaves near duplicates in.
         shard_format: ``zst`` or ``xz``.
-        executor: What runs the tasks; a job begun by one can be ended by another.
+        executor: Where the tasks run; a job may be continued by another executor.
         workers: Tasks at once; None: all cores, or all tasks on a cluster.
         report: Called whenever a task is done.
 

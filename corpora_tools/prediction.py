@@ -40,7 +40,7 @@ def predict(
         model: Bundled name, folder or hub id; on a cluster, where all machines find it.
         inputs: The files, one task each; JSON Lines, CSV, or a text a line, by their names.
         out: A folder: new, empty, or that of the same job, which then goes on.
-        executor: What runs the tasks; a job begun by one can be ended by another.
+        executor: Where the tasks run; a job may be continued by another executor.
         workers: Files at once; None: all cores, or all files on a cluster.
         report: Called whenever a file is done.
 

@@ -1,7 +1,7 @@
 """Construction of a Chinese WordPiece vocabulary from counts, and its coverage of texts.
 
-A character can stand in two kinds of row: plain, where it begins a word, and with ``##``, inside
-one. Chinese characters and punctuation are always words of their own, so they have no ``##`` row;
+A character can have two kinds of row: plain, at the start of a word, and with ``##``, inside one.
+Chinese characters and punctuation are always words of their own, so they have no ``##`` row;
 letters, digits and symbols (``30℃``, ``😂😂``) need both.
 """
 

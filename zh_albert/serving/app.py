@@ -30,7 +30,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         413: "Too many texts, one too long, or the body too large.",
         415: "The content type is not JSON.",
         422: "The body has another form, or a text cannot be answered.",
-        503: "Too much waits; Retry-After says when to try again.",
+        503: "The queue is full; Retry-After gives the time to try again.",
         504: "Not answered in time.",
     }.items()
 }
@@ -154,7 +154,7 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
             message = "the body is not JSON in UTF-8, or nested too deeply"
         elif error.status_code == 404:
             path = request.scope["path"]
-            message = f"nothing is at {path!r:.80}; /openapi.json says what is where"
+            message = f"nothing is at {path!r:.80}; /openapi.json lists the paths"
         elif error.status_code == 405:
             allowed = (error.headers or {}).get("Allow", "")
             message = f"expected the method {allowed}, found {request.method}"
@@ -170,7 +170,7 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
 
     @app.exception_handler(Exception)
     async def broken(_: Request, __: Exception) -> Response:
-        return problem(500, "the server failed; its log says why")
+        return problem(500, "the server failed; see its log")
 
 
 def _add_model(

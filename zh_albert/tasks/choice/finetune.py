@@ -145,9 +145,9 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
     def probe(self, progress: Observer) -> None:
         """See ``FineTuningJob``."""
         drawn = some_of(len(self.questions_read), seed=self.config.train.seed)
-        told = self._inputs(drawn)
+        data = self._inputs(drawn)
         some = [self.questions_read[number] for number in drawn]
-        probe_scores(self.model, some, lambda logits: self._losses(logits, told), progress=progress)
+        probe_scores(self.model, some, lambda logits: self._losses(logits, data), progress=progress)
 
     def chance_loss(self) -> float | None:
         """See ``FineTuningJob``."""

@@ -96,7 +96,7 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         sizes = self.model.config
         if self.single and not (sizes.hidden_dropout_prob or sizes.attention_probs_dropout_prob):
             raise ConfigError(
-                "single texts are told from themselves by dropout alone, and there is none; set "
+                "single texts need dropout, which makes their two readings differ; set "
                 "model.dropout=0.1, or learn from pairs"
             )
         if left_out := len(self.examples) - len(self.single) - len(self.same):

@@ -49,7 +49,7 @@ class SkippedEntities:
 
     def __str__(self) -> str:
         """Describe the counts that are not 0; empty if all entities are trained unchanged."""
-        told = {
+        descriptions = {
             "taught with the edges of tokens, for theirs are inside one": self.moved,
             "left out, for no token stands for them": self.unread,
             "left out, for they overlap a longer one and this head marks only one": (
@@ -57,7 +57,7 @@ class SkippedEntities:
             ),
             "left out, for they are longer than a window can hold": self.too_long,
         }
-        found = [f"{count:,} {what}" for what, count in told.items() if count]
+        found = [f"{count:,} {what}" for what, count in descriptions.items() if count]
         return f"of {self.entities:,} training entities {'; '.join(found)}" if found else ""
 
 

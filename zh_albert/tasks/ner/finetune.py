@@ -96,8 +96,8 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         """See ``FineTuningJob``; the entities of unlabelled texts are left out."""
         batch_tokens = self.config.train.batch_tokens
         passages, skipped = training_passages(self.model, self.examples, batch_tokens=batch_tokens)
-        if told := str(skipped):
-            progress(Warned(update=0, text=told))
+        if warning := str(skipped):
+            progress(Warned(update=0, text=warning))
         further = [EntityExample(example.text, ()) for example in self.unlabelled]
         others, _ = training_passages(self.model, further, batch_tokens=batch_tokens)
         self.labelled, self.passages = passages, passages + others

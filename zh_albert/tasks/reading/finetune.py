@@ -110,8 +110,8 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         windows, skipped = training_windows(self.model, self.examples)
         seed = self.config.train.seed
         self.windows = with_fewer_empty(windows, self.config.empty_share, seed)
-        if told := str(skipped):
-            progress(Warned(update=0, text=told))
+        if warning := str(skipped):
+            progress(Warned(update=0, text=warning))
         self.lengths = [one.question.length(one.window) for one in self.windows]
         return [Size(rows=1, length=length) for length in self.lengths]
 

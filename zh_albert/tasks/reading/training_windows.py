@@ -44,11 +44,11 @@ class SkippedQuestions:
 
     def __str__(self) -> str:
         """Describe the counts that are not 0; empty if no question is skipped."""
-        told = {
+        descriptions = {
             "left out, for no answer of theirs stands in the context": self.unread,
             "left out, for their answers have more tokens than window.stride": self.too_long,
         }
-        found = [f"{count:,} {what}" for what, count in told.items() if count]
+        found = [f"{count:,} {what}" for what, count in descriptions.items() if count]
         return f"of {self.questions:,} training questions {'; '.join(found)}" if found else ""
 
 
