@@ -19,7 +19,7 @@ from zh_albert.inference.loading import load
 from zh_albert.model.crf import Moves, viterbi
 from zh_albert.tasks.ner import ngrams
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
-from zh_albert.tasks.ner.finetune import evaluate, finetune
+from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.windows import WindowConfig

@@ -26,7 +26,13 @@ from zh_albert.inference.loading import load
 from zh_albert.tasks.classification import ngram_learning
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.finetune import ClassificationJob, evaluate, finetune
+from zh_albert.tasks.classification.finetune import (
+    ClassificationJob,
+    FinetuneConfig,
+    ModelConfig,
+    evaluate,
+    finetune,
+)
 from zh_albert.tasks.classification.linear_probe import probe_pays
 from zh_albert.tasks.classification.ngram_learning import (
     PLAIN,
