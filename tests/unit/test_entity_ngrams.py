@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from zh_albert.tasks.ner.config import FinetuneConfig, ModelConfig
 
 from tests.micro import save_micro_encoder
 from zh_albert.checkpoints.files import NGRAMS

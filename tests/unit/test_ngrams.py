@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
-from zh_albert.tasks.classification.config import FinetuneConfig, ModelConfig
 
 from tests.helpers.jobs import encoded
 from tests.micro import save_micro_encoder

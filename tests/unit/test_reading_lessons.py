@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
-from zh_albert.tasks.reading.config import FinetuneConfig
 
 from tests.helpers.jobs import encoded
 from zh_albert.model.config import AlbertConfig
