@@ -1,7 +1,7 @@
-"""Proof of what built shards give a model: instances drawn as training draws them, and measured.
+"""Audit of shards: instances are drawn as in training, and measured.
 
-Everything is read off the finished arrays and the shards, not off the code that made them; only
-how long an instance aimed to be and which n-gram a word was in are told by the drawing.
+All figures come from the finished arrays and the shards, not from the code that made them; only the
+target length of an instance and the n-gram of a word are reported by the sampler.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ def audit_shards(
 
     Args:
         folder: Written by ``zh-corpora build``.
-        config: Of the training run that the shards are for.
-        instances: How many are drawn, at random; all if there are fewer.
-        epoch: Of which epoch.
-        examples: How many to print.
+        config: Settings of the training run that the shards are for.
+        instances: Number of instances to draw at random; all if there are fewer.
+        epoch: The epoch to draw from.
+        examples: Number of examples to print.
 
     Returns:
-        JSON-ready; ``passed`` says whether every one of ``checks`` holds.
+        A JSON-ready result; ``passed`` is true if all ``checks`` hold.
 
     Raises:
         DataError: If the shards are missing, damaged, or their tokenizer was changed.
     """
-    read_manifest(folder)  # a folder of anything else is told by what it lacks: shards
+    read_manifest(folder)  # raises for folders without shards
     tokenizer = load_tokenizer(folder)
     shards = open_shards(folder, tokenizer=tokenizer)
     sets = TokenSets.of(tokenizer)
@@ -98,7 +98,7 @@ def _draw(
 
 
 def _checks(result: dict[str, Any], config: InstanceConfig) -> list[dict[str, Any]]:
-    """Hold the figures against what was asked for; shares within four standard errors."""
+    """Compare the figures with the settings; fractions may differ by four standard errors."""
     masking, words = config.masking, max(result["words_masked"], 1)
     pairs = max(result["order"]["pairs"] * result["instances"], 1)
 
@@ -142,7 +142,7 @@ def _examples(
     tokenizer: Tokenizer,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Return a batch's first instance as tokens with what was asked of the model."""
+    """Return a batch's first instance as tokens with their labels."""
     if limit <= 0:
         return []
     batch = drawn.batch

@@ -1,4 +1,4 @@
-"""What an audit measures: sums over drawn batches, and metadata of a whole epoch."""
+"""Measures of an audit: sums over drawn batches, and figures of a whole epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BATCH_TOKENS = 16_384  # for padding, which depends on it little
 
 @dataclass
 class Sums:
-    """What is added up over batches, by name."""
+    """Totals and histograms over batches, by name."""
 
     totals: dict[str, float] = field(default_factory=dict)
     histograms: dict[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Sums:
 
 
 def measure(sums: Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConfig) -> None:
-    """Add what a batch's arrays show; words, budgets and faults are read off them."""
+    """Add the figures of a batch, computed from its arrays."""
     batch, words, choice = drawn.batch, drawn.words, drawn.choice
     rows, columns = batch.positions[:, 0], batch.positions[:, 1]
     is_target = np.zeros(batch.mask.shape, np.bool_)
@@ -66,7 +66,7 @@ def measure(sums: Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConf
         + np.isin(batch.labels, list(sets.special)).sum(),
         label_not_plain=(~plain[batch.labels]).sum(),
     )
-    # Each word's tokens stand side by side, so sums over them say what became of it.
+    # The tokens of a word are adjacent, so sums over them give the word's masking.
     places = np.repeat(words.rows * read.shape[1] + drawn.word_columns, words.lengths)
     first = np.cumsum(words.lengths) - words.lengths
     places += np.arange(len(places)) - np.repeat(first, words.lengths)
@@ -102,7 +102,7 @@ def measure(sums: Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConf
 def _identical(
     order: NDArray[np.int64], drawn: DrawnBatch, read: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> int:
-    """Count pairs that have an order although their two texts are the same."""
+    """Count pairs with an order label although their two texts are the same."""
     originals = np.where(labels >= 0, labels, read)
     found = 0
     for row in np.flatnonzero(order >= 0):
@@ -115,7 +115,7 @@ def _identical(
 
 
 def summary(sums: Sums, config: InstanceConfig) -> dict[str, Any]:
-    """Return shares and counts of all that was measured; JSON-ready."""
+    """Return the fractions and counts of all measures; JSON-ready."""
     t = sums.totals
     words = max(t["words"], 1)
     ngrams = {name: _shares(sums.histograms[name][1:]) for name in ("ngrams_cut", "ngrams_masked")}

@@ -1,4 +1,4 @@
-"""The audit as text, and as one HTML page that asks for nothing outside itself."""
+"""Rendering of an audit: as text, and as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Documents into instance shards: several files at once, restartable, the same bytes always.
+"""Construction of shards from documents: parallel, restartable and deterministic.
 
-Files are gathered into parts in their order, small ones together, and every part depends on its
-files alone. The work goes on in a hidden folder beside the one wanted, which gets its name when
-all is there. A second run after a kill keeps the parts that are whole.
+Files are grouped into parts in order, small ones together, and every part depends only on its
+files. Parts are written to a hidden folder next to the output folder, which is renamed when it is
+complete. A run after a kill keeps the complete parts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import segmenter
 
-_PART_BYTES = 4 << 20  # of input files, as they are on disk; a larger file is a part of its own
+_PART_BYTES = 4 << 20  # size of input files on disk; a larger file is a part of its own
 _PLAN, _CLUSTER = "plan.json", "cluster"  # in the folder that is being built
 
 
@@ -77,9 +77,9 @@ def build_shards(
         inputs: As ``find_inputs`` returns them; read by ``readers.read_documents``.
         out: The folder to make. If it already holds the shards of these inputs and settings,
             nothing is done.
-        config: See there.
-        executor: What builds them; a job begun by one can be ended by another.
-        workers: Parts built at once; None: as many as there are cores, or all on a cluster.
+        config: See ``BuildConfig``.
+        executor: Where the parts are built; a job may be continued by another executor.
+        workers: Parts built at once; None: the number of cores, or all parts on a cluster.
         report: Called with parts done and parts in all.
 
     Raises:
@@ -98,7 +98,7 @@ def build_shards(
     staging = out.absolute().parent / f".{out.name}.building"
     with _lock(out):
         if out.is_dir() and any(out.iterdir()):
-            return _finished(out, plan)  # by the job that had the lock before
+            return _finished(out, plan)  # built by the job that held the lock before
         _prepare(staging, plan)
         groups = [tuple(map(Path, part["paths"])) for part in plan["parts"]]
         tasks = [
@@ -119,7 +119,7 @@ def build_shards(
         with contextlib.suppress(FileNotFoundError):
             out.rmdir()  # empty
         staging.rename(out)
-        # Only now: without them a job killed before would begin anew.
+        # Only now, because a job killed earlier needs them to continue.
         shutil.rmtree(out / _CLUSTER, ignore_errors=True)
         for name in (_PLAN, *(record_path(task).name for task in tasks)):
             (out / name).unlink()
@@ -127,7 +127,7 @@ def build_shards(
 
 
 def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of what is there, if it is what was asked for."""
+    """Return the manifest of existing shards, if they have the same plan."""
     if not (out / MANIFEST).exists():
         raise ConfigError(f"{out}: expected a new or empty folder, found other files in it")
     manifest = read_manifest(out)
@@ -138,7 +138,7 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> dict[str, Any]:
-    """Say which files make which part, and what else decides the bytes."""
+    """Return the files of each part, and everything else that determines the output."""
     if not inputs:
         raise ConfigError("there is nothing to build shards of: no input file")
     parts: list[dict[str, Any]] = []
@@ -168,7 +168,7 @@ def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> 
 
 @contextlib.contextmanager
 def _lock(out: Path) -> Iterator[None]:
-    """Keep other jobs from the same folder; a killed job's lock is gone with it."""
+    """Lock the folder against other jobs; a killed job releases its lock."""
     path = out.parent / f".{out.name}.lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -191,7 +191,7 @@ def _lock(out: Path) -> Iterator[None]:
 
 
 def _prepare(staging: Path, plan: dict[str, Any]) -> None:
-    """Make the folder to work in; keep a killed run's, if it had the same plan."""
+    """Create the staging folder, or keep that of a killed run with the same plan."""
     path = staging / _PLAN
     try:
         kept = json.loads(path.read_bytes())["digest"] == plan["digest"]
@@ -210,7 +210,7 @@ def _prepare(staging: Path, plan: dict[str, Any]) -> None:
 
 
 def describe(manifest: dict[str, Any], out: Path) -> dict[str, Any]:
-    """Return what a user wants to know of finished shards."""
+    """Return a summary of finished shards for users."""
     counts = manifest["counts"]
     return {
         "out": str(out),

@@ -1,4 +1,4 @@
-"""Parts of shards built elsewhere: by Ray or Slurm, as a stage of datatrove."""
+"""Construction of the parts of shards on Ray or Slurm, as a stage of datatrove."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corpora_tools.executors import Executor, Stage, build_executor
 
 
 class BuildPart(PipelineStep):
-    """The only step: a part for each task of the stage."""
+    """The only step of the stage: each task builds one part."""
 
     type = "write"
     name = "part"
@@ -24,7 +24,7 @@ class BuildPart(PipelineStep):
         self.tasks = tasks
 
     def run(self, data: Any = None, rank: int = 0, world_size: int = 1) -> None:
-        """Build it."""
+        """Build the part."""
         build_part(self.tasks[rank])
 
 
@@ -35,19 +35,19 @@ def build_elsewhere(
     workers: int | None,
     report: Callable[[int, int], None] | None,
 ) -> None:
-    """Build the parts that are not whole yet.
+    """Build the incomplete parts.
 
     Args:
-        tasks: All parts; their paths must mean the same everywhere.
-        folder: For datatrove's logs.
-        executor: What runs them.
+        tasks: All parts; their paths must be valid on all machines.
+        folder: Folder for datatrove's logs.
+        executor: Where the parts are built.
         workers: Parts built at once; None: all.
         report: Called with parts done and parts in all.
 
     Raises:
         DataError: If a part could not be built.
     """
-    shutil.rmtree(folder, ignore_errors=True)  # which parts are whole, their records tell
+    shutil.rmtree(folder, ignore_errors=True)  # complete parts are known by their records
     waiting = [task for task in tasks if read_record(task) is None]
     stage = Stage("parts", [BuildPart(waiting)], len(waiting))
     done = len(tasks) - len(waiting)

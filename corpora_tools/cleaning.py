@@ -1,6 +1,6 @@
-"""Which paragraphs and documents stay: rules that keep, or drop with a named reason.
+"""Cleaning rules, which keep paragraphs and documents or drop them with a named reason.
 
-A paragraph is a line. The rules are tried in the order of ``RULES``; the first that speaks gives
+A paragraph is a line. The rules are tried in the order of ``RULES``; the first that applies gives
 the reason, and the reasons are counted.
 """
 
@@ -50,12 +50,12 @@ _BOILERPLATE = (
     "Copyright ©", "All Rights Reserved", "Powered by", "您的浏览器", "启用JavaScript",
     "启用 JavaScript",
 )  # fmt: skip
-_REPEAT_STEP = 8  # characters; a paragraph is compared in stretches of that
+_REPEAT_STEP = 8  # characters; length of the n-grams by which a paragraph is compared
 
 
 @dataclass(frozen=True, kw_only=True)
 class CleaningConfig:
-    """What has to be true of text that stays."""
+    """Thresholds and options of the cleaning rules."""
 
     min_paragraph: int = 10  # Chinese characters
     min_document: int = 40  # Chinese characters
@@ -78,28 +78,28 @@ Rule = Callable[[str, int, CleaningConfig], bool]  # (paragraph, Chinese charact
 
 
 def count_chinese(text: str) -> int:
-    """Count Chinese characters; punctuation is none."""
+    """Count Chinese characters, without punctuation."""
     return sum(map(len, _CHINESE_RUN.findall(text)))
 
 
 def is_damaged(paragraph: str, _chinese: int, _config: CleaningConfig) -> bool:
-    """Say whether characters were lost, or bytes decoded wrongly (锟斤拷)."""
+    """Return whether characters were lost, or bytes decoded wrongly (锟斤拷)."""
     return "\ufffd" in paragraph or "锟斤拷" in paragraph or "烫烫烫" in paragraph
 
 
 def is_short(_paragraph: str, chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there are too few Chinese characters."""
+    """Return whether there are too few Chinese characters."""
     return chinese < config.min_paragraph
 
 
 def is_other_language(paragraph: str, chinese: int, _config: CleaningConfig) -> bool:
-    """Say whether the text is Japanese or Korean rather than Chinese with a few such words."""
+    """Return whether the text is Japanese or Korean rather than Chinese with a few such words."""
     others = len(_KANA_OR_HANGUL.findall(paragraph))
     return others > _OTHER_LANGUAGE * (chinese + others)
 
 
 def is_other_script(paragraph: str, chinese: int, config: CleaningConfig) -> bool:
-    """Say whether the share of Chinese characters is too small (code, tables, other scripts)."""
+    """Return whether the share of Chinese characters is too small (code, tables, other scripts)."""
     if chinese >= config.min_chinese * len(paragraph):
         return False  # the usual case needs no closer look
     counted = len(paragraph) - sum(map(len, _UNCOUNTED.findall(paragraph)))
@@ -107,18 +107,18 @@ def is_other_script(paragraph: str, chinese: int, config: CleaningConfig) -> boo
 
 
 def has_email(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is an e-mail address."""
+    """Return whether there is an e-mail address."""
     there = "@" in paragraph or "at)" in paragraph or "at]" in paragraph
     return config.personal and there and bool(_EMAIL.search(paragraph))
 
 
 def has_phone(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is a mobile, fixed or service number."""
+    """Return whether there is a mobile, fixed or service number."""
     return config.personal and bool(_DIGITS.search(paragraph) and _PHONE.search(paragraph))
 
 
 def has_identity_number(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is a resident identity-card number: its check digit has to fit.
+    """Return whether there is a resident identity-card number with a valid check digit.
 
     Source: GB 11643-1999 (ISO 7064, MOD 11-2).
     """
@@ -132,18 +132,18 @@ def has_identity_number(paragraph: str, _chinese: int, config: CleaningConfig) -
 
 
 def has_account(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is a QQ or WeChat account."""
+    """Return whether there is a QQ or WeChat account."""
     there = any(name in paragraph for name in _ACCOUNTS)
     return config.personal and there and bool(_ACCOUNT.search(paragraph))
 
 
 def is_boilerplate(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether a phrase of advertising, reposting notices or site navigation occurs."""
+    """Return whether a phrase of advertising, reposting notices or site navigation occurs."""
     return any(phrase in paragraph for phrase in config.boilerplate)
 
 
 def is_repetitive(paragraph: str, _chinese: int, _config: CleaningConfig) -> bool:
-    """Say whether the paragraph repeats itself (哈哈哈哈…, one advertisement over and over)."""
+    """Return whether the paragraph repeats itself (哈哈哈哈…, one advertisement repeatedly)."""
     stretches = [paragraph[i : i + _REPEAT_STEP] for i in range(0, len(paragraph), _REPEAT_STEP)]
     return len(stretches) >= 6 and len(set(stretches)) < 0.5 * len(stretches)
 
@@ -176,7 +176,8 @@ def clean_text(text: str, config: CleaningConfig) -> tuple[str, Counter[str]]:
     """Normalise a text and keep the paragraphs that no rule drops.
 
     Returns:
-        What stays; how many paragraphs each reason dropped (``repeated``: seen before).
+        The remaining text, and the number of paragraphs dropped for each reason (``repeated``: seen
+        before).
     """
     reasons: Counter[str] = Counter()
     kept: dict[str, None] = {}
@@ -195,7 +196,7 @@ def clean_text(text: str, config: CleaningConfig) -> tuple[str, Counter[str]]:
 
 
 class CleanDocuments(BaseFilter):
-    """Cleans the documents' text; drops documents of which too little stays."""
+    """Step that cleans documents; drops those with too little text left."""
 
     name = "clean"
 
@@ -204,7 +205,7 @@ class CleanDocuments(BaseFilter):
         self.config = config
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Replace the text by what stays of it; say whether that is enough."""
+        """Replace the text with the cleaned one; return whether enough is left."""
         doc.text, reasons = clean_text(doc.text, self.config)
         for reason, times in reasons.items():
             self.stat_update(f"paragraph_{reason}", value=times)
@@ -212,7 +213,7 @@ class CleanDocuments(BaseFilter):
 
 
 class KeepLongEnough(BaseFilter):
-    """Drops documents that a later step has made too short."""
+    """Step that drops documents that another step has made too short."""
 
     name = "long enough"
 
@@ -221,7 +222,7 @@ class KeepLongEnough(BaseFilter):
         self.min_document = min_document
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Say whether enough Chinese characters are left."""
+        """Return whether enough Chinese characters are left."""
         return _enough(doc.text, self.min_document)
 
 
@@ -232,6 +233,6 @@ def _enough(text: str, min_document: int) -> bool | tuple[bool, str]:
 
 
 def read_phrases(lines: Iterable[str]) -> tuple[str, ...]:
-    """Add a user's boilerplate phrases, one a line, to our own."""
+    """Return the default boilerplate phrases with a user's, one on each line."""
     own = (line.strip() for line in lines)
     return (*_BOILERPLATE, *(phrase for phrase in own if phrase))

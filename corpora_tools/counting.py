@@ -1,4 +1,4 @@
-"""How often each character and each word occurs in JSON Lines shards, streaming."""
+"""Streaming counts of characters and words in JSON Lines shards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zh_albert.errors import DataError
 from zh_albert.textio import read_objects
 from zh_albert.tokenization.characters import fold_width, replace_surrogates
 
-# Chinese characters stand alone, so counting them needs no normaliser; this is the fast path.
+# Chinese characters are single tokens, so counting them needs no normaliser: the fast path.
 _PLAIN = "\u3400-\u4dbf\u4e00-\u9fff，。"
 _RUN = re.compile(rf"[^\s{_PLAIN}]+")
 _PLAIN_STRETCH = re.compile(f"[{_PLAIN}]+")
@@ -24,7 +24,7 @@ _PLAIN_STRETCH = re.compile(f"[{_PLAIN}]+")
 
 @dataclass
 class Counts:
-    """What a corpus holds, after BERT's normalisation.
+    """Character and word counts of a corpus, after BERT's normalisation.
 
     ``characters`` stand alone in a text (Chinese characters, punctuation, words of one
     character); ``words`` are runs of two or more other characters.
@@ -42,7 +42,7 @@ class Counts:
 
 
 def count_texts(texts: Iterable[str]) -> Counts:
-    """Count texts as the tokenizer of our own vocabulary sees them: width folded, lower case."""
+    """Count texts as normalised by this project's tokenizer: width folded, lower case."""
     counts = Counts()
     runs: Counter[str] = Counter()
     for text in texts:

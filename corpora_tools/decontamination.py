@@ -21,17 +21,17 @@ from zh_albert.textio import atomic_write, read_lines, read_objects
 
 Places = NDArray[np.int64]
 
-WIDTH = 20  # Chinese characters; what stands between them does not count
+WIDTH = 20  # Chinese characters; other characters between them do not count
 _BATCH = 1 << 20  # characters hashed at once
 _TABLE_BITS = 26
 _TABLE_SHIFT = np.uint64(64 - _TABLE_BITS)
 _BREAK = ord("\n")
-_SHORTEST = 4  # Chinese characters of a whole evaluation text; 很好 is in every corpus
+_SHORTEST = 4  # Chinese characters of a short evaluation text; 很好 is in every corpus
 _NO_TEXT = frozenset({"id", "label", "labels", "type", "start", "end", "source", "domain"})
 
 
 class ContaminationIndex:
-    """Hashes of evaluation texts. Most questions are answered by a table, without a search."""
+    """Hashes of evaluation texts, with a table that answers most look-ups without a search."""
 
     def __init__(self, hashes: Hashes) -> None:
         self.hashes = hashes  # sorted, at least one
@@ -50,7 +50,7 @@ class ContaminationIndex:
 def evaluation_texts(path: Path) -> Iterator[str]:
     """Yield every string of a task file, whatever its schema (text, text_a, context, answers, …).
 
-    Ids, labels and the like are passed over. In a file that is not JSON Lines each line is a text.
+    Ids, labels and the like are skipped. In a file that is not JSON Lines each line is a text.
 
     Raises:
         DataError: If the file is missing, empty, damaged or not UTF-8.
@@ -89,13 +89,13 @@ def contamination_index(texts: Iterable[str]) -> ContaminationIndex:
 
 
 def save_index(index: ContaminationIndex, path: Path) -> None:
-    """Write an index for the steps to read."""
+    """Write an index to a file for the pipeline steps."""
     with atomic_write(path) as file:
         np.save(file, index.hashes)
 
 
 def contaminated(paragraphs: list[str], index: ContaminationIndex) -> list[bool]:
-    """Say of each paragraph whether it holds a stretch of the index, or is one as a whole.
+    """Return whether each paragraph contains an n-gram of the index, or equals a short text of it.
 
     >>> evaluation = "这家酒店的房间很干净，服务也很好，下次来北京还住。"
     >>> index = contamination_index([evaluation, "房间很好"])
@@ -113,7 +113,7 @@ def contaminated(paragraphs: list[str], index: ContaminationIndex) -> list[bool]
 
 
 class Decontaminate(BaseFilter):
-    """Drops paragraphs of evaluation texts, and documents of nothing else."""
+    """Step that drops contaminated paragraphs, and documents without any other."""
 
     name = "decontaminate"
 
@@ -123,11 +123,11 @@ class Decontaminate(BaseFilter):
 
     @cached_property
     def index(self) -> ContaminationIndex:
-        """The index, read where the step runs; its hashes are shared by a machine's processes."""
+        """The index, loaded where the step runs; its hashes are shared between processes."""
         return ContaminationIndex(np.load(self.index_file, mmap_mode="r"))
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Drop the document's contaminated paragraphs; say whether one is left."""
+        """Drop the document's contaminated paragraphs; return whether any are left."""
         paragraphs = doc.text.split("\n")
         drop = contaminated(paragraphs, self.index)
         if any(drop):
@@ -152,7 +152,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 def _chinese_lines(text: str) -> tuple[Codes, Places, Places]:
     """Return the Chinese characters and line ends of a text, and where each line starts and ends.
 
-    All lines are hashed in one go: a line end between them keeps their stretches apart.
+    All lines are hashed at once: the line end between them keeps their n-grams apart.
     """
     codes = code_points(text)
     codes = codes[chinese_only(codes) | (codes == _BREAK)]

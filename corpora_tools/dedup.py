@@ -1,4 +1,4 @@
-"""Exact and near duplicates of whole documents; datatrove's MinHash with a tokenizer for Chinese.
+"""Exact and near de-duplication of documents, with datatrove's MinHash on Chinese characters.
 
 One character is one token. Equal texts are found by their letters and characters alone (marks,
 spaces, case and digits do not count), near ones by MinHash over stretches of characters.
@@ -28,7 +28,7 @@ _CHUNK = 4096  # stretches permuted at once: a document of 5 M characters needs 
 
 
 def letters(text: str) -> str:
-    """Return what counts when texts are compared.
+    """Return the characters by which texts are compared.
 
     >>> letters("2024年，Go 1.2 很好！")
     '年go很好'
@@ -37,13 +37,13 @@ def letters(text: str) -> str:
 
 
 class CharacterTokenizer(WordTokenizer):
-    """A character is a word: what datatrove's steps need to know of Chinese."""
+    """A tokenizer for datatrove's steps in which each character is a word."""
 
     def __init__(self) -> None:
         super().__init__(language="zho")
 
     def word_tokenize(self, text: str) -> list[str]:
-        """Return the characters that count."""
+        """Return the characters by which texts are compared."""
         return list(letters(text))
 
     def sent_tokenize(self, text: str) -> list[str]:
@@ -55,12 +55,12 @@ class CharacterTokenizer(WordTokenizer):
         return sentence_spans(text)
 
     def ngram_hashes(self, text: str, width: int) -> Hashes:
-        """Hash the different stretches of ``width`` words, without making the words."""
+        """Hash the distinct n-grams of ``width`` characters, without building the strings."""
         return np.unique(window_hashes(code_points(letters(text)), width))
 
 
 class SignDocuments(MinhashDedupSignature):
-    """MinHash signatures, with hashing by numpy and memory that a long document does not raise."""
+    """Step for MinHash signatures, hashed by numpy in memory independent of document length."""
 
     def __init__(self, folder: Path, config: MinhashConfig) -> None:
         super().__init__(output_folder=str(folder), config=config, language=CharacterTokenizer())
@@ -99,7 +99,7 @@ class DigestDocuments(PipelineStep):
 
 
 class FindEqual(PipelineStep):
-    """Second step, one task: which documents equal one before them, in a file for each task."""
+    """Second step, one task: marks documents that equal an earlier one, in a file for each task."""
 
     type = "dedup"
     name = "equal digests"
@@ -125,7 +125,7 @@ class FindEqual(PipelineStep):
 
 
 class DropEqual(PipelineStep):
-    """Third step: passes on the documents that equal none before them."""
+    """Third step of exact de-duplication: drops the documents that equal an earlier one."""
 
     type = "dedup"
     name = "exact"

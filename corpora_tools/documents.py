@@ -1,4 +1,4 @@
-"""From files to datatrove documents and back: which task reads what, and shards written whole."""
+"""Reading of files as datatrove documents, planning of tasks, and atomic writing of shards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TASK_BYTES = 16 << 20  # on disk; small files are read together, in one task
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file, and what its documents are called if their rows do not say."""
+    """One input file, with default names of its documents and source."""
 
     path: Path
     name: str  # documents are NAME:LINE
@@ -60,7 +60,7 @@ def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
 
 
 def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
-    """Give each task its files: one, or small ones together. Depends on the files only.
+    """Assign files to tasks: one file each, or small ones together. Depends only on the files.
 
     Paths become absolute: tasks can run elsewhere.
     """
@@ -79,7 +79,7 @@ def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
 class ReadDocuments(PipelineStep):
     """First step: a task's files as documents with ``source`` and ``domain``.
 
-    datatrove's own readers pass over lines they cannot read; these name the file and the line.
+    datatrove's own readers skip lines they cannot read; this one raises with file and line.
     """
 
     type = "read"
@@ -114,10 +114,10 @@ class ReadDocuments(PipelineStep):
 
 
 class WriteShard(PipelineStep):
-    """Last step: a task's documents as one compressed JSON Lines shard, there whole or not at all.
+    """Last step: writes a task's documents as one compressed JSON Lines shard, atomically.
 
-    datatrove's own writer leaves a short file when it is stopped. A task without documents writes
-    an empty shard, so that the number of shards follows from the input.
+    datatrove's own writer leaves a truncated file when it is stopped. A task without documents
+    writes an empty shard, so that the number of shards follows from the input.
     """
 
     type = "write"
@@ -163,6 +163,6 @@ def _with_different_names(inputs: list[InputFile]) -> list[InputFile]:
 
 
 def _name(value: Any) -> str:
-    """Return a row's id, source or domain as a string; empty where there is none."""
+    """Return a row's id, source or domain as a string; empty if there is none."""
     known = isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
     return replace_surrogates(str(value)) if known else ""

@@ -1,7 +1,7 @@
-"""Where a stage's tasks run: processes here, a Ray cluster, or Slurm; all three are datatrove's.
+"""Executors of a stage's tasks, based on datatrove's: local processes, Ray or Slurm.
 
-Whichever it is, a task that is done is done for the others, too: completions are files in the
-stage's folder, and the bytes a task writes do not depend on where it ran.
+Completed tasks are recorded as files in the stage's folder, so another executor can continue a job;
+the output of a task does not depend on where it ran.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FAILED = re.compile(r"^(?:[a-z_]+\.)*(?:[A-Z]\w+): (.+)$")  # a traceback's las
 
 @dataclass(frozen=True)
 class Stage:
-    """Steps that run in each of a number of tasks, after all tasks of the stage before."""
+    """Steps that run in each of a number of tasks, after all tasks of the previous stage."""
 
     name: str
     steps: list[Any]
@@ -48,7 +48,7 @@ class TaskRunner(Protocol):
     """An executor of one stage."""
 
     def get_incomplete_ranks(self) -> list[int]:
-        """Return the numbers of the tasks still to be done."""
+        """Return the numbers of the tasks that are not done."""
         ...
 
     def run_tasks(self) -> Iterator[int]:
@@ -59,13 +59,13 @@ class TaskRunner(Protocol):
 def build_executor(
     executor: Executor, stage: Stage, workers: int | None, folder: Path
 ) -> TaskRunner:
-    """Return what runs a stage.
+    """Return the executor of a stage.
 
     Args:
-        executor: Which one.
-        stage: What is to be run.
-        workers: Tasks at once; None: as many as there are cores here, or all of them elsewhere.
-        folder: Of the stage's completions, counts and logs; on a cluster, on a disk all share.
+        executor: Name of the executor.
+        stage: The stage to run.
+        workers: Tasks at once; None: the number of local cores, or all tasks on a cluster.
+        folder: Folder for the stage's completions, counts and logs; on a cluster, on a shared disk.
     """
     logger.disable("datatrove")
     if executor == "ray":
@@ -76,7 +76,7 @@ def build_executor(
 
 
 class LocalExecutor(LocalPipelineExecutor):
-    """datatrove's, with a pool that ends with its job however the job ends.
+    """datatrove's local executor, with a process pool that always ends with its job.
 
     (datatrove's own keeps a manager process and idle workers that outlive a killed job.) It is
     silent on the terminal: messages and tracebacks are in the logs.
@@ -102,7 +102,7 @@ class LocalExecutor(LocalPipelineExecutor):
                 yield from pool.imap_unordered(self.run_task, ranks)
 
     def run_task(self, rank: int) -> int:
-        """Run one task here, on copies of the steps: they count."""
+        """Run one task in this process, on copies of the steps, which hold counts."""
         steps = self.pipeline
         self.pipeline = deepcopy(steps)
         logger.enable("datatrove")
@@ -116,7 +116,7 @@ class LocalExecutor(LocalPipelineExecutor):
 
 
 class RayExecutor(RayPipelineExecutor):
-    """datatrove's, on the cluster of ``RAY_ADDRESS``, or on one that is started here."""
+    """datatrove's Ray executor, on the cluster of ``RAY_ADDRESS`` or on a new local one."""
 
     def __init__(self, stage: Stage, workers: int, folder: Path) -> None:
         super().__init__(
@@ -139,7 +139,7 @@ class RayExecutor(RayPipelineExecutor):
         except ImportError:
             raise MissingExtraError.of("ray", "ray") from None
         if not ray.is_initialized():
-            # Without an address Ray would join any cluster it finds here, and end with it.
+            # Without an address Ray would join any local cluster, and end with it.
             address = os.environ.get("RAY_ADDRESS", "local")
             ray.init(address, log_to_driver=False, logging_level="ERROR")
         self.run()
@@ -147,7 +147,7 @@ class RayExecutor(RayPipelineExecutor):
 
 
 class SlurmExecutor(SlurmPipelineExecutor):
-    """datatrove's, waiting until the jobs it queued have ended.
+    """datatrove's Slurm executor, which waits until its jobs have ended.
 
     Partition, time, account and the like are Slurm's own ``SBATCH_PARTITION``,
     ``SBATCH_TIMELIMIT``, ``SBATCH_ACCOUNT`` …; none is set here.
@@ -163,7 +163,7 @@ class SlurmExecutor(SlurmPipelineExecutor):
             workers=workers,
             job_name=f"zh-corpora-{stage.name}-{_digest(folder)}",
             logging_dir=str(folder.resolve()),
-            # The jobs find datatrove's command where this Python has it.
+            # The jobs need datatrove's command from this Python environment.
             env_command=f'export PATH="{Path(sys.executable).parent}:$PATH"',
             sbatch_args={"wait": ""},
             requeue=False,
@@ -176,7 +176,7 @@ class SlurmExecutor(SlurmPipelineExecutor):
         return {name: value for name, value in found.items() if value or name == "wait"}
 
     def launch_merge_stats(self) -> None:
-        """Do not queue a job for that: the counts of all tasks are added up here."""
+        """Do nothing: the counts of all tasks are added up locally, without a queued job."""
 
     def run_tasks(self) -> Iterator[int]:
         """Queue the tasks that are not done and wait; yield their numbers when all are.
@@ -193,7 +193,7 @@ class SlurmExecutor(SlurmPipelineExecutor):
                 self.launch_job()
         except subprocess.CalledProcessError as error:
             code = error.returncode
-        except BaseException:  # Ctrl-C, too: what was queued must not go on alone
+        except BaseException:  # on Ctrl-C too: queued jobs must not go on alone
             subprocess.run(["scancel", f"--name={self.job_name}"], check=False)  # noqa: S603, S607
             raise
         yield from _finished(self, ranks, f"sbatch ended with code {code}")
@@ -222,9 +222,9 @@ def _digest(folder: Path) -> str:
 
 
 def _forkserver() -> Any:
-    """Return the way to start workers: forked from a server that has the imports behind it.
+    """Return a multiprocessing context that forks workers from a server with imports done.
 
-    The server is started deaf to Ctrl-C, and so are its children: that is the job's business.
+    The server and its children ignore Ctrl-C, which the job's process handles.
     """
     context = multiprocess.get_context("forkserver")
     context.set_forkserver_preload(["corpora_tools.pipeline"])

@@ -1,4 +1,4 @@
-"""Folders of documents: which files hold them, and what a job leaves beside them."""
+"""Folders of documents: document files, and the other files that jobs write there."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from corpora_tools.readers import kind_of
 from zh_albert.errors import DataError
 
-STATISTICS = "statistics.json"  # beside the shards when all of them are there
-STATE = ".job"  # a folder beside the shards, from the job's beginning
+STATISTICS = "statistics.json"  # written next to the shards when all of them are complete
+STATE = ".job"  # a folder next to the shards, from the start of the job
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files of a folder that hold documents, sorted; what jobs keep there is none.
+    """Return the document files of a folder, sorted; files that jobs keep there are skipped.
 
     Raises:
         DataError: If a job is still writing them, or they are of several kinds.

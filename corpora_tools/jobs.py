@@ -1,7 +1,7 @@
-"""Jobs that go on where they stopped.
+"""Resumable jobs.
 
-A job keeps its state in ``OUT/.job``: what was asked for, and for each stage datatrove's
-completions, counts and logs.
+A job keeps its state in ``OUT/.job``: its settings, and for each stage datatrove's completions,
+counts and logs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run_stages(
     report: Report | None,
     collect: Callable[[Path], dict[str, Any]] = collect_statistics,
 ) -> dict[str, Any]:
-    """Run what is not done yet, one stage after the other; return the last one's statistics."""
+    """Run the unfinished tasks, stage by stage; return the statistics of the last stage."""
     for stage in stages:
         tasks = build_executor(executor, stage, workers, state / stage.name)
         done = stage.tasks - len(tasks.get_incomplete_ranks())
@@ -63,7 +63,7 @@ def job(
     inputs: Sequence[Path],
     exclude: Sequence[Path],
 ) -> Iterator[Path]:
-    """Take an output folder for one job, or go on with the same one; yield its state's folder.
+    """Lock an output folder for a new or resumed job; yield the folder of its state.
 
     Raises:
         DataError: If another job has the folder, or it holds anything else.
@@ -99,14 +99,14 @@ def job(
         with atomic_write(known) as file:
             file.write(json.dumps(asked, ensure_ascii=False, indent=1).encode())
         for left_over in (*out.glob(".corpus-*"), *out.rglob(f".*{ANSWERS}.*")):
-            left_over.unlink()  # a file that a killed worker had begun
+            left_over.unlink()  # an unfinished file of a killed worker
         yield state
     finally:
         running.release()
 
 
 def _identity(path: Path) -> list[Any]:
-    """Say which file it is, and notice that it has changed."""
+    """Return a file's path, size and time, by which a change is detected."""
     try:
         about = path.stat()
     except FileNotFoundError:

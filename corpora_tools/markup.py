@@ -1,4 +1,4 @@
-"""Markdown and wikitext as plain paragraphs; what is no prose (code, tables, pictures) goes."""
+"""Conversion of Markdown and wikitext to plain paragraphs, without code, tables and pictures."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def strip_wikitext(text: str) -> str:
 
 
 def _cut(text: str, opening: re.Pattern[str], closing: str) -> str:
-    """Cut from each opening to the next closing; what does not close stays. Linear in time."""
+    """Cut from each opening to the next closing; unclosed text is kept. Linear in time."""
     parts: list[str] = []
     done = 0
     for match in opening.finditer(text):
@@ -96,7 +96,7 @@ def _cut(text: str, opening: re.Pattern[str], closing: str) -> str:
 
 
 def _cut_elements(text: str, opening: re.Pattern[str]) -> str:
-    """Cut elements with what they hold; of <ref/>, and what does not close, the tag alone."""
+    """Cut elements with their content; of <ref/> and unclosed elements only the tag."""
     parts: list[str] = []
     done = 0
     never_closed: set[str] = set()

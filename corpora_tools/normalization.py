@@ -1,4 +1,4 @@
-"""One spelling for one character: Unicode, width, spaces and marks; traditional → simplified.
+"""Text normalisation: Unicode, width, spaces and marks; traditional → simplified.
 
 Chinese punctuation stays what it is (NFKC would make ，：！ narrow); lines stay lines.
 """
@@ -32,7 +32,7 @@ _RADICALS = {
     if unicodedata.normalize("NFKC", chr(code)) != chr(code)
 }
 _RADICAL = re.compile("[\u2e80-\u2fdf]")
-# Each begins with what is rare, and looks back from there: that makes the search fast.
+# Each pattern starts with a rare character and looks behind, which makes the search fast.
 _SPACE_BETWEEN = re.compile(
     rf" (?<=[{CHINESE}，。！？；：、”’」』）》] )(?=[{CHINESE}，。！？；：、“‘「『（《])"
 )
@@ -44,7 +44,7 @@ _REPEATED = re.compile(r"([！？。，、；：~～·.\-=*_#!?,…—])\1{2,}")
 
 
 def normalize(text: str) -> str:
-    r"""Give a text one spelling; doing it twice changes nothing more.
+    r"""Normalise a text; the operation is idempotent.
 
     Composed characters (NFC), full-width letters and digits in ASCII, radicals as characters, no
     control characters, one kind of space and of line end, none between Chinese characters;

@@ -1,7 +1,7 @@
 """Cleaning and de-duplication of a corpus as stages of datatrove steps.
 
-The work is cut into tasks by the input alone, so the output's bytes do not depend on how many
-workers share the tasks, nor on which of datatrove's executors runs them.
+The work is split into tasks by the input alone, so the output does not depend on the number of
+workers or on the executor.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from corpora_tools.jobs import DATA, Report, job, run_stages
 
 @dataclass(frozen=True, kw_only=True)
 class MinHashSettings:
-    """What near duplicates are; the defaults: about 72 % of their stretches are shared."""
+    """Settings of near de-duplication; by default about 72 % of the n-grams are shared."""
 
     ngram: int = 5  # characters a stretch
     buckets: int = 14
-    hashes: int = 8  # a bucket: more ask for more similarities, more buckets for less
+    hashes: int = 8  # in a bucket: more require a higher similarity, more buckets a lower one
 
     def config(self) -> MinhashConfig:
         """Return datatrove's settings."""
@@ -69,7 +69,7 @@ def clean(
         shard_format: ``zst`` or ``xz``.
         source: Replaces the documents' own.
         domain: For documents that name none.
-        executor: What runs the tasks; a job begun by one can be ended by another.
+        executor: Where the tasks run; a job may be continued by another executor.
         workers: Tasks at once; None: all cores, or all tasks on a cluster.
         report: Called whenever a task is done.
 
@@ -117,7 +117,7 @@ def dedup(
         out: As in ``clean``.
         minhash: What nearly equal is; None leaves near duplicates in.
         shard_format: ``zst`` or ``xz``.
-        executor: What runs the tasks; a job begun by one can be ended by another.
+        executor: Where the tasks run; a job may be continued by another executor.
         workers: Tasks at once; None: all cores, or all tasks on a cluster.
         report: Called whenever a task is done.
 

@@ -1,4 +1,4 @@
-"""A model's answers to many files, as tasks of datatrove: here, on Ray or on Slurm."""
+"""Prediction for many files as tasks of datatrove: local, on Ray or on Slurm."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def predict(
     """Answer every line of every file; return how many there were.
 
     For each input ``NAME`` there is a file ``NAME.answers.jsonl``, with an object a line in the
-    order of the input (see ``zh_albert.inference.files``), whole or not at all.
+    order of the input (see ``zh_albert.inference.files``), written atomically.
 
     Args:
         model: Bundled name, folder or hub id; on a cluster, where all machines find it.
         inputs: The files, one task each; JSON Lines, CSV, or a text a line, by their names.
         out: A folder: new, empty, or that of the same job, which then goes on.
-        executor: What runs the tasks; a job begun by one can be ended by another.
+        executor: Where the tasks run; a job may be continued by another executor.
         workers: Files at once; None: all cores, or all files on a cluster.
         report: Called whenever a file is done.
 
@@ -59,14 +59,14 @@ def predict(
     out = out.absolute()
     with job(out, "predict", settings, [one.path for one in inputs], ()) as state:
         tasks = [replace(one, path=one.path.absolute()) for one in inputs]
-        # By its name, if it is a bundled one: other machines may have it elsewhere.
+        # Bundled models are passed by name, since their path may differ on other machines.
         known = str(folder) if Path(model).expanduser().is_dir() else model
         stages = [Stage("answers", [AnswerFile(tasks, known, out, threads)], len(tasks))]
         return run_stages(out, state, stages, executor, workers, report, collect_answers)
 
 
 class AnswerFile(PipelineStep):
-    """The only step: a task's file, answered."""
+    """The only step: answers the file of a task."""
 
     type = "write"
     name = "answers"
@@ -79,7 +79,7 @@ class AnswerFile(PipelineStep):
         self.threads = threads
 
     def run(self, data: Any = None, rank: int = 0, world_size: int = 1) -> None:
-        """Answer it, and count rows."""
+        """Answer the file, and count rows."""
         from zh_albert.inference.files import answered_rows, form_of  # noqa: PLC0415  (slow)
 
         one = self.tasks[rank]
@@ -97,7 +97,7 @@ class AnswerFile(PipelineStep):
 
 @cache
 def _opened(model: str, threads: int) -> AnyPredictor:
-    """Open a model once in a process, which answers several files."""
+    """Open a model once for each process, which may answer several files."""
     import torch  # noqa: PLC0415  (slow to import, and only workers need it)
 
     from zh_albert.inference.loading import load  # noqa: PLC0415

@@ -1,7 +1,7 @@
-"""Raw text files as rows with a text: JSON Lines, plain text, Parquet, Markdown, MediaWiki dumps.
+"""Readers of raw text: JSON Lines, plain text, Parquet, Markdown, MediaWiki dumps.
 
-All stream: one document is in memory at a time. What a file holds follows from its name, with
-``.xz``, ``.gz`` or ``.zst`` behind (``.bz2`` too for dumps).
+All of them stream, with one document in memory at a time. The format follows from the file's name,
+which may end with ``.xz``, ``.gz`` or ``.zst`` (for dumps also ``.bz2``).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OPEN_STREAM: dict[str, Callable[[Path], Any]] = {
 
 
 def kind_of(path: Path) -> str | None:
-    """Say what a file holds by its name, or None if that is not known.
+    """Return the format of a file by its name, or None if it is unknown.
 
     >>> [kind_of(Path(name)) for name in ("a.jsonl.xz", "zhwiki-1.xml.bz2", "README.MD", "a.doc")]
     ['jsonl', 'wiki', 'markdown', None]
@@ -138,7 +138,7 @@ def _read_wiki(path: Path) -> Rows:
 
 
 def _wiki_pages(file: IO[bytes]) -> Rows:
-    """Yield the articles (namespace 0) of a dump; redirects and other pages are passed over."""
+    """Yield the articles (namespace 0) of a dump; redirects and other pages are skipped."""
     root: ElementTree.Element | None = None
     for event, element in ElementTree.iterparse(file, events=("start", "end")):  # noqa: S314
         if root is None:

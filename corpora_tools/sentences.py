@@ -1,4 +1,4 @@
-"""Sentences of Chinese text, as spans that cover the text without a gap.
+"""Sentence splitting of Chinese text, into spans that cover the text without gaps.
 
 A sentence ends after 。！？……, together with the closing quotes and brackets that follow, and at
 the end of a line. Inside quotes and brackets that close again on the same line nothing ends, so

@@ -36,7 +36,7 @@ def build(
 ) -> None:
     """Tokenize documents into shards for pretraining.
 
-    Starts of words and sentences are kept beside the tokens. The same inputs give the same bytes
+    Starts of words and sentences are stored with the tokens. The same inputs give the same bytes
     for any number of workers. Run again after a kill, it goes on where it was.
 
     Example: zh-corpora build --corpus 'corpus/corpus-*.jsonl.xz' --out shards

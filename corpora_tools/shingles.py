@@ -12,7 +12,7 @@ from zh_albert.tokenization.characters import CHINESE_BLOCKS
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 
-_FACTOR = 0x9E3779B97F4A7C15  # odd; powers of it weigh the places in a window
+_FACTOR = 0x9E3779B97F4A7C15  # odd; its powers are the weights of the positions in a window
 _CHINESE = (*CHINESE_BLOCKS, (0x3007, 0x3007))  # and 〇
 
 
@@ -22,7 +22,7 @@ def code_points(text: str) -> Codes:
 
 
 def chinese_only(codes: Codes) -> NDArray[np.bool_]:
-    """Mark the Chinese characters (punctuation is none). Shape: (characters,)."""
+    """Mark the Chinese characters, without punctuation. Shape: (characters,)."""
     chinese = np.zeros(len(codes), np.bool_)
     for first, last in _CHINESE:
         chinese |= codes - np.uint32(first) <= np.uint32(last - first)  # one test: it wraps around
@@ -30,9 +30,9 @@ def chinese_only(codes: Codes) -> NDArray[np.bool_]:
 
 
 def window_hashes(codes: Codes, width: int) -> Hashes:
-    """Hash each stretch of ``width`` codes. Shape: (characters - width + 1,), or (0,).
+    """Hash each n-gram of ``width`` codes. Shape: (characters - width + 1,), or (0,).
 
-    Equal stretches have equal hashes wherever they stand, in any process and on any machine.
+    Equal n-grams have equal hashes at any position, in any process and on any machine.
 
     >>> first, second = window_hashes(code_points("一二三，一二三"), 3)[[0, 4]]
     >>> bool(first == second)

@@ -1,4 +1,4 @@
-"""What a finished job read, dropped and wrote: the counts that datatrove keeps for each task."""
+"""Statistics of a finished job, from the counts that datatrove keeps for each task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MINHASH_FILTER = "MinHash stage 4"
 
 
 def collect_statistics(stats: Path) -> dict[str, Any]:
-    """Add up the counts of a stage's tasks; the same however many workers there were.
+    """Add up the counts of a stage's tasks; the result does not depend on the number of workers.
 
     Args:
         stats: datatrove's folder of one JSON file a task.
@@ -65,7 +65,7 @@ def collect_answers(stats: Path) -> dict[str, Any]:
 
 
 def answers_as_text(statistics: Mapping[str, Any]) -> str:
-    """Show what ``collect_answers`` counts to a person.
+    """Format the counts of ``collect_answers`` as text.
 
     >>> answers_as_text({"files": 3, "rows": 1200, "errors": 1})
     '1,200 answers in 3 files, 1 not to be answered'
@@ -74,7 +74,7 @@ def answers_as_text(statistics: Mapping[str, Any]) -> str:
 
 
 def as_text(statistics: Mapping[str, Any]) -> str:
-    """Show statistics to a person.
+    """Format statistics as text.
 
     >>> empty = {"documents": 0, "characters": 0}
     >>> print(as_text({"read": {"documents": 2, "characters": 30}, "written": empty}))

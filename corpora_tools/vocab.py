@@ -1,7 +1,7 @@
-"""A Chinese WordPiece vocabulary out of counts, and how much of a text it knows.
+"""Construction of a Chinese WordPiece vocabulary from counts, and its coverage of texts.
 
-A character can stand in two kinds of row: plain, where it begins a word, and with ``##``, inside
-one. Chinese characters and punctuation are always words of their own, so they have no ``##`` row;
+A character can have two kinds of row: plain, at the start of a word, and with ``##``, inside one.
+Chinese characters and punctuation are always words of their own, so they have no ``##`` row;
 letters, digits and symbols (``30℃``, ``😂😂``) need both.
 """
 
@@ -20,14 +20,14 @@ from zh_albert.tokenization.characters import is_chinese
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, UNKNOWN
 from zh_albert.tokenization.wordpiece import CONTINUATION, WordPieceTokenizer
 
-# Rows a Chinese vocabulary has to have however rare they are in one corpus.
+# Rows that every Chinese vocabulary needs, however rare they are in a corpus.
 _MARKS = "、。，；：？！“”‘’（）《》〈〉「」『』【】〔〕〖〗—…·～–―•‖〇￥" + string.punctuation
 _SYMBOLS = "℃°№①②③④⑤⑥⑦⑧⑨⑩×÷±→←↑↓≥≤≈√∞‰㎡★☆●○◎◆◇■□▲△▼▽♥♪€£©®™"
 _EMOJI = (
     "😂🤣😭😊😄😁😍😘🥰😅😆😉😎😏😒😓😔😞😢😡😠😱😳🤔🙄😴😷🙏👍👎👏💪👌✌👉❤💔🌹🌸🎉🎂🔥✨🐶🍺☀🌙💩"
 )
 _LATIN_WORD = re.compile("[a-z]+")
-_FIRST_UNUSED = 16  # rows that a user can give a meaning to, always at the same ids
+_FIRST_UNUSED = 16  # rows reserved for users, always at the same ids
 _MULTIPLE = 64  # of rows: matrix products are fastest at such sizes
 
 
@@ -74,7 +74,7 @@ def gb2312_characters() -> set[str]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of some text a tokenizer knows; all counts are of characters, spaces left out."""
+    """Coverage of a text by a tokenizer; all counts are of characters, without spaces."""
 
     characters: int = 0
     unknown: int = 0  # under an [UNK]

@@ -19,7 +19,6 @@ from zh_albert.configio import build, merged
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.pretraining import distil as run
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.tokenization.tokenizer import default_tokenizer

@@ -1,4 +1,4 @@
-"""``python -m zh_albert.cli``: the command line where its script is not on the path."""
+"""``python -m zh_albert.cli``: the command line without its installed script."""
 
 from zh_albert.cli.app import main
 

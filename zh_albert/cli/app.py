@@ -1,4 +1,4 @@
-"""The command tree. Errors a user can cause end in one line and exit code 2."""
+"""The command tree. Errors that a user can cause print one line and exit with code 2."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(tree: typer.Typer) -> None:
     warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
     try:
         code = tree(standalone_mode=False)
-    except typer.Abort:  # what typer made of Ctrl-C until 0.29
+    except typer.Abort:  # raised by typer for Ctrl-C until 0.29
         _end("interrupted", 130)
     except ZhAlbertError as error:
         _end(f"error: {error}", 2)
@@ -72,7 +72,7 @@ def run(tree: typer.Typer) -> None:
         where = f"{error.filename}: " if error.filename else ""
         _end(f"error: {where}{error.strerror or error}; check the path, its rights and the disk", 2)
     except Exception as error:
-        # Wrong options; the class is private to typer, and another one in each of its versions.
+        # Wrong options; the class is private to typer and differs between its versions.
         if not hasattr(error, "format_message"):
             raise
         message = error.format_message()
@@ -80,7 +80,7 @@ def run(tree: typer.Typer) -> None:
             sys.stderr.write(f"{message}\n")
             sys.exit(2)
         _end(f"error: {message.rstrip('.')}. See --help", 2)
-    if code == 130:  # and what it makes of it since
+    if code == 130:  # Ctrl-C in later versions of typer
         _end("interrupted", 130)
     sys.exit(code)
 

@@ -19,7 +19,7 @@ app = typer.Typer(
 
 TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="See zh-albert clue tasks.")]
 Version = Annotated[
-    str | None, typer.Option(help="Of the test set; if not given, what its file's name says.")
+    str | None, typer.Option(help="Of the test set; by default read from the file's name.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -135,13 +135,13 @@ def predict(
     if done.guessed:
         echo(f"note: rows to which the model gave no answer, a guess stands there: {done.guessed}")
     if done.file.name != done.official_name:
-        echo(f"note: the evaluation wants this file named {done.official_name}")
+        echo(f"note: the evaluation expects the file name {done.official_name}")
     for fault in done.faults:
         echo(f"note: {fault.problem}")
     echo(f"{done.file}: {done.answers:,} answers")
     if as_json:
-        told = {"file": str(done.file), "answers": done.answers, "guessed": done.guessed}
-        typer.echo(json.dumps({**told, "faults": [fault._asdict() for fault in done.faults]}))
+        summary = {"file": str(done.file), "answers": done.answers, "guessed": done.guessed}
+        typer.echo(json.dumps({**summary, "faults": [fault._asdict() for fault in done.faults]}))
 
 
 @app.command()
@@ -152,7 +152,7 @@ def check(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
-    """Say everything that is wrong with a submission, a fault a line; exit code 2 if anything is.
+    """List all faults of a submission, one on each line; the exit code is 2 if there are any.
 
     Example: zh-albert clue check tnews11_predict.json --task tnews --data clue-data/tnews/test.json
     """
@@ -187,7 +187,7 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fine-tune each task by its preset recipe; print mean and spread beside published rows.
+    """Fine-tune each task by its preset recipe; print mean and spread next to published rows.
 
     Finished runs are not run again; the same command goes on after a stop.
 
@@ -205,7 +205,7 @@ def run(
     folder = resolve_init(init)
     overrides = parse_overrides(set_ or [])
     display, splits = TrainingDisplay(), {}
-    for task in chosen:  # what is wrong with the last one's files shows before the first is learned
+    for task in chosen:  # all files are checked before the first task is trained
         recipe_of(task, overrides, seed=1)
         splits[task.name] = prepare(task, data / task.name, out / task.name, progress=display)
     results = []
@@ -223,7 +223,7 @@ def run(
                     progress=display,
                 )
                 results.append(result)
-    finally:  # a task that fails does not take the others' scores with it
+    finally:  # if a task fails, the scores of the others are kept
         if as_json:
             typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
         elif results:

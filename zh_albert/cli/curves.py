@@ -1,4 +1,4 @@
-"""``curves``."""
+"""The command ``curves``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``export``."""
+"""The command ``export``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the memory's managers for a program that works through many batches."""
+"""Memory management settings for a process that runs many batches."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # <malloc.h> of glibc
 
 
 def keep_freed_memory() -> None:
-    """Have glibc keep what is freed, for the next batch, instead of giving it back.
+    """Have glibc keep freed memory for the next batch instead of returning it to the system.
 
-    By default every tensor of some megabytes is mapped anew and its pages are faulted in one by
-    one: a quarter of a training step's time. For the whole process, so a program decides it, not
-    the library. Nothing happens where the C library is another one.
+    By default every tensor of several megabytes is mapped again and its pages are faulted in one by
+    one, which takes a quarter of a training step's time. The setting applies to the whole process,
+    so it is made by programs, not by the library. With other C libraries it does nothing.
     """
     if not sys.platform.startswith("linux"):
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(_M_TRIM_THRESHOLD, -1)  # never give back
+        mallopt(_M_TRIM_THRESHOLD, -1)  # never return memory
         mallopt(_M_MMAP_MAX, 0)  # nothing outside the heap
 
 
 def keep_loaded_objects() -> None:
-    """Have the garbage collector pass over what is there by now: libraries and a model stay.
+    """Exclude all objects loaded so far (libraries, a model) from garbage collection.
 
-    It would look at all of it again and again while answers pile up: a tenth of the time that
-    entities take.
+    Otherwise the collector scans them repeatedly while answers accumulate, which takes a tenth of
+    the time of entity tagging.
     """
     gc.freeze()

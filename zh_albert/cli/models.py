@@ -1,4 +1,4 @@
-"""``models``, ``inspect`` and ``convert``."""
+"""The commands ``models``, ``inspect`` and ``convert``."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def convert(
     from zh_albert.training.run_folder import refuse_trained
 
     if merge_pieces and vocab is None:
-        raise ConfigError("--merge-pieces says what becomes of dropped rows; give --vocab too")
+        raise ConfigError("--merge-pieces applies to rows that --vocab drops; give --vocab too")
     if weights and to == "google":
         raise ConfigError("--weights: a TensorFlow checkpoint holds float32; leave it out")
     refuse_trained(folder, source=source)
@@ -162,11 +162,11 @@ def convert(
                 "project's layout; leave out --to, --vocab and --weights"
             )
         rows = convert_teacher(source, folder)
-        told = (
+        summary = (
             f"{rows.known:,} tokens known to the teacher, {rows.put_together:,} put "
             f"together from its pieces, {len(rows.unknown):,} unknown to it"
         )
-        _tell_converted(folder, told, as_json=as_json)
+        _tell_converted(folder, summary, as_json=as_json)
         return
     change = convert_model(
         source,

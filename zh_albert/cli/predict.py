@@ -1,4 +1,4 @@
-"""``predict`` and ``demo``."""
+"""The commands ``predict`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def predict(
     "score"}]}, the list empty where there are none; a reader {"start", "end", "text", "score"}, the
     text empty where the context gives no answer (with --top-k also "answers", best first); an
     encoder fills every [MASK] of the line: {"spots": [{"start", "end", "candidates"}]}. A line that
-    cannot be answered (no text to classify, no [MASK]) says so under "error" and does not stop the
-    rest.
+    cannot be answered (no text to classify, no [MASK]) gives {"error"} and does not stop the rest.
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
     """
@@ -78,13 +77,13 @@ def predict(
         sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8, whatever the terminal's
     sys.stdout.flush()
     if failed:
-        echo(f'lines not answered: {failed}; their result says why under "error"')
+        echo(f'lines not answered: {failed}; see "error" in their results')
 
 
 def demo(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="More models to show: folders or hub ids, beside the bundled ones."),
+        typer.Argument(help="More models to show: folders or hub ids, besides the bundled ones."),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 7860,
 ) -> None:
@@ -94,5 +93,5 @@ def demo(
     """
     import importlib
 
-    # The page stands above the library; the command line only knows its name.
+    # The page is a layer above the library; it is imported by name.
     importlib.import_module("apps.gradio_demo").serve(port=port, more=models or [])

@@ -1,4 +1,4 @@
-"""Progress on standard error: a live bar on a terminal, a line every ten seconds elsewhere."""
+"""Progress on standard error: a live bar on a terminal, otherwise a line every ten seconds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def echo(text: str) -> None:
 
 
 def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
-    """Pass items on and show how many, how fast, and how long it will take."""
+    """Yield the items and show their number, their rate and the time left."""
     console = Console(stderr=True)
     if console.is_terminal:
         with _bar(console) as bar:
@@ -52,7 +52,7 @@ def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
         now = time.monotonic()
         if now - last >= _LINE_EVERY_S:
             last = now
-            # Answers come by the thousand: only those before this one tell how fast.
+            # Answers arrive in chunks of thousands: the rate is that of the items before this one.
             if done := count - 1:
                 rate = done / max(1e-9, arrived - started)
                 left = f", {_time((total - done) / rate)} left" if total else ""
@@ -63,7 +63,7 @@ def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
 
 
 class TrainingDisplay:
-    """Shows a run, or what is scored; an observer of ``training.events``, and a context."""
+    """Progress observer for training and scoring (``training.events``); a context manager."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -108,12 +108,12 @@ class TrainingDisplay:
             self._line(f"warning: {event.text}")
 
     def _advance(self, what: str, done: int, total: int, note: str, line: str) -> None:
-        """Move a bar; without a terminal write a line, if it is time for one."""
+        """Advance a bar; without a terminal write a line if one is due."""
         if self._bar:
             if what not in self._tasks:
                 self._tasks[what] = self._bar.add_task(what, total=total, note=note)
             elif self._bar.tasks[self._tasks[what]].completed > done:
-                self._bar.reset(self._tasks[what])  # another time
+                self._bar.reset(self._tasks[what])  # the same work again
             self._bar.update(self._tasks[what], completed=done, total=total, note=note)
         elif time.monotonic() - self._last_line >= _LINE_EVERY_S:
             self._last_line = time.monotonic()
@@ -127,7 +127,7 @@ class TrainingDisplay:
 
 
 class DownloadDisplay:
-    """Shows files arriving; called with a file's name, its bytes there and in all; a context."""
+    """Progress display of downloads: called with name, bytes done and total; a context manager."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -155,7 +155,7 @@ class DownloadDisplay:
             self._bar.stop()
 
     def __call__(self, name: str, done: int, total: int | None) -> None:
-        """Show how far a file is."""
+        """Show the progress of a file."""
         if self._bar:
             if name not in self._tasks:
                 self._tasks[name] = self._bar.add_task(name, total=total)

@@ -1,4 +1,4 @@
-"""``serve``."""
+"""The command ``serve``."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""scikit-learn estimators: texts in, answers out; they clone, cross-validate and pickle."""
+"""scikit-learn estimators for texts; they support cloning, cross-validation and pickling."""

@@ -1,4 +1,4 @@
-"""Texts in, vectors out."""
+"""Sentence vectors as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ from zh_albert.training.events import Event
 class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEstimator):
     """Chinese sentence vectors with scikit-learn's interface.
 
-    With ``init`` it can encode at once, with that encoder's means; ``fit`` makes them better.
+    With ``init`` it can encode before ``fit``, by mean pooling of that encoder; ``fit`` improves
+    the vectors.
 
     Args:
         init: What to start from: a bundled name, a folder or a hub id; None: random weights.
@@ -52,9 +53,9 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         stride: Tokens that neighbouring windows share.
         epochs: Passes over the training texts.
         peak_lr: The highest learning rate.
-        batch_tokens: Tokens of one forward pass in training. The texts in it are each other's
-            negatives: more are better.
-        positive_threshold: Pairs with numbers for labels mean the same from here on.
+        batch_tokens: Tokens of one forward pass in training. The texts of a batch are each other's
+            negatives, so larger batches are better.
+        positive_threshold: Pairs with numeric labels of at least this value are positives.
         alike_from: The old name of ``positive_threshold``.
         random_state: Seed of weights, order and dropout; None: another one each time.
         on_event: Called with progress (``zh_albert.training.events``).
@@ -103,13 +104,13 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
 
         Args:
             X: Texts. Shape: (texts,) or (texts, 1). Or pairs. Shape: (pairs, 2).
-            y: Of pairs: ``similar`` or ``entailment`` for those that mean the same, other names for
-                those that do not, which are left out; or numbers, see ``positive_threshold``.
-                None: all mean the same. Not used with texts.
+            y: Labels of pairs: ``similar`` or ``entailment`` for pairs that mean the same; pairs
+                with other names are left out. Or numbers, see ``positive_threshold``. None: all
+                pairs mean the same. Ignored for single texts.
 
         Raises:
-            DataError: If a text is no string, or empty; there are not as many labels as pairs; or
-                no pair means the same.
+            DataError: If a text is not a string or is empty, the numbers of labels and pairs
+                differ, or no pair means the same.
         """
         config = self._config()
         contents = as_contents(X)
@@ -131,12 +132,12 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         """Return a vector for each text. Shape: (texts, hidden).
 
         Args:
-            texts: Of any length each. Shape: (texts,) or (texts, 1).
-            normalize: Give all vectors length 1, so that dot products are cosines.
+            texts: Texts of any length. Shape: (texts,) or (texts, 1).
+            normalize: Scale all vectors to length 1, so that dot products are cosines.
 
         Raises:
             NotFittedError: If there is neither a fit nor an ``init``.
-            DataError: If a text is no string, or empty.
+            DataError: If a text is not a string, or is empty.
         """
         return Embedder(self._opened()).encode(as_texts(texts), normalize=normalize)
 
@@ -145,15 +146,15 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         return self.encode(X)
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
-        """Return Spearman's correlation of the pairs' cosines and their labels.
+        """Return Spearman's correlation between the pairs' cosine similarities and their labels.
 
         Args:
             X: Pairs. Shape: (pairs, 2).
-            y: How alike they are: numbers, or names as for ``fit``. Shape: (pairs,).
+            y: Similarity of each pair: numbers, or names as for ``fit``. Shape: (pairs,).
 
         Raises:
             NotFittedError: If there is neither a fit nor an ``init``.
-            DataError: If these are no pairs, or their labels do not differ.
+            DataError: If ``X`` does not hold pairs, or all labels are the same.
         """
         refuse_no_targets(y, "how alike the texts of each pair are")
         examples = _labelled(as_contents(X), y)
@@ -169,7 +170,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         self.embedder_.save(own_folder(folder), card=card)
 
     @property
-    def _n_features_out(self) -> int:  # what scikit-learn numbers its columns by
+    def _n_features_out(self) -> int:  # number of output columns for scikit-learn
         return int(self._opened().module.encoder.config.hidden_size)
 
     def _opened(self) -> TextEmbedder:
@@ -179,12 +180,12 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
             raise NotFittedError("this AlbertEmbedder is not fitted yet; fit it, or name init")
         settings = self.get_params()
         found = getattr(self, "_untrained", None)
-        if found is None or found[0] != settings:  # set_params may have changed them
+        if found is None or found[0] != settings:  # set_params may have changed the settings
             found = self._untrained = settings, new_embedder(self._config(), init=self._start())
         return found[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what ``init`` makes again."""
+        """Leave out the encoder of ``init``, which can be loaded again."""
         state = super().__getstate__()
         state.pop("_untrained", None)
         return state
@@ -206,10 +207,10 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
 
 
 def _labelled(contents: Sequence[Content], y: Any) -> list[EmbeddingExample]:
-    """Put labels beside pairs.
+    """Return pairs with their labels.
 
     Raises:
-        DataError: If there are not as many, or one is no number or name.
+        DataError: If the numbers differ, or a label is neither a number nor a name.
     """
     refuse_missing_labels(y)
     labels = np.asarray(y, dtype=object).ravel().tolist()

@@ -1,4 +1,4 @@
-"""What the estimators share: arguments as scikit-learn hands them in, models as pickles."""
+"""Base class of the estimators: conversion of scikit-learn's arguments, and pickling."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from zh_albert.training.run_folder import refuse_foreign
 
 
 class Savable(Protocol):
-    """A task's model."""
+    """A task's model that can be saved."""
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype) -> None:
         """Write the model folder."""
@@ -58,10 +58,10 @@ def _array(X: ArrayLike) -> NDArray[Any]:  # noqa: N803
 
 
 def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
-    """Return a list of texts; a column of them is taken too.
+    """Return a list of texts; a column of texts is accepted too.
 
     Raises:
-        DataError: If it is one string, or has another shape.
+        DataError: If ``X`` is a single string, or has another shape.
     """
     if isinstance(X, str):
         raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
@@ -74,10 +74,10 @@ def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
 
 
 def refuse_non_texts(contents: Sequence[Content]) -> None:
-    """Check texts, or pairs, before anything is made of them.
+    """Check that all texts, or all parts of pairs, are strings.
 
     Raises:
-        DataError: Naming the first that is no string.
+        DataError: If one is not a string; the first such text is named.
     """
     if any(isinstance(content, tuple) for content in contents):
         refuse_non_pairs(contents)
@@ -86,17 +86,17 @@ def refuse_non_texts(contents: Sequence[Content]) -> None:
 
 
 def own_folder(folder: str | Path) -> Path:
-    """Return a folder to save in: new, without files of a model's names, or an earlier model's.
+    """Return a folder to save in: a new one, one without model files, or that of an earlier model.
 
     Raises:
-        ConfigError: If a file of another origin would be replaced.
+        ConfigError: If a file that no model wrote would be replaced.
     """
     refuse_foreign(Path(folder))
     return Path(folder)
 
 
 def refuse_no_targets(y: object, what: str) -> None:
-    """Say, in the words that scikit-learn's own checks look for, that there is nothing to learn.
+    """Check that ``y`` is given; the error has the wording that scikit-learn's checks expect.
 
     Raises:
         DataError: If ``y`` is None.
@@ -106,10 +106,10 @@ def refuse_no_targets(y: object, what: str) -> None:
 
 
 def refuse_missing_labels(y: ArrayLike) -> None:
-    """Check labels as they come from a table, before NumPy makes a class "nan" of an empty cell.
+    """Check labels from a table, before NumPy turns an empty cell into a class "nan".
 
     Raises:
-        DataError: Naming the first row without a label.
+        DataError: If a label is missing; the first such row is named.
     """
     for row, label in enumerate(np.asarray(y, dtype=object)):
         is_nan = isinstance(label, float) and math.isnan(label)
@@ -127,10 +127,10 @@ def refuse_missing_labels(y: ArrayLike) -> None:
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """Return a seed; None and a generator give another one each time.
+    """Return a seed; for None and a generator a different one at each call.
 
     Raises:
-        DataError: If it is none of these.
+        DataError: If ``random_state`` is of another type.
     """
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return int(check_random_state(random_state).randint(2**31))
@@ -143,29 +143,29 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
 
 
 def _rate_of(peak_lr: object) -> float:
-    """Return a learning rate as Python's own number.
+    """Return a learning rate as a Python float.
 
     Raises:
-        DataError: If it is no number.
+        DataError: If it is not a number.
     """
-    if not isinstance(peak_lr, SupportsFloat):  # text that reads like a number is none
+    if not isinstance(peak_lr, SupportsFloat):  # a string is refused, even if it spells a number
         raise DataError(f"peak_lr: expected a number, found {peak_lr!r:.50}")
     return float(peak_lr)
 
 
 def pass_on_warnings(event: Event) -> None:
-    """Make a Python warning of what a run warns of; an observer."""
+    """Issue the warnings of a run as Python warnings; an observer."""
     if isinstance(event, Warned):
         warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
 class AlbertEstimator(BaseEstimator, ABC):
-    """An estimator of texts that keeps its trained model in one attribute.
+    """Base class of estimators for texts that keep their trained model in one attribute.
 
-    It pickles through a model folder, so weights travel as safetensors.
+    Pickles contain the files of a model folder, so weights are stored as safetensors.
 
     Attributes:
-        init: What to start from; see ``resolve_model``. None: random weights.
+        init: The model to start from; see ``resolve_model``. None: random weights.
         preset: The size of random weights.
         max_length: See ``WindowConfig``; so is ``stride``.
         epochs: See ``TrainConfig``; so is ``peak_lr``.
@@ -193,7 +193,7 @@ class AlbertEstimator(BaseEstimator, ABC):
         """Return the trained model.
 
         Raises:
-            NotFittedError: If there is none.
+            NotFittedError: If the estimator is not fitted.
         """
         if not hasattr(self, self._kept_in):
             name = type(self).__name__
@@ -204,8 +204,8 @@ class AlbertEstimator(BaseEstimator, ABC):
         """Return the folder of the encoder to start from; None: random weights.
 
         Raises:
-            CheckpointError: If there is none of that name.
-            ConfigError: If there is a size for random weights, too.
+            CheckpointError: If there is no model of that name.
+            ConfigError: If a preset, the size of random weights, is given as well.
         """
         if self.init is None:
             return None
@@ -229,7 +229,7 @@ class AlbertEstimator(BaseEstimator, ABC):
 
     def _training(self, batch_tokens: int) -> TrainConfig:
         config = TrainConfig(
-            # A search over np.arange or np.logspace hands in NumPy's numbers.
+            # A search over np.arange or np.logspace passes NumPy scalars.
             epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs"),
             peak_lr=_rate_of(self.peak_lr),
             batch_tokens=as_count(batch_tokens, "batch_tokens"),
@@ -241,7 +241,7 @@ class AlbertEstimator(BaseEstimator, ABC):
         return [pass_on_warnings, *([self.on_event] if self.on_event else [])]
 
     def __sklearn_tags__(self) -> Any:
-        """Say that a sample is a string."""
+        """Declare that samples are strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -249,14 +249,14 @@ class AlbertEstimator(BaseEstimator, ABC):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """Replace the model by the files of its folder."""
+        """Replace the model with the files of its folder."""
         state = dict(super().__getstate__())
         if self._kept_in in state:
             state["_folder"] = _packed(state.pop(self._kept_in))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Undo ``__getstate__``."""
+        """Restore the model from the files of its folder."""
         files = state.pop("_folder", None)
         super().__setstate__(state)
         if files:

@@ -1,4 +1,4 @@
-"""Questions and contexts in, answers out."""
+"""Reading comprehension as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from zh_albert.tasks.texts import has_content
 from zh_albert.training.events import Event
 
 Answers = Sequence[Any]
-"""To each question: a text, or (start, text), or a mapping or object with these names, or a list
-of such; None or an empty one: the context gives no answer."""
+"""For each question: a text, (start, text), a mapping or object with these names, or a list of
+such; None or an empty one: the context gives no answer."""
 
 
 class AlbertReader(AlbertEstimator):
-    """A Chinese reader that answers questions by a passage of a text, as a scikit-learn estimator.
+    """A Chinese extractive question answering model with scikit-learn's interface.
 
     Args:
         init: What to start from: a bundled name, a folder or a hub id; None: random weights.
         preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
         simplify: Read traditional characters as simplified ones (extra ``corpora``).
-        max_length: Tokens of one window, the question among them; longer texts are read in
+        max_length: Tokens of one window, including the question; longer texts are read in
             overlapping windows.
-        stride: Tokens that neighbouring windows share, and the most an answer can have.
+        stride: Tokens that neighbouring windows share; also the longest answer, in tokens.
         epochs: Passes over the training questions.
         peak_lr: The highest learning rate.
         batch_tokens: Tokens of one forward pass in training.
@@ -83,11 +83,11 @@ class AlbertReader(AlbertEstimator):
     def fit(self, X: ArrayLike, y: Answers) -> Self:  # noqa: N803
         """Train on pairs ``X`` of question and context, and the answers ``y``.
 
-        An answer without a start is taught wherever the context has it.
+        An answer without a start is learned at every place where the context has it.
 
         Raises:
-            DataError: If a question or context is no string or empty, the lengths differ, or an
-                answer does not stand in its context.
+            DataError: If a question or context is not a string or is empty, the lengths differ, or
+                an answer does not occur in its context.
         """
         config = self._config()
         self.reader_, _ = finetune(
@@ -101,7 +101,7 @@ class AlbertReader(AlbertEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> list[Answer]:  # noqa: N803
-        """Return the answer to each question; an empty one where the context gives none."""
+        """Return the answer to each question; an empty one if the context gives none."""
         pairs, reader = _pairs(X), Reader(self._model())
         return reader([question for question, _ in pairs], [context for _, context in pairs])
 

@@ -1,4 +1,4 @@
-"""Texts in, entities out."""
+"""Entity tagging as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from zh_albert.tasks.texts import has_content, refuse_non_strings
 from zh_albert.training.events import Event
 
 Entities = Sequence[Sequence[Any]]
-"""Of each text: triples (start, end, type), or mappings or objects with these names."""
+"""For each text: triples (start, end, type), or mappings or objects with these names."""
 
 
 class AlbertTagger(AlbertEstimator):
@@ -36,8 +36,8 @@ class AlbertTagger(AlbertEstimator):
     Args:
         init: What to start from: a bundled name, a folder or a hub id; None: random weights.
         preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
-        head: ``softmax`` or ``crf``: no entities overlap; ``span``: those of different types may;
-            ``global_pointer``: any may.
+        head: ``softmax`` or ``crf``: no entities overlap; ``span``: entities of different types may
+            overlap; ``global_pointer``: any may.
         max_length: Tokens of one window; longer texts are read in overlapping windows.
         stride: Tokens that neighbouring windows share.
         epochs: Passes over the training texts.
@@ -90,8 +90,8 @@ class AlbertTagger(AlbertEstimator):
         """Train on texts ``X`` and the entities ``y`` of each.
 
         Raises:
-            DataError: If a text is no string or empty, the lengths differ, an entity does not lie
-                in its text, or there is none at all.
+            DataError: If a text is not a string or is empty, the lengths differ, an entity does not
+                lie in its text, or there are no entities at all.
         """
         config = self._config()
         self.tagger_, _ = finetune(

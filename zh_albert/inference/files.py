@@ -1,4 +1,4 @@
-"""Files answered line by line: what ``zh-albert predict`` and ``zh-corpora predict`` write."""
+"""Line-by-line prediction of files, for ``zh-albert predict`` and ``zh-corpora predict``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import csv_rows, is_csv, parse_object
 
 Form = Literal["text", "jsonl", "csv"]
-"""What a line is: a text (of a pair: two, with a tab between), a JSON object, or cells."""
+"""Form of a line: a text (a pair: two with a tab between them), a JSON object, or CSV cells."""
 
 
 def form_of(path: Path) -> Form:
-    """Say what the lines of a file are, by its name.
+    """Return the form of a file's lines, by its name.
 
     >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.NDJSON", "a.csv", "a.txt")]
     ['jsonl', 'jsonl', 'csv', 'text']
@@ -35,21 +35,21 @@ def answered_rows(
     *,
     top_k: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield an object for each line, in order; for each row of CSV after the names of its columns.
+    """Yield an object for each line, in order; in CSV for each row after the header.
 
     Args:
         predictor: See ``load``.
-        lines: With their numbers, from 1; those of CSV with their ends.
-        source: What errors call the file.
-        form: What a line is; a question with choices can only be a JSON object.
-        top_k: Of a reader: so many answers to each question, under ``answers``.
+        lines: Lines with their numbers, from 1; lines of CSV include their line ends.
+        source: Name of the file in errors.
+        form: Form of a line; a question with choices can only be a JSON object.
+        top_k: For a reader: number of answers to each question, under ``answers``.
 
     Yields:
-        See ``rows``; what cannot be answered (no text to classify, no [MASK]) says so under
-        ``error`` and does not stop the rest.
+        See ``rows``; a line that cannot be answered (no text to classify, no [MASK]) yields an
+        object with ``error`` and does not stop the others.
 
     Raises:
-        DataError: At the first line that is damaged, or lacks what the model reads.
+        DataError: At the first line that is damaged or lacks a field that the model reads.
         ConfigError: If ``top_k`` is given and the model is no reader.
     """
     if form == "text" and not predictor.reads_plain_lines:
@@ -81,14 +81,14 @@ def answered_rows(
 def _contents(
     predictor: AnyPredictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
 ) -> Iterator[Any]:
-    """Yield what the predictor reads of each line, or of each row of CSV."""
+    """Yield the predictor's input for each line, or for each row of CSV."""
     content_of, blank = predictor.content_of, predictor.form.blank
     if form == "csv":
         for number, row in csv_rows(lines, source):
             yield content_of(row, source, number)
         return
     for number, line in lines:
-        if not line.strip():  # a blank line gets its row too, in its place
+        if not line.strip():  # a blank line keeps its place in the output
             yield blank
         elif form == "jsonl":
             yield content_of(parse_object(line, number, source), source, number)

@@ -1,4 +1,4 @@
-"""A pretrained encoder filling in what is masked: typed results, whole words jointly."""
+"""Mask filling with a pretrained encoder: typed results; adjacent masks are filled jointly."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.training.batching import Size, sorted_batches
 
 MASK = "[MASK]"
-RUN = re.compile(r"(?:\[MASK\])+")  # masks side by side
-_BATCH_TOKENS = 2048  # of one forward pass; about the fastest on a CPU
-BEAMS = 10  # fillings of a run that are followed at once
+RUN = re.compile(r"(?:\[MASK\])+")  # adjacent masks
+_BATCH_TOKENS = 2048  # padded tokens of one forward pass; about the fastest on a CPU
+BEAMS = 10  # beam width: partial fillings of a run that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Candidate:
     """One way to fill a spot.
 
     Attributes:
-        text: What would stand there, in the vocabulary's spelling (lower case).
+        text: The filling, in the vocabulary's spelling (lower case).
         score: Its probability; see ``FillMask``.
     """
 
@@ -52,12 +52,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Masks side by side: ``text[start:end]`` is ``[MASK]``, once or several times.
+    """A run of adjacent masks: ``text[start:end]`` is ``[MASK]``, once or several times.
 
     Attributes:
-        start: First character in the user's own string.
-        end: The character after the last.
-        candidates: Most probable first; no two have the same text.
+        start: Index of the first character in the user's string.
+        end: Index after the last character.
+        candidates: Candidates, most probable first; no two have the same text.
     """
 
     start: int
@@ -67,13 +67,13 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class _Blank:
-    """A spot as the model reads it.
+    """A spot as model input.
 
     Attributes:
         start: See ``Spot``.
         end: See ``Spot``.
-        ids: The window around the spot, special tokens included.
-        positions: The spot's masks in ``ids``.
+        ids: Token ids of the window around the spot, with special tokens.
+        positions: Positions of the spot's masks in ``ids``.
     """
 
     start: int
@@ -84,12 +84,12 @@ class _Blank:
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """A blank with some of its masks filled in.
+    """A blank with some of its masks filled.
 
     Attributes:
-        ids: What the model reads next.
-        left: Positions still masked.
-        score: Log probability of what was filled in.
+        ids: Token ids that the model reads next.
+        left: Positions that are still masked.
+        score: Log probability of the tokens filled in so far.
     """
 
     ids: tuple[int, ...]
@@ -104,30 +104,31 @@ class Spots(BaseModel):
 
 
 class FillMask(Predictor[str, list[_Blank], list[Spot]]):
-    """Texts with ``[MASK]`` → spots with candidates; what ``zh_albert.load("encoder")`` returns.
+    """Predictor of masked tokens; ``zh_albert.load("encoder")`` returns one.
 
-    One mask stands for one token: a Chinese character, a word or a piece of one elsewhere. A lone
-    mask's scores are the softmax over the whole vocabulary; special and unused rows are not
-    offered. Masks side by side are filled together, so that the characters fit each other: each
-    step fills the one mask the model is surest of and reads the text again, and a beam of the
-    best fillings so far goes on. As what is filled in decides which mask comes next, there is one
-    way to every filling, and the product of its steps is a probability: over all fillings, special
-    rows included, they sum to 1. Other spots of the text stay masked meanwhile.
+    One mask stands for one token: a Chinese character, or in other scripts a word or a piece of
+    one. The scores of a single mask are the softmax over the whole vocabulary; special and unused
+    tokens are not offered as candidates. Adjacent masks are filled jointly by beam search: each
+    step fills the one mask about which the model is most certain and runs the model again. The
+    filled tokens determine which mask is next, so each filling is reached in exactly one order, and
+    the product of its steps is a probability; over all fillings, special tokens included, these sum
+    to 1. Other spots of the text stay masked meanwhile.
 
-    A text longer than the model's window is read around each spot, which stands in the middle
-    unless the text begins or ends near it.
+    For a text longer than the model's window, the window is centred on each spot, unless the text
+    begins or ends near it.
 
     Attributes:
-        folder: Where the model comes from.
+        folder: The folder of the model.
         tokenizer: Text → token ids.
-        max_length: Tokens of a window, special ones counted.
-        metadata: What the model card and ``zh-albert models`` tell: data, scores.
+        max_length: Tokens of a window, special tokens included.
+        metadata: The contents of the model card and of ``zh-albert models``: data, scores.
 
     Args:
-        folder: A pretrained encoder's, or one of ``transformers``' ``AlbertForMaskedLM``.
+        folder: The folder of a pretrained encoder, or of an ``AlbertForMaskedLM`` of
+            ``transformers``.
 
     Raises:
-        CheckpointError: If it is no model folder, or the model has no masked-LM head.
+        CheckpointError: If it is not a model folder, or the model has no masked-LM head.
     """
 
     kind = "fill-mask"
@@ -156,7 +157,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
                 f"{self.max_length!r}; get the folder again"
             )
         self._module = AlbertForPretraining(config).eval()
-        # Neither fills masks, and a masked-LM folder of transformers has neither.
+        # Neither is needed to fill masks, and a masked-LM folder of transformers has neither.
         load_weights(self._module, folder, new=BESIDE_MASKED_LM)
         self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
 
@@ -167,13 +168,14 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
         Args:
             contents: Texts, each with at least one ``[MASK]``.
-            top_k: Candidates of a spot; fewer only if ``beams`` leaves no more.
-            beams: Fillings of adjacent masks that are followed at once; 1 takes the surest token
-                of each step. Default: 10, or twice ``top_k``.
+            top_k: Number of candidates of a spot; fewer only if ``beams`` leaves no more.
+            beams: Beam width for adjacent masks; 1 is greedy search. Default: 10, or twice
+                ``top_k``.
 
         Raises:
             DataError: If a text is not a string, has no mask, or more masks in a row than the
-                window holds (its index is named), or ``top_k`` or ``beams`` is no number from 1 on.
+                window holds (its index is named), or ``top_k`` or ``beams`` is not a positive
+                integer.
         """
         wanted = as_count(top_k, "top_k")
         width = max(BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
@@ -186,8 +188,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
     def characters(self, content: str) -> int:
         """See ``Predictor``.
 
-        A spot is read in its window once, and for each further mask beside it once more in every
-        filling that is followed.
+        The window of a spot is read once, and once more in each beam for every further mask of it.
         """
         masks = [len(run[0]) // len(MASK) for run in RUN.finditer(content)]
         readings = sum(1 + BEAMS * (count - 1) for count in masks)
@@ -215,8 +216,10 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
                 raise DataError(f"texts[{index}]: {error}") from None
         return blanks
 
-    def _encoded_or_error(self, contents: list[str]) -> list[list[_Blank] | DataError]:
-        refuse_non_strings(contents)
+    def _encoded_or_error(
+        self, contents: list[str], counted_from: int
+    ) -> list[list[_Blank] | DataError]:
+        refuse_non_strings(contents, counted_from=counted_from)
         read: list[list[_Blank] | DataError] = []
         for text in contents:
             try:
@@ -226,10 +229,10 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         return read
 
     def hide(self, text: str, start: int, end: int) -> str:
-        """Return the text with ``text[start:end]`` hidden: a mask for each of its tokens.
+        """Return the text with ``text[start:end]`` masked: one mask for each of its tokens.
 
         Raises:
-            DataError: If that is not a span of the text, or the model reads nothing in it.
+            DataError: If the span does not lie in the text, or contains no token.
         """
         if not 0 <= start < end <= len(text):
             raise DataError(
@@ -242,9 +245,9 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         return text[:start] + MASK * count + text[end:]
 
     def _read(self, text: str) -> tuple[list[int], list[tuple[int, int, range]]]:
-        """Return ids, and each run of masks: first character, the one after the last, tokens.
+        """Return token ids, and the start, end (in characters) and tokens of each run of masks.
 
-        The tokenizer never makes a special token of text, so the masks are put in here.
+        The tokenizer never turns text into a special token, so the masks are inserted here.
         """
         ids: list[int] = []
         runs, position = [], 0
@@ -287,7 +290,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         for guess in beam:
             text = self.tokenizer.text([guess.ids[position] for position in blank.positions])
             if text:
-                best.setdefault(text, guess.score)  # the same text of other tokens is less probable
+                best.setdefault(text, guess.score)  # a later one is a less probable tokenization
         candidates = [
             Candidate(text, float(f"{math.exp(score):.6g}"))
             for text, score in itertools.islice(best.items(), top_k)
@@ -307,7 +310,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
     def _one_more(self, guesses: Sequence[_Guess], width: int) -> list[list[_Guess]]:
         """Fill one more mask of each guess, in the ``width`` best ways."""
-        same: dict[tuple[int, ...], list[int]] = {}  # spots of one text are read in one go
+        same: dict[tuple[int, ...], list[int]] = {}  # spots of one text share a forward pass
         for index, guess in enumerate(guesses):
             same.setdefault(guess.ids, []).append(index)
         inputs = list(same)
@@ -340,7 +343,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
 
 def _extended(guess: _Guess, scores: Tensor, tokens: Tensor) -> list[_Guess]:
-    """Fill the surest of the masks that are left. Shape of scores and tokens: (left, width)."""
+    """Fill the mask with the most certain token. Shape of scores and tokens: (left, width)."""
     surest = int(scores[:, 0].argmax())
     place = guess.left[surest]
     left = guess.left[:surest] + guess.left[surest + 1 :]

@@ -1,4 +1,4 @@
-"""What goes on in an encoder: where it attends, and how far each layer moves its input."""
+"""Introspection of an encoder: attention probabilities, and each layer's change of its input."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Where each token of a text attends to.
+    """Attention probabilities of a text.
 
     Attributes:
-        tokens: As the vocabulary writes them, ``[CLS]`` and ``[SEP]`` among them.
-        offsets: The characters of the text that each stands for; None for these two.
-        probabilities: Rows sum to 1: a row for each token that attends, a column for each that is
-            attended to. Shape: (layers, heads, tokens, tokens).
+        tokens: Tokens as the vocabulary spells them, including ``[CLS]`` and ``[SEP]``.
+        offsets: Character span of each token in the text; None for special tokens.
+        probabilities: A row for each query, a column for each key; rows sum to 1. Shape: (layers,
+            heads, tokens, tokens).
     """
 
     tokens: list[str]
@@ -39,12 +39,12 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """How far each layer moves its input, mean over a text's tokens, special ones among them.
+    """Change of the hidden states by each layer, mean over all tokens, special ones included.
 
     Attributes:
-        distances: L2 distance of output from input. Shape: (layers,).
-        cosines: Cosine of the angle between the two. Shape: (layers,).
-        degrees: That angle, its own mean. Shape: (layers,).
+        distances: L2 distance between input and output. Shape: (layers,).
+        cosines: Cosine of the angle between input and output. Shape: (layers,).
+        degrees: Mean of the angle itself. Unit: degrees. Shape: (layers,).
     """
 
     distances: NDArray[np.float64]
@@ -53,10 +53,10 @@ class Movement:
 
 
 class EncoderView:
-    """The encoder of any model folder, to be looked into.
+    """The encoder of any model folder, opened for introspection.
 
     Attributes:
-        config: Its sizes.
+        config: Sizes of the encoder.
         tokenizer: Text → token ids.
     """
 
@@ -66,20 +66,20 @@ class EncoderView:
 
     @classmethod
     def load(cls, folder: Path) -> EncoderView:
-        """Open a model folder of any task; its head is passed over.
+        """Open a model folder of any task; its head is ignored.
 
         Raises:
-            CheckpointError: If it is none, or damaged.
+            CheckpointError: If it is not a model folder, or is damaged.
         """
         config, _ = load_config(folder)
         encoder = AlbertEncoder(config)
-        # Nothing here looks at the pooler, and a masked-LM folder of transformers has none.
+        # The pooler is not used here, and a masked-LM folder of transformers has none.
         load_weights(encoder, folder, new=("encoder.pooler.",), left_over="heads")
         return cls(encoder, matching_tokenizer(folder, config))
 
     @classmethod
     def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:
-        """Return random weights in the sizes of another encoder, with nothing shared."""
+        """Return an encoder with the sizes of another one, random weights and no sharing."""
         config: AlbertConfig = replace(like.config, sharing="none")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -87,15 +87,15 @@ class EncoderView:
 
     @property
     def plan(self) -> tuple[LayerBlocks, ...]:
-        """Which parameters each layer runs."""
+        """The parameter blocks that each layer uses."""
         return self._encoder.plan
 
     def count(self, text: str) -> int:
-        """Return how many tokens the encoder reads of a text, special ones counted."""
+        """Return the number of tokens of a text, special tokens included."""
         return len(self.tokenizer.encode(text)) + 2
 
     def attention(self, text: str) -> Attention:
-        """Return where the tokens of a text attend to.
+        """Return the attention probabilities of a text.
 
         Raises:
             DataError: If the text is empty, or longer than the encoder reads at once.
@@ -111,7 +111,7 @@ class EncoderView:
         )
 
     def movement(self, text: str) -> Movement:
-        """Return how far each layer moves the tokens of a text.
+        """Return how much each layer changes the hidden states of a text.
 
         Source: Lan et al. 2020 (arXiv:1909.11942), figure 1.
 

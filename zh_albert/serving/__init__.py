@@ -1,1 +1,1 @@
-"""Trained models behind HTTP: requests that arrive together are answered together."""
+"""HTTP serving of trained models, with dynamic batching of concurrent requests."""

@@ -1,4 +1,4 @@
-"""What a request may weigh, and the gate that reads no more of it than that."""
+"""Size limits on requests, and the middleware that enforces them while it reads the body."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zh_albert.serving.error_responses import problem
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one request, and all that wait, may weigh.
+    """Limits on one request and on all waiting requests.
 
     Characters are those the model reads; see ``kinds.characters_read``.
     """
@@ -24,17 +24,17 @@ class Limits:
     characters: int = 50_000  # of one text
     body_bytes: int = 2 << 20
     waiting: int = 1_000_000  # characters before each model, accepted and not yet answered
-    timeout_s: float = 60.0  # for a body to arrive, and again for its answers
+    timeout_s: float = 60.0  # for the body to arrive, and again for the answers
 
 
 class Gate:
-    """Refuse bodies that are no JSON, too large or too slow, before they are read whole."""
+    """Middleware that refuses bodies that are not JSON, too large or too slow."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; see ``starlette.types.ASGIApp``."""
+        """Handle a request; see ``starlette.types.ASGIApp``."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
@@ -61,7 +61,7 @@ class Gate:
 
         async def counted() -> Message:
             nonlocal count, complete
-            if complete:  # what comes now is that the client goes
+            if complete:  # the next message is the disconnect
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), deadline - time.monotonic())

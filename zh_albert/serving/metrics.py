@@ -1,4 +1,4 @@
-"""What Prometheus is told."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 
 
 class Metrics:
-    """Counters of one server; ``registry`` also has this process's memory and time."""
+    """Metrics of one server; ``registry`` also has this process's memory and CPU time."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -47,19 +47,19 @@ class Metrics:
 
 
 class Measured:
-    """Count requests to the models, also those that were refused.
+    """Middleware that counts and times requests to the models, refused ones included.
 
     Args:
-        app: What answers.
-        metrics: Where to count.
-        models: Path of a request → the model it asks.
+        app: The wrapped application.
+        metrics: The metrics to update.
+        models: Path of a request → name of the model.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, models: Mapping[str, str]) -> None:
         self._app, self._metrics, self._models = app, metrics, models
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; see ``starlette.types.ASGIApp``."""
+        """Handle a request; see ``starlette.types.ASGIApp``."""
         model = self._models.get(scope.get("path", ""))
         if model is None:
             await self._app(scope, receive, send)

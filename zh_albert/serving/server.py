@@ -1,4 +1,4 @@
-"""The process: models loaded, a port taken, signals obeyed."""
+"""The server process: loads models, binds the port and handles signals."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from zh_albert.tasks.predictor import AnyPredictor
 
 
 def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> None:
-    """Serve models until SIGTERM or Ctrl-C; then finish what was accepted.
+    """Serve models until SIGTERM or Ctrl-C; then finish the accepted requests.
 
-    The address is printed on standard error when requests are answered.
+    The address is printed on standard error once the server is ready.
 
     Args:
         models: Bundled names, folders or hub ids. A folder is served under its last name.
-        host: Address to listen at.
-        port: 0 takes a free one.
-        limits: Of every request.
+        host: Address to listen on.
+        port: Port; 0 takes a free one.
+        limits: Limits on every request.
 
     Raises:
         CheckpointError: If a model cannot be opened.
-        ConfigError: If two models have the same name, or one cannot stand in an address.
+        ConfigError: If two models have the same name, or a name is not valid in an address.
         ZhAlbertError: If the port cannot be used.
     """
     names = served_names(models)
-    with _bound(host, port) as listening:  # the first thing to go wrong, and the cheapest
+    with _bound(host, port) as listening:  # first, because it is cheap and most likely to fail
         predictors = {name: open_model(model) for name, model in zip(names, models, strict=True)}
         config = uvicorn.Config(
             create_app(predictors, limits),
@@ -49,18 +49,18 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
             timeout_graceful_shutdown=round(limits.timeout_s) + 5,
         )
         server = _Server(config)
-        # uvicorn obeys these two while it runs. When it is done it raises them again; the end
-        # they asked for is reached then, and must not become another one.
+        # uvicorn handles these two signals while it runs and raises them again when it has ended.
+        # The process is ending then already, and this handler does nothing more.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, server.handle_exit)
         server.run(sockets=[listening])
 
 
 def open_model(model: str) -> AnyPredictor:
-    """Open a model as it is served, and ask it once, so that no client waits for its runtime.
+    """Open a model and run it once, so that no client waits for the runtime to start.
 
-    In fp32, unless it was exported for something else: in bf16 what a text is answered would
-    depend on the texts beside it. In int8 each is answered as it is alone.
+    The precision is fp32 unless the folder has an export: in bf16 answers would depend on the other
+    texts of a batch. In int8 the model is opened with ``batch_invariant``.
     """
     precision = exported_precision(resolve_model(model)) or "fp32"
     predictor = load(model, precision=precision, batch_invariant=True)
@@ -69,7 +69,7 @@ def open_model(model: str) -> AnyPredictor:
 
 
 class _Server(uvicorn.Server):
-    """Says where it is once it answers."""
+    """A uvicorn server that prints its address once it is ready."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -87,7 +87,7 @@ def served_names(models: Sequence[str]) -> list[str]:
     ['sentiment', 'mine']
 
     Raises:
-        ConfigError: If two have the same name, or one cannot stand in an address.
+        ConfigError: If two have the same name, or a name is not valid in an address.
     """
     names = []
     for model in models:
@@ -106,7 +106,7 @@ def served_names(models: Sequence[str]) -> list[str]:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket that holds the address; nobody can connect before the server listens."""
+    """Return a socket bound to the address; connections are refused until the server listens."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind)

@@ -1,4 +1,4 @@
-"""A trained multiple-choice model answering: one choice for each question."""
+"""The predictor of a multiple-choice model: one choice for each question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Choice:
     """The answer to one question; ``text == choices[index]``, always.
 
     Attributes:
-        index: The chosen one, from 0.
+        index: Index of the chosen one, from 0.
         text: The choice itself.
         score: Its probability among this question's choices.
         scores: Every choice's probability, in the order of the choices; they sum to 1.
@@ -36,7 +36,7 @@ class Choice:
 
 
 class ChoiceItem(BaseModel):
-    """A question with two choices or more, in a request; a group takes no choice twice."""
+    """A question with at least two choices, in a request; a group takes no choice twice."""
 
     context: Text
     question: Text
@@ -44,12 +44,12 @@ class ChoiceItem(BaseModel):
     group: Text | None = None
 
     def content(self) -> Question:
-        """Return what the model reads."""
+        """Return the model's input."""
         return Question(self.context, self.question, tuple(self.choices), self.group)
 
 
 class Chooser(Predictor[Question, list[EncodedText], Choice]):
-    """Questions → ``Choice``; questions of one group stand one after the other."""
+    """Predictor: questions → ``Choice``; questions of a group must be consecutive."""
 
     kind = "multiple choice"
     unanswered: ClassVar[Mapping[str, Any]] = {
@@ -78,7 +78,12 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
             DataError: If a question has another form, fewer than two choices or an empty context
                 (its index is named).
         """
-        return self._all([_checked(one, index) for index, one in enumerate(as_list(contents))])
+        questions = [_as_question(one, index) for index, one in enumerate(as_list(contents))]
+        for index, question in enumerate(questions):
+            if len(question.choices) < 2:
+                found = list(question.choices)
+                raise DataError(f"questions[{index}]: expected two choices or more, found {found}")
+        return self._all(questions)
 
     def answers(
         self, contents: Sequence[Question], encoded: Sequence[list[EncodedText]]
@@ -102,7 +107,7 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
         return len(content.choices) * whole + sum(map(len, content.choices))
 
     def as_one_request(self, contents: Sequence[Question], request: int) -> list[Question] | None:
-        """See ``Predictor``; groups of different requests have nothing to do with each other."""
+        """See ``Predictor``; groups of different requests are kept apart."""
         if all(question.group is None for question in contents):
             return None
         return [
@@ -113,7 +118,8 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
     def _chunks(self, contents: Iterable[Question]) -> Iterator[list[Question]]:
         """Cut a stream into chunks; a group is never cut."""
         chunk: list[Question] = []
-        for question in contents:
+        for index, content in enumerate(contents):
+            question = _as_question(content, index)
             full = len(chunk) >= self.chunk_size
             if full and (question.group is None or question.group != chunk[-1].group):
                 yield chunk
@@ -123,17 +129,14 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
             yield chunk
 
 
-def _checked(question: Any, index: int) -> Question:
+def _as_question(question: Any, index: int) -> Question:
     match question:
         case [str(context), str(asked), list() | tuple() as choices, *group] if all(
             isinstance(choice, str) for choice in choices
         ) and (not group or (len(group) == 1 and isinstance(group[0], str | None))):
-            made = Question(context, asked, tuple(choices), *group)
+            return Question(context, asked, tuple(choices), *group)
         case _:
             raise DataError(
                 f"questions[{index}]: expected (context, question, choices), strings and a list "
                 f"of strings, found {question!r:.80}"
             )
-    if len(made.choices) < 2:
-        raise DataError(f"questions[{index}]: expected two choices or more, found {list(choices)}")
-    return made
