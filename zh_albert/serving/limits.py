@@ -17,7 +17,7 @@ from zh_albert.serving.error_responses import problem
 class Limits:
     """Limits on one request and on all waiting requests.
 
-    Characters are those the model reads; see ``kinds.characters_read``.
+    Characters are those the model reads; see ``Predictor.characters``.
     """
 
     texts: int = 256  # of one request

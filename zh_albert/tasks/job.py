@@ -44,7 +44,7 @@ Model = TypeVar("Model", bound=TaskModel[Any, Any])
 
 
 class Questions(NamedTuple):
-    """Sizes of a teacher's answers, of which each training instance has one or several."""
+    """The number of a teacher's answers to each training instance, and their sizes."""
 
     lengths: Sequence[int]
     """Length of each instance, in characters or tokens."""
@@ -126,12 +126,12 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         self.trained: nn.Module = self.model.module
         self.teacher: Path | None = None
         self.teacher_settings: dict[str, Any] = {}
-        self.asked_before = ""
+        self.teacher_fingerprint = ""
         self.soft_targets: TeacherAnswers | None = None
         if config.teacher:
             self.teacher, self.teacher_settings = find_teacher(config.teacher, self.model.name)
             self.check_teacher(self.teacher, self.teacher_settings)
-            self.asked_before = fingerprint(self.teacher, self.asked())
+            self.teacher_fingerprint = fingerprint(self.teacher, self.asked())
 
     # ---- implemented by each task ----
 
@@ -234,7 +234,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             width,
             counts=counts,
             folder=state_folder(self.out) if self.out else None,
-            known_as=self.asked_before,
+            known_as=self.teacher_fingerprint,
             progress=progress,
         )
         labelled = instances - self.unlabelled_instances()

@@ -88,7 +88,15 @@ class TaskModel(ABC, Generic[Content, Encoded]):
     def from_settings(
         cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
     ) -> Self:
-        """Create an untrained model from the result of ``settings``; other entries are metadata."""
+        """Create an untrained model from entries of ``config.json``.
+
+        Args:
+            config: Sizes of the network.
+            tokenizer: Its tokenizer.
+            window: Its windows.
+            given: The result of ``settings`` and the metadata; whatever is left in it after the
+                settings are removed is kept as metadata.
+        """
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
@@ -173,7 +181,12 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         Raises:
             CheckpointError: If it does not.
         """
-        if settings.get("name") in cls.names and cls.required <= settings.keys():
+        if settings.get("name") in cls.names:
+            if missing := sorted(cls.required - settings.keys()):
+                raise CheckpointError(
+                    f"{folder}: config.json lacks {', '.join(missing)}, needed by a model for "
+                    f"{settings['name']}; export or train the folder again"
+                )
             return
         raise CheckpointError(
             f"{folder}: expected a model for {' or '.join(cls.names)}, found one for "

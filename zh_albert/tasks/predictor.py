@@ -125,7 +125,7 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
         return len(content) if isinstance(content, str) else sum(map(len, content))
 
     def as_one_request(self, contents: Sequence[Any], request: int) -> Sequence[Any] | None:  # noqa: ARG002
-        """Return contents whose answers depend on each other, isolated from other requests.
+        """Return a request's contents, marked as its own, if their answers depend on each other.
 
         Args:
             contents: Contents of one request.

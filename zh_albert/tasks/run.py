@@ -56,7 +56,7 @@ def finetune(
         observers: Called during training, see ``training.events``.
 
     Returns:
-        The model with its best weights, and the final run state (best dev metrics, seconds).
+        The model with its best weights (processes other than the first: its last ones), and the final run state (best dev metrics, seconds).
 
     Raises:
         ConfigError: If ``out`` already holds a run and ``resume`` is not given.
@@ -147,7 +147,7 @@ def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
 
 
 def _settings(job: FineTuningJob[Any, Any]) -> str:
-    """Return the settings that a resumed run must not change, including data and encoder."""
+    """Return the settings that a resumed run must not change, with digests of the data."""
     lines = [
         write_toml(job.config),
         f"# init {job.init}",
@@ -155,7 +155,7 @@ def _settings(job: FineTuningJob[Any, Any]) -> str:
         f"# dev {_digest(job.dev)}",
     ]
     if job.teacher:
-        lines.append(f"# teacher and texts {job.asked_before}")
+        lines.append(f"# teacher and texts {job.teacher_fingerprint}")
     return "\n".join(lines) + "\n"
 
 

@@ -28,13 +28,14 @@ class Task:
     """One task; its functions take the examples that ``read`` returns.
 
     Attributes:
-        package: The task's folder. Its modules ``finetune`` and ``baseline`` are imported when they
-            are first used, for answering needs neither of them.
+        package: The dotted name of the task's package. Its modules ``finetune`` (``JOB``,
+            ``evaluate``) and ``baseline`` (``score_baseline``) are imported on first use, because
+            prediction needs neither.
         read: A task file → examples.
         model: The model class: tokenizer, network, its ONNX graph, and its folder.
         predictor: The predictor of a trained model.
-        check: Refuses examples that the model cannot be scored on; the third argument is their
-            source.
+        check: ``check(model, examples, source)`` raises ``DataError`` if the model cannot be scored
+            on the examples, such as for unknown labels; the error names ``source``.
         metric: The main score, one of those of ``evaluate``.
         best_score: Its highest value.
         read_unlabelled: A file of texts for a teacher → what the job takes as ``unlabelled``;
