@@ -56,7 +56,8 @@ def finetune(
         observers: Called during training, see ``training.events``.
 
     Returns:
-        The model with its best weights (processes other than the first: its last ones), and the final run state (best dev metrics, seconds).
+        The model with its best weights (processes other than the first: its last ones), and the
+        final run state (best dev metrics, seconds).
 
     Raises:
         ConfigError: If ``out`` already holds a run and ``resume`` is not given.
