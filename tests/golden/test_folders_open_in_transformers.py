@@ -12,26 +12,14 @@ import torch
 import transformers
 from torch import Tensor
 
+from tests.helpers.spread_models import CONFIG, FILES, IDS, MASK, TYPES, spread
 from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.errors import CheckpointError
-from zh_albert.model.config import AlbertConfig
-from zh_albert.model.encoder import AlbertEncoder, init_weights
+from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"房间很干净,服务也好。"]
-CONFIG = AlbertConfig(
-    vocab_size=len(WORDS),
-    embedding_size=6,
-    hidden_size=12,
-    num_hidden_layers=3,
-    num_attention_heads=2,
-    intermediate_size=19,
-    max_position_embeddings=16,
-    initializer_range=0.3,
-)
-FILES = {"vocab.txt": "".join(f"{word}\n" for word in WORDS), "README.md": "# card\n"}
 TASK = {"name": "classification", "labels": ["负面", "中性", "正面"], "pooling": "first"}
 PLAIN: dict[str, dict[str, Any]] = {
     "all": {},
@@ -44,9 +32,6 @@ EXPANDED: dict[str, dict[str, Any]] = {
     "attention": {"sharing": "attention"},
     "ffn, two groups": {"sharing": "ffn", "num_hidden_groups": 2},
 }
-IDS = torch.tensor([[2, 5, 6, 7, 3, 8, 9, 3], [2, 10, 11, 3, 0, 0, 0, 0]])
-TYPES = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1], [0] * 8])
-MASK = IDS != 0
 
 
 @pytest.fixture(autouse=True)
@@ -64,12 +49,6 @@ def opened(kind: Any, folder: Path, *, may_leave: tuple[str, ...] = ()) -> Any:
     assert not report["missing_keys"]
     assert not report["mismatched_keys"]
     assert all(name.startswith(may_leave) for name in report["unexpected_keys"])
-    return model.eval()
-
-
-def spread(model: torch.nn.Module) -> Any:
-    torch.manual_seed(0)
-    init_weights(model, 0.3)
     return model.eval()
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 import transformers
 
-from tests.golden.test_folders_open_in_transformers import CONFIG, FILES, IDS, MASK, TYPES, spread
+from tests.helpers.spread_models import CONFIG, FILES, IDS, MASK, TYPES, spread
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import load_tokenizer

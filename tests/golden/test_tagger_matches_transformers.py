@@ -11,7 +11,7 @@ import pytest
 import torch
 import transformers
 
-from tests.golden.test_folders_open_in_transformers import CONFIG, FILES, IDS, MASK, TYPES, spread
+from tests.helpers.spread_models import CONFIG, FILES, IDS, MASK, TYPES, spread
 from zh_albert.checkpoints.store import load_weights
 from zh_albert.tasks.ner.networks import HEADS, Head, build_tagger
 from zh_albert.tasks.ner.tagger import TextTagger

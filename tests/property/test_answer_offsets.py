@@ -11,7 +11,7 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.property.test_tokenizer_offsets import ANYTHING, TEXTS, odd_tokenizer
+from tests.helpers.odd_texts import ANYTHING, TEXTS, odd_tokenizer
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import init_weights
 from zh_albert.tasks.reading.examples import AnswerSpan

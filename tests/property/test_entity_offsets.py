@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 
-from tests.property.test_tokenizer_offsets import ANYTHING, TEXTS, odd_tokenizer
+from tests.helpers.odd_texts import ANYTHING, TEXTS, odd_tokenizer
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import init_weights
 from zh_albert.tasks.ner.alignment import flat, to_characters

@@ -9,6 +9,7 @@ from torch.nn.functional import layer_norm
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.sharing import LayerBlocks, sharing_plan
 
 SIZES: dict[str, Any] = {
     "hidden_size": 12,
@@ -84,3 +85,68 @@ def test_dropout_acts_in_training_only(return_attention: bool) -> None:
     assert not torch.equal(run(), run())
     encoder.eval()
     assert torch.equal(run(), run())
+
+
+PLAN_SIZES: dict[str, Any] = {
+    "vocab_size": 30,
+    "embedding_size": 5,
+    "hidden_size": 8,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 11,
+}
+PLAN_IDS = torch.tensor([[3, 7, 29]])
+PLAN_TYPES = torch.tensor([[0, 1, 1]])
+PLANS = [
+    [LayerBlocks(0, 0), LayerBlocks(1, 1)],  # its own
+    [LayerBlocks(1, 1), LayerBlocks(0, 0)],
+    [LayerBlocks(0, 0), LayerBlocks(0, 0)],
+    [LayerBlocks(0, 1), LayerBlocks(1, 0), LayerBlocks(1, 1)],
+    [LayerBlocks(1, 0)],
+]
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_given_plan_runs_as_the_encoder_with_that_plan_does(plan: list[LayerBlocks]) -> None:
+    torch.manual_seed(0)
+    config = AlbertConfig(**PLAN_SIZES, sharing="none", initializer_range=0.5)
+    encoder = AlbertEncoder(config).eval()
+    mask = torch.tensor([[True, True, False]])
+    given = encoder(
+        PLAN_IDS, PLAN_TYPES, mask, plan=plan, return_states=True, return_attention=True
+    )
+
+    assert encoder.plan == sharing_plan("none", 2)  # as it was
+    encoder.plan = tuple(plan)
+    own = encoder(PLAN_IDS, PLAN_TYPES, mask, return_states=True, return_attention=True)
+    assert torch.equal(given.hidden, own.hidden)
+    for found, expected in ((given.states, own.states), (given.attention, own.attention)):
+        assert len(found) == len(expected)
+        assert all(map(torch.equal, found, expected))
+    assert len(given.states) == len(plan) + 1
+    some = encoder.encode_some(PLAN_IDS, PLAN_TYPES, mask, torch.tensor([[2, 0]]))
+    torch.testing.assert_close(some, given.hidden[:, [2, 0]])
+
+
+def test_plans_of_other_blocks_give_other_outputs() -> None:
+    torch.manual_seed(0)
+    encoder = AlbertEncoder(
+        AlbertConfig(**PLAN_SIZES, sharing="none", initializer_range=0.5)
+    ).eval()
+    mask = torch.ones(1, 3, dtype=torch.bool)
+    plain = encoder(PLAN_IDS, PLAN_TYPES, mask).hidden
+    found = [encoder(PLAN_IDS, PLAN_TYPES, mask, plan=plan).hidden for plan in PLANS]
+    assert torch.equal(found[0], plain)
+    assert not any(torch.allclose(one, plain, atol=1e-3) for one in found[1:])
+
+
+def test_a_plan_of_a_shared_block_repeats_it() -> None:
+    torch.manual_seed(0)
+    encoder = AlbertEncoder(AlbertConfig(**PLAN_SIZES, initializer_range=0.5)).eval()
+    mask = torch.ones(1, 3, dtype=torch.bool)
+    states = encoder(
+        PLAN_IDS, PLAN_TYPES, mask, plan=[LayerBlocks(0, 0)] * 4, return_states=True
+    ).states
+    usual = encoder(PLAN_IDS, PLAN_TYPES, mask, return_states=True).states
+    assert len(states) == 5
+    assert all(map(torch.equal, states, usual))  # its first two layers

@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from tests.helpers.regression import (
     CONFIG,
     Regression,
+    StopAt,
+    StoppedError,
     network,
     squared_error,
     weights,
@@ -194,3 +196,35 @@ def test_bf16_is_taken_where_it_is_fast_and_warned_of_where_it_is_not(
     warned = [event.text for event in told if isinstance(event, Warned)]
     assert bool(warned) == (in_bf16 and not native)
     assert all("slows training down; leave the setting out" in text for text in warned)
+
+
+@pytest.mark.parametrize("settings", [{}, {"accumulation": 3}, {"max_updates": 11}])
+def test_what_changes_with_time_is_told_before_each_update(settings: dict[str, Any]) -> None:
+    source, said = Regression(), list[Event]()
+    told: list[tuple[int, int, int]] = []
+
+    def on_update(update: int, total: int) -> None:
+        told.append((update, total, source.loads))
+
+    config = replace(CONFIG, epochs=3, **settings)
+    end = train(
+        network(), squared_error, source, config, observers=[said.append], on_update=on_update
+    )
+
+    assert [update for update, _, _ in told] == list(range(end.update))
+    assert {total for _, total, _ in told} == {end.update}
+    loads = [loads for _, _, loads in told]
+    assert loads[0] == 0
+    assert loads == sorted(set(loads))
+    assert loads[-1] < source.loads  # before the batches of its update, not after
+
+
+def test_a_resumed_run_is_told_only_of_the_updates_it_makes(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    listen: dict[str, Any] = {"state_folder": tmp_path, "on_update": lambda *now: told.append(now)}
+    with pytest.raises(StoppedError):
+        train(network(), squared_error, StopAt(10), CONFIG, **listen)
+    assert told == [(update, 48) for update in range(11)]  # the last one died in its batch
+    told.clear()
+    train(network(), squared_error, Regression(), CONFIG, resume=True, **listen)
+    assert told == [(update, 48) for update in range(10, 48)]

@@ -1,55 +1,92 @@
-"""Words as tags of tokens, and tags as words of the text."""
+"""BMES tags of words, and words of tags."""
 
 from __future__ import annotations
 
-import torch
-from hypothesis import given
-from hypothesis import strategies as st
+import itertools
 
-from zh_albert.model.crf import fixed_moves, viterbi
+import pytest
+
 from zh_albert.tasks.segmentation.examples import WordSpan
-from zh_albert.tasks.segmentation.tags import TAGS, legal_moves, tags_of, words_of
+from zh_albert.tasks.segmentation.tags import (
+    BEGIN,
+    END,
+    MIDDLE,
+    SINGLE,
+    TAGS,
+    legal_moves,
+    tags_of,
+    words_of,
+)
 
-lengths = st.lists(st.integers(1, 5), min_size=1, max_size=8)
-
-
-def spans(sizes: list[int]) -> list[WordSpan]:
-    ends = [sum(sizes[: n + 1]) for n in range(len(sizes))]
-    return [WordSpan(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-
-
-@given(sizes=lengths)
-def test_words_come_back_from_the_tags_of_their_characters(sizes: list[int]) -> None:
-    words, text = spans(sizes), "字" * sum(sizes)
-    offsets = [(n, n + 1) for n in range(len(text))]
-    assert words_of(text, tags_of(words, offsets), offsets) == words
+CHARACTERS = [(place, place + 1) for place in range(6)]
 
 
-@given(text=st.text(alphabet="好a \t。", max_size=12), data=st.data())
-def test_any_tags_cover_all_visible_characters_once(text: str, data: st.DataObject) -> None:
-    offsets = [(n, n + 1) for n, character in enumerate(text) if not character.isspace()]
-    tags = [data.draw(st.integers(0, 3)) for _ in offsets]
-    covered = [n for start, end in words_of(text, tags, offsets) for n in range(start, end)]
-    assert covered == [start for start, _ in offsets]
+def spans(*words: str) -> list[WordSpan]:
+    ends = list(itertools.accumulate(map(len, words)))
+    return [WordSpan(end - len(word), end) for word, end in zip(words, ends, strict=True)]
 
 
-def test_a_border_inside_a_token_is_not_marked() -> None:
-    words, offsets = [WordSpan(0, 2), WordSpan(2, 4), WordSpan(4, 5)], [(0, 1), (1, 3), (3, 5)]
-    assert "".join(TAGS[tag] for tag in tags_of(words, offsets)) == "BES"
+@pytest.mark.parametrize(
+    ("words", "tags"),
+    [
+        (["他", "从", "马上", "下来"], "SSBEBE"),
+        (["一二三四五六"], "BMMMME"),
+        (["一二三", "四", "五六"], "BMESBE"),
+        (list("一二三四五六"), "SSSSSS"),
+    ],
+)
+def test_words_of_characters_and_their_tags_are_each_others_inverse(
+    words: list[str], tags: str
+) -> None:
+    found = tags_of(spans(*words), CHARACTERS)
+    assert "".join(TAGS[tag] for tag in found) == tags
+    assert words_of("".join(words), found, CHARACTERS) == spans(*words)
 
 
-def test_no_tokens_no_tags() -> None:
+def test_every_way_to_cut_a_text_comes_back_and_is_legal() -> None:
+    text, moves = "一二三四五六", legal_moves()
+    for cuts in itertools.product([False, True], repeat=5):
+        borders = [0, *(place for place, cut in enumerate(cuts, 1) if cut), 6]
+        words = [WordSpan(*pair) for pair in itertools.pairwise(borders)]
+        tags = tags_of(words, CHARACTERS)
+        assert words_of(text, tags, CHARACTERS) == words
+        assert moves.start[tags[0]]
+        assert moves.end[tags[-1]]
+        assert all(moves.between[pair] for pair in itertools.pairwise(tags))
+
+
+def test_a_border_inside_a_token_cannot_be_marked() -> None:
+    words, offsets = spans("一", "apple", "pie"), [(0, 1), (1, 9)]
+    assert tags_of(words, offsets) == [SINGLE, SINGLE]
+    assert words_of("一applepie", [SINGLE, SINGLE], offsets) == [WordSpan(0, 1), WordSpan(1, 9)]
+
+
+def test_white_space_ends_a_word_and_belongs_to_none() -> None:
+    offsets = [(1, 2), (3, 4)]
+    assert words_of(" 我\u3000们 ", [BEGIN, END], offsets) == [WordSpan(1, 2), WordSpan(3, 4)]
+    assert words_of(" \n", [], []) == words_of("", [], []) == []
+
+
+def test_what_no_token_stands_for_goes_with_the_word_before_it() -> None:
+    offsets = [(0, 1), (2, 3)]  # a control character between them
+    assert words_of("我\x07们", [SINGLE, SINGLE], offsets) == [WordSpan(0, 2), WordSpan(2, 3)]
+    assert words_of("\x07我", [SINGLE], [(1, 2)]) == [WordSpan(0, 1), WordSpan(1, 2)]
+    assert words_of("\x07\x07", [], []) == [WordSpan(0, 2)]
+
+
+def test_a_text_without_tokens_has_no_tags() -> None:
     assert tags_of([], []) == []
-    assert words_of(" ", [], []) == []
+    assert tags_of([WordSpan(0, 1)], []) == []
 
 
-def test_decoded_tags_are_always_legal() -> None:
-    moves = fixed_moves(legal_moves())
-    torch.manual_seed(0)
-    for length in range(1, 7):
-        (path,) = viterbi(torch.randn(1, length, 4), torch.ones(1, length, dtype=torch.bool), moves)
-        tags = "".join(TAGS[int(tag)] for tag in path[:length])
-        while tags:  # a word after the other
-            word = tags[: tags.find("E") + 1] if tags[0] == "B" else tags[:1]
-            assert word == "S" or (word[0], word[-1], set(word[1:-1]) <= {"M"}) == ("B", "E", True)
-            tags = tags[len(word) :]
+def test_tags_and_tokens_must_be_as_many() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        words_of("我们", [BEGIN, END], [(0, 2)])
+
+
+def test_words_are_begun_and_ended() -> None:
+    moves = legal_moves()
+    assert moves.start.tolist() == [True, False, False, True]
+    assert moves.end.tolist() == [False, False, True, True]
+    assert moves.between[BEGIN].tolist() == moves.between[MIDDLE].tolist()
+    assert moves.between[END].tolist() == moves.between[SINGLE].tolist()
