@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
@@ -74,35 +74,34 @@ def load(
         ConfigError: If the runtime is unknown or has no such precision.
         MissingExtraError: If the runtime is not installed.
     """
-    if old_names:
-        return load(model, **_with_new_names(old_names))
     how: RuntimeSettings = {
         "runtime": runtime,
         "precision": precision,
         "batch_invariant": batch_invariant,
     }
+    how.update(_with_new_names(old_names))
     folder = resolve_model(model)
     _, settings = load_config(folder)
     if settings.get("name") == "encoder":
-        _refuse_other_runtimes(runtime, precision)
+        _refuse_other_runtimes(how["runtime"], how["precision"])
         return FillMask(folder)
     return task_of(folder, settings).open(folder, **how)
 
 
-def _with_new_names(given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_new_names(given: Mapping[str, Any]) -> RuntimeSettings:
     """Return the arguments under their current names, with a warning for each old name.
 
     Raises:
         TypeError: If there is no argument of such a name.
     """
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _NEW_NAMES:
             raise TypeError(f"load() has no argument {name!r}; it has {', '.join(_ARGUMENTS)}")
         note = f"load(): {name} is called {_NEW_NAMES[name]} now; please rename it"
         warnings.warn(note, FutureWarning, stacklevel=3)
         found[_NEW_NAMES[name]] = value
-    return found
+    return cast(RuntimeSettings, found)
 
 
 def _refuse_other_runtimes(runtime: str, precision: str | None) -> None:

@@ -80,7 +80,6 @@ def test_an_argument_may_still_have_its_old_name(
     assert model(TEXTS) == load(models["classifier"], **{new: value})(TEXTS)
 
 
-@pytest.mark.xfail(reason="beside an old name, arguments under new names are dropped")
 def test_old_and_new_names_go_together(models: dict[str, Path]) -> None:
     old: dict[str, Any] = {"engine": "torch", "alone": True}
     with pytest.warns(FutureWarning) as notes:
