@@ -1,4 +1,6 @@
-"""The command tree. Errors a user can cause end in one line and exit code 2."""
+"""Command tree of ``zh-albert``. Errors that a user can cause are shown as one line, exit
+code 2.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def run(tree: typer.Typer) -> None:
     warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
     try:
         code = tree(standalone_mode=False)
-    except typer.Abort:  # what typer made of Ctrl-C until 0.29
+    except typer.Abort:  # Ctrl-C, in typer up to 0.29
         _end("interrupted", 130)
     except ZhAlbertError as error:
         _end(f"error: {error}", 2)
@@ -72,7 +74,7 @@ def run(tree: typer.Typer) -> None:
         where = f"{error.filename}: " if error.filename else ""
         _end(f"error: {where}{error.strerror or error}; check the path, its rights and the disk", 2)
     except Exception as error:
-        # Wrong options; the class is private to typer, and another one in each of its versions.
+        # Wrong options; the class is private in typer and differs between its versions.
         if not hasattr(error, "format_message"):
             raise
         message = error.format_message()
@@ -80,7 +82,7 @@ def run(tree: typer.Typer) -> None:
             sys.stderr.write(f"{message}\n")
             sys.exit(2)
         _end(f"error: {message.rstrip('.')}. See --help", 2)
-    if code == 130:  # and what it makes of it since
+    if code == 130:  # Ctrl-C, in later versions
         _end("interrupted", 130)
     sys.exit(code)
 

@@ -1,4 +1,4 @@
-"""Settings of the memory's managers for a program that works through many batches."""
+"""Memory management settings for programs that process many batches."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # <malloc.h> of glibc
 
 
 def keep_freed_memory() -> None:
-    """Have glibc keep what is freed, for the next batch, instead of giving it back.
+    """Let glibc keep freed memory for the next batch instead of returning it to the system.
 
-    By default every tensor of some megabytes is mapped anew and its pages are faulted in one by
-    one: a quarter of a training step's time. For the whole process, so a program decides it, not
-    the library. Nothing happens where the C library is another one.
+    By default every tensor of several megabytes is mapped anew and its pages fault in one by one,
+    which takes a quarter of a training step. The setting applies to the whole process, so programs
+    make it, not the library. It has no effect with other C libraries.
     """
     if not sys.platform.startswith("linux"):
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(_M_TRIM_THRESHOLD, -1)  # never give back
-        mallopt(_M_MMAP_MAX, 0)  # nothing outside the heap
+        mallopt(_M_TRIM_THRESHOLD, -1)  # never return memory
+        mallopt(_M_MMAP_MAX, 0)  # allocate only from the heap
 
 
 def keep_loaded_objects() -> None:
-    """Have the garbage collector pass over what is there by now: libraries and a model stay.
+    """Exclude existing objects (libraries and a model) from garbage collection.
 
-    It would look at all of it again and again while answers pile up: a tenth of the time that
-    entities take.
+    Otherwise they are traversed again and again while answers accumulate: a tenth of the time of
+    entity recognition.
     """
     gc.freeze()
