@@ -1,1 +1,1 @@
-"""scikit-learn estimators: texts in, answers out; they clone, cross-validate and pickle."""
+"""scikit-learn estimators of texts; they can be cloned, cross-validated and pickled."""

@@ -1,4 +1,4 @@
-"""Texts in, vectors out."""
+"""Estimator of sentence vectors."""
 
 from __future__ import annotations
 
@@ -42,24 +42,25 @@ from zh_albert.training.events import Event
 class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEstimator):
     """Chinese sentence vectors with scikit-learn's interface.
 
-    With ``init`` it can encode at once, with that encoder's means; ``fit`` makes them better.
+    With ``init`` it can encode without training, by the encoder's mean states; ``fit`` improves
+    the vectors.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
-        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
-        max_length: Tokens of one window; longer texts are read in overlapping windows.
-        stride: Tokens that neighbouring windows share.
+        init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
+        max_length: Tokens of one window; longer texts are split into overlapping windows.
+        stride: Tokens shared by neighbouring windows.
         epochs: Passes over the training texts.
-        peak_lr: The highest learning rate.
-        batch_tokens: Tokens of one forward pass in training. The texts in it are each other's
-            negatives: more are better.
-        positive_threshold: Pairs with numbers for labels mean the same from here on.
-        random_state: Seed of weights, order and dropout; None: another one each time.
+        peak_lr: Peak learning rate.
+        batch_tokens: Tokens of one forward pass in training. The texts of a batch are each other's
+            negatives, so larger batches are better.
+        positive_threshold: Numeric labels from this value on mark pairs of equal meaning.
+        random_state: Seed of weights, order and dropout; None: a new one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
         embedder_: The trained ``TextEmbedder``.
-        config_: The settings it was trained with.
+        config_: The training settings.
 
     >>> texts = ["房间很干净", "屋子不脏", "今天下雨"]
     >>> AlbertEmbedder(init=None, preset="tiny", epochs=1).fit(texts).encode(texts).shape
@@ -95,17 +96,17 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         self.on_event = on_event
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # noqa: N803
-        """Train on texts (unsupervised SimCSE), or on pairs of texts that mean the same.
+        """Train on texts (unsupervised SimCSE), or on pairs of texts with the same meaning.
 
         Args:
             X: Texts. Shape: (texts,) or (texts, 1). Or pairs. Shape: (pairs, 2).
-            y: Of pairs: ``similar`` or ``entailment`` for those that mean the same, other names for
-                those that do not, which are left out; or numbers, see ``positive_threshold``.
-                None: all mean the same. Not used with texts.
+            y: For pairs: ``similar`` or ``entailment`` for those with the same meaning; pairs with
+                other names are left out; or numbers, see ``positive_threshold``. None: all have the
+                same meaning. Ignored for texts.
 
         Raises:
-            DataError: If a text is no string, or empty; there are not as many labels as pairs; or
-                no pair means the same.
+            DataError: If a text is not a string or is empty; the numbers of labels and pairs
+                differ; or no pair has the same meaning.
         """
         config = self._config()
         contents = as_contents(X)
@@ -127,12 +128,12 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         """Return a vector for each text. Shape: (texts, hidden).
 
         Args:
-            texts: Of any length each. Shape: (texts,) or (texts, 1).
-            normalize: Give all vectors length 1, so that dot products are cosines.
+            texts: Of any length. Shape: (texts,) or (texts, 1).
+            normalize: Scale all vectors to length 1, so that dot products are cosines.
 
         Raises:
-            NotFittedError: If there is neither a fit nor an ``init``.
-            DataError: If a text is no string, or empty.
+            NotFittedError: If it is not fitted and has no ``init``.
+            DataError: If a text is not a string or is empty.
         """
         return Embedder(self._opened()).encode(as_texts(texts), normalize=normalize)
 
@@ -141,15 +142,15 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         return self.encode(X)
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
-        """Return Spearman's correlation of the pairs' cosines and their labels.
+        """Return Spearman's correlation between the pairs' cosine similarities and their labels.
 
         Args:
             X: Pairs. Shape: (pairs, 2).
-            y: How alike they are: numbers, or names as for ``fit``. Shape: (pairs,).
+            y: Similarity of each pair: numbers, or names as for ``fit``. Shape: (pairs,).
 
         Raises:
-            NotFittedError: If there is neither a fit nor an ``init``.
-            DataError: If these are no pairs, or their labels do not differ.
+            NotFittedError: If it is not fitted and has no ``init``.
+            DataError: If ``X`` has no pairs, or all labels are equal.
         """
         refuse_no_targets(y, "how alike the texts of each pair are")
         examples = _labelled(as_contents(X), y)
@@ -158,7 +159,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         return float(evaluate(self._opened(), examples)["spearman"])
 
     def save(self, folder: str | Path) -> None:
-        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        """Write a model folder for ``zh_albert.load`` and the command line."""
         if not hasattr(self, "config_"):
             raise NotFittedError("this AlbertEmbedder is not fitted yet; call fit first")
         card = embedder_card(self.embedder_, write_toml(self.config_))
@@ -180,7 +181,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         return found[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what ``init`` makes again."""
+        """Leave out the untrained model, which ``init`` restores."""
         state = super().__getstate__()
         state.pop("_untrained", None)
         return state
@@ -195,10 +196,10 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
 
 
 def _labelled(contents: Sequence[Content], y: Any) -> list[EmbeddingExample]:
-    """Put labels beside pairs.
+    """Return examples of pairs and their labels.
 
     Raises:
-        DataError: If there are not as many, or one is no number or name.
+        DataError: If their numbers differ, or a label is neither a number nor a name.
     """
     refuse_missing_labels(y)
     labels = np.asarray(y, dtype=object).ravel().tolist()

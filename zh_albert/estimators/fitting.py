@@ -1,4 +1,4 @@
-"""What the estimators share: arguments as scikit-learn hands them in, models as pickles."""
+"""Shared code of the estimators: arguments as scikit-learn passes them, models as pickles."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Savable(Protocol):
 
 
 def as_contents(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
-    """Return a list of texts, or of pairs where ``X`` has two columns; see ``as_texts``."""
+    """Return a list of texts, or of pairs if ``X`` has two columns; see ``as_texts``."""
     if isinstance(X, str):
         raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
     array = _array(X)
@@ -58,10 +58,10 @@ def _array(X: ArrayLike) -> NDArray[Any]:  # noqa: N803
 
 
 def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
-    """Return a list of texts; a column of them is taken too.
+    """Return a list of texts; one column of them is accepted, too.
 
     Raises:
-        DataError: If it is one string, or has another shape.
+        DataError: If ``X`` is a single string, or has another shape.
     """
     if isinstance(X, str):
         raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
@@ -74,10 +74,10 @@ def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
 
 
 def refuse_non_texts(contents: Sequence[Content]) -> None:
-    """Check texts, or pairs, before anything is made of them.
+    """Check that texts, or the texts of pairs, are strings.
 
     Raises:
-        DataError: Naming the first that is no string.
+        DataError: Names the first that is not a string.
     """
     if any(isinstance(content, tuple) for content in contents):
         refuse_non_pairs(contents)
@@ -86,17 +86,18 @@ def refuse_non_texts(contents: Sequence[Content]) -> None:
 
 
 def own_folder(folder: str | Path) -> Path:
-    """Return a folder to save in: new, without files of a model's names, or an earlier model's.
+    """Return a folder to save in: new, without a model's files, or with an earlier model.
 
     Raises:
-        ConfigError: If a file of another origin would be replaced.
+        ConfigError: If files from elsewhere would be replaced.
     """
     refuse_foreign(Path(folder))
     return Path(folder)
 
 
 def refuse_no_targets(y: object, what: str) -> None:
-    """Say, in the words that scikit-learn's own checks look for, that there is nothing to learn.
+    """Check that there are targets; the message contains the words that scikit-learn's checks
+    expect.
 
     Raises:
         DataError: If ``y`` is None.
@@ -106,10 +107,10 @@ def refuse_no_targets(y: object, what: str) -> None:
 
 
 def refuse_missing_labels(y: ArrayLike) -> None:
-    """Check labels as they come from a table, before NumPy makes a class "nan" of an empty cell.
+    """Check for missing labels, before NumPy converts an empty cell to a class "nan".
 
     Raises:
-        DataError: Naming the first row without a label.
+        DataError: Names the first row without a label.
     """
     for row, label in enumerate(np.asarray(y, dtype=object)):
         is_nan = isinstance(label, float) and math.isnan(label)
@@ -127,10 +128,10 @@ def refuse_missing_labels(y: ArrayLike) -> None:
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """Return a seed; None and a generator give another one each time.
+    """Return a seed; for None or a generator, a new one each time.
 
     Raises:
-        DataError: If it is none of these.
+        DataError: If ``random_state`` is none of these.
     """
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return int(check_random_state(random_state).randint(2**31))
@@ -143,32 +144,32 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
 
 
 def _rate_of(peak_lr: object) -> float:
-    """Return a learning rate as Python's own number.
+    """Return a learning rate as a Python float.
 
     Raises:
-        DataError: If it is no number.
+        DataError: If it is not a number.
     """
-    if not isinstance(peak_lr, SupportsFloat):  # text that reads like a number is none
+    if not isinstance(peak_lr, SupportsFloat):  # a string is not accepted
         raise DataError(f"peak_lr: expected a number, found {peak_lr!r:.50}")
     return float(peak_lr)
 
 
 def pass_on_warnings(event: Event) -> None:
-    """Make a Python warning of what a run warns of; an observer."""
+    """Turn a run's warning into a Python warning; an observer."""
     if isinstance(event, Warned):
         warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
 class AlbertEstimator(BaseEstimator, ABC):
-    """An estimator of texts that keeps its trained model in one attribute.
+    """Base of the estimators of texts, with the trained model in one attribute.
 
-    It pickles through a model folder, so weights travel as safetensors.
+    It is pickled as a model folder, with the weights as safetensors.
 
     Attributes:
-        init: What to start from; see ``resolve_model``. None: random weights.
-        preset: The size of random weights.
-        max_length: See ``WindowConfig``; so is ``stride``.
-        epochs: See ``TrainConfig``; so is ``peak_lr``.
+        init: Encoder to start from; see ``resolve_model``. None: random weights.
+        preset: Size of random weights.
+        max_length: See ``WindowConfig``, also for ``stride``.
+        epochs: See ``TrainConfig``, also for ``peak_lr``.
         random_state: See ``seed_of``.
     """
 
@@ -187,7 +188,7 @@ class AlbertEstimator(BaseEstimator, ABC):
     @staticmethod
     @abstractmethod
     def _open(folder: Path) -> Savable:
-        """Open the folder that the model's ``save`` wrote."""
+        """Open a folder written by the model's ``save``."""
 
     def _model(self) -> Any:
         """Return the trained model.
@@ -201,11 +202,11 @@ class AlbertEstimator(BaseEstimator, ABC):
         return getattr(self, self._kept_in)
 
     def _start(self) -> Path | None:
-        """Return the folder of the encoder to start from; None: random weights.
+        """Return the folder of the encoder to start from; None for random weights.
 
         Raises:
-            CheckpointError: If there is none of that name.
-            ConfigError: If there is a size for random weights, too.
+            CheckpointError: If there is no model of that name.
+            ConfigError: If ``preset`` is given as well.
         """
         if self.init is None:
             return None
@@ -229,7 +230,7 @@ class AlbertEstimator(BaseEstimator, ABC):
 
     def _training(self, batch_tokens: int) -> TrainConfig:
         config = TrainConfig(
-            # A search over np.arange or np.logspace hands in NumPy's numbers.
+            # A search over np.arange or np.logspace passes NumPy numbers.
             epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs"),
             peak_lr=_rate_of(self.peak_lr),
             batch_tokens=as_count(batch_tokens, "batch_tokens"),
@@ -241,7 +242,7 @@ class AlbertEstimator(BaseEstimator, ABC):
         return [pass_on_warnings, *([self.on_event] if self.on_event else [])]
 
     def __sklearn_tags__(self) -> Any:
-        """Say that a sample is a string."""
+        """Return the tags: samples are strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False

@@ -1,1 +1,1 @@
-"""Trained models answering questions."""
+"""Inference with trained models."""

@@ -1,4 +1,6 @@
-"""Files answered line by line: what ``zh-albert predict`` and ``zh-corpora predict`` write."""
+"""Answers for the lines of a file, as ``zh-albert predict`` and ``zh-corpora predict``
+write them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import csv_rows, is_csv, parse_object
 
 Form = Literal["text", "jsonl", "csv"]
-"""What a line is: a text (of a pair: two, with a tab between), a JSON object, or cells."""
+"""Form of a line: a text (for pairs: two, separated by a tab), a JSON object, or CSV cells."""
 
 
 def form_of(path: Path) -> Form:
-    """Say what the lines of a file are, by its name.
+    """Return the form of a file's lines, by its name.
 
     >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.NDJSON", "a.csv", "a.txt")]
     ['jsonl', 'jsonl', 'csv', 'text']
@@ -35,22 +37,22 @@ def answered_rows(
     *,
     top_k: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield an object for each line, in order; for each row of CSV after the names of its columns.
+    """Yield an object for each line, in order; for CSV, for each row after the column names.
 
     Args:
         predictor: See ``load``.
-        lines: With their numbers, from 1; those of CSV with their ends.
-        source: What errors call the file.
-        form: What a line is; a question with choices can only be a JSON object.
-        top_k: Of a reader: so many answers to each question, under ``answers``.
+        lines: With their numbers, from 1; those of CSV with their line ends.
+        source: Name of the file in errors.
+        form: Form of a line; a question with choices can only be a JSON object.
+        top_k: For readers: number of answers to each question, under ``answers``.
 
     Yields:
-        See ``rows``; what cannot be answered (no text to classify, no [MASK]) says so under
-        ``error`` and does not stop the rest.
+        See ``predictor.row``. A line that cannot be answered (an empty text, no [MASK]) has the
+        reason under ``error``; the others are still answered.
 
     Raises:
-        DataError: At the first line that is damaged, or lacks what the model reads.
-        ConfigError: If ``top_k`` is given and the model is no reader.
+        DataError: At the first line that is damaged, or lacks input of the model.
+        ConfigError: If ``top_k`` is given and the model is not a reader.
     """
     if form == "text" and not predictor.reads_plain_lines:
         form = "jsonl"
@@ -81,14 +83,14 @@ def answered_rows(
 def _contents(
     predictor: AnyPredictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
 ) -> Iterator[Any]:
-    """Yield what the predictor reads of each line, or of each row of CSV."""
+    """Yield the predictor's input for each line, or for each row of CSV."""
     content_of, blank = predictor.content_of, predictor.form.blank
     if form == "csv":
         for number, row in csv_rows(lines, source):
             yield content_of(row, source, number)
         return
     for number, line in lines:
-        if not line.strip():  # a blank line gets its row too, in its place
+        if not line.strip():  # a blank line has a row in the output, too
             yield blank
         elif form == "jsonl":
             yield content_of(parse_object(line, number, source), source, number)
@@ -99,7 +101,7 @@ def _contents(
 def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:
     first, tab, second = line.partition("\t")
     if not tab or "\t" in second:
-        problem = f"expected two texts with a tab between, found {line.count(chr(9))} tabs"
-        hint = "Or take JSON Lines in a file named .jsonl, or with --format jsonl"
+        problem = f"expected two texts separated by a tab, found {line.count(chr(9))} tabs"
+        hint = "Alternatively use JSON Lines: a file named .jsonl, or --format jsonl"
         raise DataError.at(source, number, problem, hint=hint)
     return first, second

@@ -1,4 +1,4 @@
-"""A pretrained encoder filling in what is masked: typed results, whole words jointly."""
+"""Masked-token prediction with a pretrained encoder; adjacent masks are filled jointly."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.training.batching import Size, sorted_batches
 
 MASK = "[MASK]"
-RUN = re.compile(r"(?:\[MASK\])+")  # masks side by side
-_BATCH_TOKENS = 2048  # of one forward pass; about the fastest on a CPU
-BEAMS = 10  # fillings of a run that are followed at once
+RUN = re.compile(r"(?:\[MASK\])+")  # adjacent masks
+_BATCH_TOKENS = 2048  # of one forward pass; close to the fastest on a CPU
+BEAMS = 10  # width of the beam search over a run of masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Candidate:
     """One way to fill a spot.
 
     Attributes:
-        text: What would stand there, in the vocabulary's spelling (lower case).
+        text: The filled-in text, in the vocabulary's spelling (lower case).
         score: Its probability; see ``FillMask``.
     """
 
@@ -52,12 +52,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Masks side by side: ``text[start:end]`` is ``[MASK]``, once or several times.
+    """Adjacent masks: ``text[start:end]`` is ``[MASK]``, once or several times.
 
     Attributes:
         start: First character in the user's own string.
         end: The character after the last.
-        candidates: Most probable first; no two have the same text.
+        candidates: Most probable first, with distinct texts.
     """
 
     start: int
@@ -67,7 +67,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class _Blank:
-    """A spot as the model reads it.
+    """A spot as input of the model.
 
     Attributes:
         start: See ``Spot``.
@@ -87,9 +87,9 @@ class _Guess:
     """A blank with some of its masks filled in.
 
     Attributes:
-        ids: What the model reads next.
+        ids: The next input of the model.
         left: Positions still masked.
-        score: Log probability of what was filled in.
+        score: Log probability of the filled-in tokens.
     """
 
     ids: tuple[int, ...]
@@ -104,30 +104,31 @@ class Spots(BaseModel):
 
 
 class FillMask(Predictor[str, list[_Blank], list[Spot]]):
-    """Texts with ``[MASK]`` → spots with candidates; what ``zh_albert.load("encoder")`` returns.
+    """Predictor of masked tokens: texts with ``[MASK]`` → spots with candidates.
 
-    One mask stands for one token: a Chinese character, a word or a piece of one elsewhere. A lone
-    mask's scores are the softmax over the whole vocabulary; special and unused rows are not
-    offered. Masks side by side are filled together, so that the characters fit each other: each
-    step fills the one mask the model is surest of and reads the text again, and a beam of the
-    best fillings so far goes on. As what is filled in decides which mask comes next, there is one
-    way to every filling, and the product of its steps is a probability: over all fillings, special
-    rows included, they sum to 1. Other spots of the text stay masked meanwhile.
+    ``zh_albert.load("encoder")`` returns one. A mask stands for one token: a Chinese character, or
+    elsewhere a word or a piece of one. The scores of a single mask are the softmax over the whole
+    vocabulary; special and unused rows are not offered. Adjacent masks are filled jointly by beam
+    search, so that the characters fit each other: each step fills the mask with the most certain
+    prediction and runs the model again. Because the tokens filled in so far determine which mask is
+    next, there is exactly one path to every filling, and the product of its steps is a probability:
+    over all fillings, special rows included, they sum to 1. Other spots of the text remain masked
+    meanwhile.
 
-    A text longer than the model's window is read around each spot, which stands in the middle
-    unless the text begins or ends near it.
+    In a text longer than the model's window, each spot has a window of its own, with the spot in
+    the middle unless it is near the start or the end of the text.
 
     Attributes:
-        folder: Where the model comes from.
+        folder: Folder of the model.
         tokenizer: Text → token ids.
-        max_length: Tokens of a window, special ones counted.
-        metadata: What the model card and ``zh-albert models`` tell: data, scores.
+        max_length: Tokens of a window, special ones included.
+        metadata: Contents of the model card: data, scores.
 
     Args:
-        folder: A pretrained encoder's, or one of ``transformers``' ``AlbertForMaskedLM``.
+        folder: Of a pretrained encoder, or of an ``AlbertForMaskedLM`` of ``transformers``.
 
     Raises:
-        CheckpointError: If it is no model folder, or the model has no masked-LM head.
+        CheckpointError: If it is not a model folder, or the model has no masked-LM head.
     """
 
     kind = "fill-mask"
@@ -142,7 +143,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         if not any(name.startswith("masked_lm.") for name in names):
             raise CheckpointError(
                 f"{folder}: expected an encoder with its masked-LM head, found a model without "
-                f"one (task: {task.get('name', 'none')}); take a folder that pretraining wrote"
+                f"one (task: {task.get('name', 'none')}); use a folder written by pretraining"
             )
         self.folder = folder
         self.tokenizer = matching_tokenizer(folder, config)
@@ -153,27 +154,28 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         if not isinstance(self.max_length, int) or not 3 <= self.max_length <= longest:
             raise CheckpointError(
                 f"{folder}: expected max_length from 3 to {longest} in config.json, found "
-                f"{self.max_length!r}; get the folder again"
+                f"{self.max_length!r}; download the folder again"
             )
         self._module = AlbertForPretraining(config).eval()
-        # Neither fills masks, and a masked-LM folder of transformers has neither.
+        # Not needed for masks, and a masked-LM folder of transformers has neither.
         load_weights(self._module, folder, new=BESIDE_MASKED_LM)
         self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
 
     def __call__(
         self, contents: str | Iterable[str], *, top_k: int = 5, beams: int | None = None
     ) -> list[list[Spot]]:
-        """Fill the masks of each text; a single string counts as a list of one.
+        """Fill the masks of each text; a single string is treated as a list of one.
 
         Args:
-            contents: Texts, each with at least one ``[MASK]``.
+            contents: Each with at least one ``[MASK]``.
             top_k: Candidates of a spot; fewer only if ``beams`` leaves no more.
-            beams: Fillings of adjacent masks that are followed at once; 1 takes the surest token
-                of each step. Default: 10, or twice ``top_k``.
+            beams: Width of the beam search over adjacent masks; 1 takes the most certain token of
+                each step. Default: 10, or twice ``top_k``.
 
         Raises:
-            DataError: If a text is not a string, has no mask, or more masks in a row than the
-                window holds (its index is named), or ``top_k`` or ``beams`` is no number from 1 on.
+            DataError: If a text is not a string, has no mask, or more adjacent masks than fit into
+                the window (its index is named), or ``top_k`` or ``beams`` is not a number of at
+                least 1.
         """
         wanted = as_count(top_k, "top_k")
         width = max(BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
@@ -186,8 +188,8 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
     def characters(self, content: str) -> int:
         """See ``Predictor``.
 
-        A spot is read in its window once, and for each further mask beside it once more in every
-        filling that is followed.
+        Each spot needs one forward pass over its window, and for each further mask of the run one
+        more pass for every filling in the beam.
         """
         masks = [len(run[0]) // len(MASK) for run in RUN.finditer(content)]
         readings = sum(1 + BEAMS * (count - 1) for count in masks)
@@ -226,10 +228,10 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         return read
 
     def hide(self, text: str, start: int, end: int) -> str:
-        """Return the text with ``text[start:end]`` hidden: a mask for each of its tokens.
+        """Return the text with ``text[start:end]`` masked: a mask for each of its tokens.
 
         Raises:
-            DataError: If that is not a span of the text, or the model reads nothing in it.
+            DataError: If it is not a span of the text, or has no tokens.
         """
         if not 0 <= start < end <= len(text):
             raise DataError(
@@ -238,13 +240,13 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         count = len(self._read(text[start:end])[0])
         if not count:
             hidden = text[start:end]
-            raise DataError(f"{hidden!r:.50} holds nothing the model reads; hide a word")
+            raise DataError(f"{hidden!r:.50} has no tokens; mask a word")
         return text[:start] + MASK * count + text[end:]
 
     def _read(self, text: str) -> tuple[list[int], list[tuple[int, int, range]]]:
-        """Return ids, and each run of masks: first character, the one after the last, tokens.
+        """Return ids, and of each run of masks the start, the end and its tokens.
 
-        The tokenizer never makes a special token of text, so the masks are put in here.
+        The tokenizer never produces special tokens from text, so the masks are inserted here.
         """
         ids: list[int] = []
         runs, position = [], 0
@@ -271,7 +273,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         for start, end, masks in runs:
             if len(masks) > room:
                 raise DataError(
-                    f"{len(masks)} masks in a row from character {start}, and the model's window "
+                    f"{len(masks)} masks in a row from character {start}, but the model's window "
                     f"holds {room} tokens; mask fewer"
                 )
             middle = (masks.start + masks.stop) // 2
@@ -287,7 +289,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         for guess in beam:
             text = self.tokenizer.text([guess.ids[position] for position in blank.positions])
             if text:
-                best.setdefault(text, guess.score)  # the same text of other tokens is less probable
+                best.setdefault(text, guess.score)  # other tokens of the same text score lower
         candidates = [
             Candidate(text, float(f"{math.exp(score):.6g}"))
             for text, score in itertools.islice(best.items(), top_k)
@@ -307,7 +309,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
     def _one_more(self, guesses: Sequence[_Guess], width: int) -> list[list[_Guess]]:
         """Fill one more mask of each guess, in the ``width`` best ways."""
-        same: dict[tuple[int, ...], list[int]] = {}  # spots of one text are read in one go
+        same: dict[tuple[int, ...], list[int]] = {}  # spots of one text share a forward pass
         for index, guess in enumerate(guesses):
             same.setdefault(guess.ids, []).append(index)
         inputs = list(same)
@@ -340,7 +342,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
 
 def _extended(guess: _Guess, scores: Tensor, tokens: Tensor) -> list[_Guess]:
-    """Fill the surest of the masks that are left. Shape of scores and tokens: (left, width)."""
+    """Fill the mask with the most certain prediction. Shape of scores and tokens: (left, width)."""
     surest = int(scores[:, 0].argmax())
     place = guess.left[surest]
     left = guess.left[:surest] + guess.left[surest + 1 :]

@@ -1,4 +1,4 @@
-"""What goes on in an encoder: where it attends, and how far each layer moves its input."""
+"""Introspection of an encoder: attention, and the distance by which each layer moves its input."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Where each token of a text attends to.
+    """Attention probabilities of a text.
 
     Attributes:
-        tokens: As the vocabulary writes them, ``[CLS]`` and ``[SEP]`` among them.
-        offsets: The characters of the text that each stands for; None for these two.
-        probabilities: Rows sum to 1: a row for each token that attends, a column for each that is
-            attended to. Shape: (layers, heads, tokens, tokens).
+        tokens: Vocabulary rows, including ``[CLS]`` and ``[SEP]``.
+        offsets: Character range of each token in the text; None for these two.
+        probabilities: Rows sum to 1: a row for each attending token, a column for each attended
+            token. Shape: (layers, heads, tokens, tokens).
     """
 
     tokens: list[str]
@@ -39,12 +39,13 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """How far each layer moves its input, mean over a text's tokens, special ones among them.
+    """Distance between input and output of each layer, mean over a text's tokens, special ones
+    included.
 
     Attributes:
-        distances: L2 distance of output from input. Shape: (layers,).
-        cosines: Cosine of the angle between the two. Shape: (layers,).
-        degrees: That angle, its own mean. Shape: (layers,).
+        distances: L2 distance of output and input. Shape: (layers,).
+        cosines: Cosine of the angle between them. Shape: (layers,).
+        degrees: Mean of the angle itself. Shape: (layers,).
     """
 
     distances: NDArray[np.float64]
@@ -53,7 +54,7 @@ class Movement:
 
 
 class EncoderView:
-    """The encoder of any model folder, to be looked into.
+    """Encoder of any model folder, with access to its internals.
 
     Attributes:
         config: Its sizes.
@@ -66,20 +67,20 @@ class EncoderView:
 
     @classmethod
     def load(cls, folder: Path) -> EncoderView:
-        """Open a model folder of any task; its head is passed over.
+        """Open a model folder of any task; its head is ignored.
 
         Raises:
-            CheckpointError: If it is none, or damaged.
+            CheckpointError: If it is not a model folder, or damaged.
         """
         config, _ = load_config(folder)
         encoder = AlbertEncoder(config)
-        # Nothing here looks at the pooler, and a masked-LM folder of transformers has none.
+        # The pooler is not used here, and a masked-LM folder of transformers has none.
         load_weights(encoder, folder, new=("encoder.pooler.",), left_over="heads")
         return cls(encoder, matching_tokenizer(folder, config))
 
     @classmethod
     def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:
-        """Return random weights in the sizes of another encoder, with nothing shared."""
+        """Return a randomly initialized encoder of the same sizes, without shared parameters."""
         config: AlbertConfig = replace(like.config, sharing="none")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -87,18 +88,18 @@ class EncoderView:
 
     @property
     def plan(self) -> tuple[LayerBlocks, ...]:
-        """Which parameters each layer runs."""
+        """Blocks that each layer runs."""
         return self._encoder.plan
 
     def count(self, text: str) -> int:
-        """Return how many tokens the encoder reads of a text, special ones counted."""
+        """Return the number of tokens of a text, special ones included."""
         return len(self.tokenizer.encode(text)) + 2
 
     def attention(self, text: str) -> Attention:
-        """Return where the tokens of a text attend to.
+        """Return the attention of a text.
 
         Raises:
-            DataError: If the text is empty, or longer than the encoder reads at once.
+            DataError: If the text is empty, or longer than the encoder's input.
         """
         ids, offsets = self._read(text)
         with torch.inference_mode():
@@ -111,12 +112,12 @@ class EncoderView:
         )
 
     def movement(self, text: str) -> Movement:
-        """Return how far each layer moves the tokens of a text.
+        """Return the movement of a text's tokens by each layer.
 
         Source: Lan et al. 2020 (arXiv:1909.11942), figure 1.
 
         Raises:
-            DataError: If the text is empty, or longer than the encoder reads at once.
+            DataError: If the text is empty, or longer than the encoder's input.
         """
         ids, _ = self._read(text)
         with torch.inference_mode():
@@ -139,7 +140,7 @@ class EncoderView:
             raise DataError("the text is empty (or only spaces and control characters)")
         if len(encoding) + 2 > longest:
             raise DataError(
-                f"expected at most {longest - 2} tokens, found {len(encoding)}; take a part of it"
+                f"expected at most {longest - 2} tokens, found {len(encoding)}; shorten the text"
             )
         return build_input(self.tokenizer.special, encoding.ids).token_ids, encoding.offsets
 

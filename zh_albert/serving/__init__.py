@@ -1,1 +1,1 @@
-"""Trained models behind HTTP: requests that arrive together are answered together."""
+"""HTTP server for trained models, which answers concurrent requests in batches."""

@@ -1,4 +1,4 @@
-"""Errors as a client sees them: ``{"error": "…"}``, with ``index`` if a text is to blame."""
+"""Error responses: ``{"error": "…"}``, with ``index`` if one of the texts is the cause."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from zh_albert.textio import encode_json
 
 
 class Problem(BaseModel):
-    """Why a request was not answered."""
+    """Body of an error response."""
 
     error: str
     index: int | None = None
-    """Which of the texts is to blame, from 0; missing if none is."""
+    """Index of the text that caused the error, from 0; absent if none did."""
 
 
 def json_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return JSON in which half a surrogate pair stays an escape."""
+    """Return a JSON response; lone surrogates are written as escapes."""
     return Response(encode_json(value), status, dict(headers or {}), "application/json")
 
 
@@ -34,17 +34,17 @@ def problem(
     index: int | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return an error."""
+    """Return an error response."""
     body = {"error": message} if index is None else {"error": message, "index": index}
     return json_response(body, status, headers)
 
 
 def malformed(errors: Sequence[Mapping[str, Any]], example: Any) -> Response:
-    """Return what is wrong with a body, by the first error that pydantic found.
+    """Return the response to a malformed body, with the first error that pydantic found.
 
     Args:
-        errors: As ``RequestValidationError.errors()`` gives them.
-        example: A body that would do.
+        errors: From ``RequestValidationError.errors()``.
+        example: A valid body.
     """
     error = errors[0]
     place = error["loc"][1:]  # the first is always "body"

@@ -1,4 +1,4 @@
-"""What a request may weigh, and the gate that reads no more of it than that."""
+"""Limits of requests, and the middleware that stops reading a body at its limit."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from zh_albert.serving.error_responses import problem
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one request, and all that wait, may weigh.
+    """Limits of one request, and of all waiting requests together.
 
-    Characters are those the model reads; see ``kinds.characters_read``.
+    Characters are those that the model reads.
     """
 
-    texts: int = 256  # of one request
-    characters: int = 50_000  # of one text
+    texts: int = 256  # per request
+    characters: int = 50_000  # per text
     body_bytes: int = 2 << 20
-    waiting: int = 1_000_000  # characters before each model, accepted and not yet answered
-    timeout_s: float = 60.0  # for a body to arrive, and again for its answers
+    waiting: int = 1_000_000  # characters per model, accepted and not yet answered
+    timeout_s: float = 60.0  # for the body to arrive, and again for the answers
 
 
 class Gate:
-    """Refuse bodies that are no JSON, too large or too slow, before they are read whole."""
+    """Reject bodies that are not JSON, too large or too slow, before they are read completely."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; see ``starlette.types.ASGIApp``."""
+        """Handle a request; see ``starlette.types.ASGIApp``."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
@@ -61,7 +61,7 @@ class Gate:
 
         async def counted() -> Message:
             nonlocal count, complete
-            if complete:  # what comes now is that the client goes
+            if complete:  # the next message is the client's disconnect
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), deadline - time.monotonic())

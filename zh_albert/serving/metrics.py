@@ -1,4 +1,4 @@
-"""What Prometheus is told."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 
 
 class Metrics:
-    """Counters of one server; ``registry`` also has this process's memory and time."""
+    """Counters of one server; ``registry`` also has the memory and CPU time of this process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.requests = Counter(
             "zh_albert_requests",
-            "Requests by model and HTTP status; 499: the client went away.",
+            "Requests by model and HTTP status; 499: the client disconnected.",
             ["model", "status"],
             registry=self.registry,
         )
@@ -47,19 +47,19 @@ class Metrics:
 
 
 class Measured:
-    """Count requests to the models, also those that were refused.
+    """Middleware that counts requests to the models, including rejected ones.
 
     Args:
-        app: What answers.
-        metrics: Where to count.
-        models: Path of a request → the model it asks.
+        app: The application.
+        metrics: Counters to update.
+        models: Path of a request → name of its model.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, models: Mapping[str, str]) -> None:
         self._app, self._metrics, self._models = app, metrics, models
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; see ``starlette.types.ASGIApp``."""
+        """Handle a request; see ``starlette.types.ASGIApp``."""
         model = self._models.get(scope.get("path", ""))
         if model is None:
             await self._app(scope, receive, send)
