@@ -1,7 +1,7 @@
-"""Which paragraphs and documents stay: rules that keep, or drop with a named reason.
+"""Rules for paragraphs and documents: each keeps them, or drops them with a named reason.
 
-A paragraph is a line. The rules are tried in the order of ``RULES``; the first that speaks gives
-the reason, and the reasons are counted.
+A paragraph is a line. The rules are tried in the order of ``RULES``; the first that drops the
+paragraph gives the reason, and reasons are counted.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from zh_albert.tokenization.characters import CHINESE
 _CHINESE_RUN = re.compile(f"[{CHINESE}]+")
 _UNCOUNTED = re.compile(r"[\s，。！？；：、“”‘’「」『』（）《》〈〉【】…—·～]+")
 _KANA_OR_HANGUL = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3\u1100-\u11ff]")
-_OTHER_LANGUAGE = 0.1  # share of kana and Hangul above which a text is not Chinese
+_OTHER_LANGUAGE = 0.1  # fraction of kana and Hangul above which a text is not Chinese
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}(?:@|\(at\)|\[at\])[A-Za-z0-9-]{1,63}\.[A-Za-z]{2,}")
 _DIGITS = re.compile("[0-9]{4}")
 _PHONE = re.compile(
     r"(?<!\d)(?:(?:\+?86[- ]?)?1[3-9]\d[- ]?\d{4}[- ]?\d{4}"  # mobile
-    r"|0\d{2,3}[- ]\d{7,8}|\(0\d{2,3}\) ?\d{7,8}"  # fixed, with its area
+    r"|0\d{2,3}[- ]\d{7,8}|\(0\d{2,3}\) ?\d{7,8}"  # landline, with area code
     r"|[48]00[- ]?\d{3}[- ]?\d{4})(?!\d)"  # service
 )
 _IDENTITY = re.compile(r"(?<!\d)[1-9]\d{5}(?:19|20)\d{2}[01]\d[0-3]\d{4}[\dXx](?![\dA-Za-z])")
@@ -50,18 +50,18 @@ _BOILERPLATE = (
     "Copyright ©", "All Rights Reserved", "Powered by", "您的浏览器", "启用JavaScript",
     "启用 JavaScript",
 )  # fmt: skip
-_REPEAT_STEP = 8  # characters; a paragraph is compared in stretches of that
+_REPEAT_STEP = 8  # characters of the pieces that are compared for repetition
 
 
 @dataclass(frozen=True, kw_only=True)
 class CleaningConfig:
-    """What has to be true of text that stays."""
+    """Conditions for text to be kept."""
 
     min_paragraph: int = 10  # Chinese characters
     min_document: int = 40  # Chinese characters
-    min_chinese: float = 0.6  # share of characters, spaces and Chinese punctuation not counted
+    min_chinese: float = 0.6  # fraction of characters, spaces and Chinese punctuation excluded
     personal: bool = True  # drop paragraphs with personal data
-    boilerplate: tuple[str, ...] = field(default=_BOILERPLATE)  # phrases; none: keep all
+    boilerplate: tuple[str, ...] = field(default=_BOILERPLATE)  # phrases; empty: keep all
     simplify: Simplify = "never"
 
     def __post_init__(self) -> None:
@@ -78,47 +78,49 @@ Rule = Callable[[str, int, CleaningConfig], bool]  # (paragraph, Chinese charact
 
 
 def count_chinese(text: str) -> int:
-    """Count Chinese characters; punctuation is none."""
+    """Return the number of Chinese characters, without punctuation."""
     return sum(map(len, _CHINESE_RUN.findall(text)))
 
 
 def is_damaged(paragraph: str, _chinese: int, _config: CleaningConfig) -> bool:
-    """Say whether characters were lost, or bytes decoded wrongly (锟斤拷)."""
+    """Return whether characters were lost, or bytes decoded wrongly (锟斤拷)."""
     return "\ufffd" in paragraph or "锟斤拷" in paragraph or "烫烫烫" in paragraph
 
 
 def is_short(_paragraph: str, chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there are too few Chinese characters."""
+    """Return whether there are too few Chinese characters."""
     return chinese < config.min_paragraph
 
 
 def is_other_language(paragraph: str, chinese: int, _config: CleaningConfig) -> bool:
-    """Say whether the text is Japanese or Korean rather than Chinese with a few such words."""
+    """Return whether the text is Japanese or Korean rather than Chinese with a few such words."""
     others = len(_KANA_OR_HANGUL.findall(paragraph))
     return others > _OTHER_LANGUAGE * (chinese + others)
 
 
 def is_other_script(paragraph: str, chinese: int, config: CleaningConfig) -> bool:
-    """Say whether the share of Chinese characters is too small (code, tables, other scripts)."""
+    """Return whether the fraction of Chinese characters is too small (code, tables, other
+    scripts).
+    """
     if chinese >= config.min_chinese * len(paragraph):
-        return False  # the usual case needs no closer look
+        return False  # the usual case, decided without counting
     counted = len(paragraph) - sum(map(len, _UNCOUNTED.findall(paragraph)))
     return chinese < config.min_chinese * counted
 
 
 def has_email(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is an e-mail address."""
+    """Return whether there is an e-mail address."""
     there = "@" in paragraph or "at)" in paragraph or "at]" in paragraph
     return config.personal and there and bool(_EMAIL.search(paragraph))
 
 
 def has_phone(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is a mobile, fixed or service number."""
+    """Return whether there is a mobile, landline or service number."""
     return config.personal and bool(_DIGITS.search(paragraph) and _PHONE.search(paragraph))
 
 
 def has_identity_number(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is a resident identity-card number: its check digit has to fit.
+    """Return whether there is a resident identity-card number with a correct check digit.
 
     Source: GB 11643-1999 (ISO 7064, MOD 11-2).
     """
@@ -132,18 +134,18 @@ def has_identity_number(paragraph: str, _chinese: int, config: CleaningConfig) -
 
 
 def has_account(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether there is a QQ or WeChat account."""
+    """Return whether there is a QQ or WeChat account."""
     there = any(name in paragraph for name in _ACCOUNTS)
     return config.personal and there and bool(_ACCOUNT.search(paragraph))
 
 
 def is_boilerplate(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Say whether a phrase of advertising, reposting notices or site navigation occurs."""
+    """Return whether a phrase of advertising, reposting notices or site navigation occurs."""
     return any(phrase in paragraph for phrase in config.boilerplate)
 
 
 def is_repetitive(paragraph: str, _chinese: int, _config: CleaningConfig) -> bool:
-    """Say whether the paragraph repeats itself (哈哈哈哈…, one advertisement over and over)."""
+    """Return whether the paragraph repeats itself (哈哈哈哈…, an advertisement several times)."""
     stretches = [paragraph[i : i + _REPEAT_STEP] for i in range(0, len(paragraph), _REPEAT_STEP)]
     return len(stretches) >= 6 and len(set(stretches)) < 0.5 * len(stretches)
 
@@ -163,7 +165,7 @@ RULES: dict[str, Rule] = {
 
 
 def drop_reason(paragraph: str, config: CleaningConfig) -> str | None:
-    """Return the first rule that drops a paragraph, or None if it stays.
+    """Return the first rule that drops a paragraph, or None if it is kept.
 
     >>> drop_reason("有事请写信到 a@b.cn，我们会尽快回复您。", CleaningConfig())
     'email'
@@ -173,16 +175,16 @@ def drop_reason(paragraph: str, config: CleaningConfig) -> str | None:
 
 
 def clean_text(text: str, config: CleaningConfig) -> tuple[str, Counter[str]]:
-    """Normalise a text and keep the paragraphs that no rule drops.
+    """Normalize a text and keep the paragraphs that no rule drops.
 
     Returns:
-        What stays; how many paragraphs each reason dropped (``repeated``: seen before).
+        The kept text; the number of paragraphs dropped for each reason (``repeated``: seen before).
     """
     reasons: Counter[str] = Counter()
     kept: dict[str, None] = {}
     text = simplify(normalize(text), config.simplify)
     present = tuple(phrase for phrase in config.boilerplate if phrase in text)
-    config = replace(config, boilerplate=present)  # few, if any: paragraphs are searched faster
+    config = replace(config, boilerplate=present)  # few, if any: faster for each paragraph
     for paragraph in text.split("\n"):
         if not paragraph:
             continue
@@ -195,7 +197,7 @@ def clean_text(text: str, config: CleaningConfig) -> tuple[str, Counter[str]]:
 
 
 class CleanDocuments(BaseFilter):
-    """Cleans the documents' text; drops documents of which too little stays."""
+    """Clean the documents' text; drop documents of which too little is left."""
 
     name = "clean"
 
@@ -204,7 +206,7 @@ class CleanDocuments(BaseFilter):
         self.config = config
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Replace the text by what stays of it; say whether that is enough."""
+        """Replace the text by its kept paragraphs; return whether they are enough."""
         doc.text, reasons = clean_text(doc.text, self.config)
         for reason, times in reasons.items():
             self.stat_update(f"paragraph_{reason}", value=times)
@@ -212,7 +214,7 @@ class CleanDocuments(BaseFilter):
 
 
 class KeepLongEnough(BaseFilter):
-    """Drops documents that a later step has made too short."""
+    """Drop documents that became too short in a later step."""
 
     name = "long enough"
 
@@ -221,7 +223,7 @@ class KeepLongEnough(BaseFilter):
         self.min_document = min_document
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Say whether enough Chinese characters are left."""
+        """Return whether enough Chinese characters are left."""
         return _enough(doc.text, self.min_document)
 
 
@@ -232,6 +234,6 @@ def _enough(text: str, min_document: int) -> bool | tuple[bool, str]:
 
 
 def read_phrases(lines: Iterable[str]) -> tuple[str, ...]:
-    """Add a user's boilerplate phrases, one a line, to our own."""
+    """Return our own boilerplate phrases and a user's, one per line."""
     own = (line.strip() for line in lines)
     return (*_BOILERPLATE, *(phrase for phrase in own if phrase))

@@ -1,7 +1,7 @@
-"""Raw text files as rows with a text: JSON Lines, plain text, Parquet, Markdown, MediaWiki dumps.
+"""Readers of raw text: JSON Lines, plain text, Parquet, Markdown, MediaWiki dumps.
 
-All stream: one document is in memory at a time. What a file holds follows from its name, with
-``.xz``, ``.gz`` or ``.zst`` behind (``.bz2`` too for dumps).
+They stream one document at a time. The format follows from the file's name, which may end in
+``.xz``, ``.gz`` or ``.zst`` (dumps also in ``.bz2``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
-from xml.etree import ElementTree  # expat bounds how far entities grow
+from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from corpora_tools.markup import strip_markdown, strip_wikitext
 from zh_albert.errors import DataError, MissingExtraError
@@ -40,7 +40,7 @@ _OPEN_STREAM: dict[str, Callable[[Path], Any]] = {
 
 
 def kind_of(path: Path) -> str | None:
-    """Say what a file holds by its name, or None if that is not known.
+    """Return the format of a file by its name, or None if it is unknown.
 
     >>> [kind_of(Path(name)) for name in ("a.jsonl.xz", "zhwiki-1.xml.bz2", "README.MD", "a.doc")]
     ['jsonl', 'wiki', 'markdown', None]
@@ -55,7 +55,7 @@ def read_documents(path: Path) -> Rows:
     """Yield a file's documents in order.
 
     A JSON line, a Parquet row, an article of a dump and a Markdown file are one document each; in
-    plain text a blank line ends a document.
+    plain text, documents are separated by blank lines.
 
     Raises:
         DataError: If the file is missing, empty, damaged, not UTF-8, or a row has no text.
@@ -138,7 +138,7 @@ def _read_wiki(path: Path) -> Rows:
 
 
 def _wiki_pages(file: IO[bytes]) -> Rows:
-    """Yield the articles (namespace 0) of a dump; redirects and other pages are passed over."""
+    """Yield the articles (namespace 0) of a dump; redirects and other pages are skipped."""
     root: ElementTree.Element | None = None
     for event, element in ElementTree.iterparse(file, events=("start", "end")):  # noqa: S314
         if root is None:
@@ -153,7 +153,7 @@ def _wiki_pages(file: IO[bytes]) -> Rows:
             title = (fields["title"].text or "") if "title" in fields else ""
             place = (fields["id"].text if "id" in fields else None) or title
             yield place, {"text": f"{title}\n{strip_wikitext(content.text)}".strip()}
-        root.clear()  # what was read would stay in memory
+        root.clear()  # releases the elements read so far
 
 
 def _local_name(element: ElementTree.Element) -> str:

@@ -18,7 +18,8 @@ from corpora_tools.dedup import (
     FindEqual,
     SignDocuments,
 )
-from corpora_tools.shingles import chinese_only, code_points, window_hashes
+from corpora_tools.shingles import chinese_only, window_hashes
+from zh_albert.pretraining.bulk_tokenizer import code_points
 from zh_albert.tokenization.characters import is_chinese
 
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from corpora_tools import cli
-from corpora_tools.counting import Counts, count_shards, count_texts, read_rows
+from corpora_tools.counting import CorpusCounts, count_shards, count_texts, read_rows
 from corpora_tools.vocab import Coverage, build_rows, gb2312_characters, measure_coverage
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
@@ -56,10 +56,10 @@ def test_shards_counted_at_once_give_the_same(tmp_path):
     paths = [write_shard(tmp_path / f"{i}.jsonl.xz", [text]) for i, text in enumerate(TEXTS)]
     reported = []
 
-    together = count_shards(paths, processes=2, report=reported.append)
+    together = count_shards(paths, processes=2, report=lambda *counts: reported.append(counts))
 
     assert together == count_texts(TEXTS) == count_shards(paths)
-    assert reported == paths
+    assert reported == [(done, len(paths)) for done in range(1, len(paths) + 1)]
 
 
 def test_rows_are_ordered_unique_and_of_the_right_kind():
@@ -80,7 +80,7 @@ def test_rows_are_ordered_unique_and_of_the_right_kind():
 
 def test_the_same_counts_give_the_same_rows():
     counts = count_texts(TEXTS)
-    shuffled = Counts(
+    shuffled = CorpusCounts(
         type(counts.characters)(dict(reversed(counts.characters.items()))),
         type(counts.words)(dict(reversed(counts.words.items()))),
         counts.texts,
@@ -166,7 +166,7 @@ def test_a_corpus_that_is_not_there_is_told(tmp_path):
     done = run("vocab", "--corpus", tmp_path / "gone*", "--out", tmp_path / "v.txt")
 
     assert done.returncode == 2
-    assert "gone*: expected JSON Lines files, found none" in done.stderr
+    assert "gone*: expected a file, folder or pattern; found nothing" in done.stderr
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path):
