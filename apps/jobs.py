@@ -1,7 +1,7 @@
-"""Long work behind the page: one job at a time, on a thread of its own; others wait in a row.
+"""Long work behind the page: one job at a time, on a thread of its own; the others wait in a queue.
 
-Every job has a folder for its files, and a page that was closed or sleeps finds its job again. One
-that nobody has asked after for a while is given up, and its files go with it.
+Every job has a folder for its files, and a page that was closed or sleeps finds its job again. A
+job that no page has asked about for a while is given up, and its files are removed.
 """
 
 from __future__ import annotations
@@ -11,23 +11,27 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-State = Literal["waiting", "running", "done", "stopped", "failed"]
-KEPT_S = 2 * 60 * 60  # without anybody asking; the page says so
-YIELDS_S = 5 * 60  # the same, while it runs and others wait
+from apps.tables import Table
+
+JobState = Literal["waiting", "running", "done", "stopped", "failed"]
+KEPT_S = 2 * 60 * 60  # of a job that no page asks about; the page says so
+YIELDS_S = 5 * 60  # the same, of a job that runs while others wait
 
 
 class StoppedError(Exception):
-    """Raised within a job whose owner does not want it any more."""
+    """Raised within a job that was stopped."""
 
 
-class Job(ABC):
+class BackgroundJob(ABC):
     """Work that can be watched and stopped.
 
     Attributes:
         folder: For its files; there once it is in a queue.
+        output: The file that can be downloaded; None until it is whole.
         state: How far it is.
         failure: What went wrong; None unless it failed.
         started: When it began, by ``time.monotonic``; 0 while it waits.
@@ -35,14 +39,15 @@ class Job(ABC):
 
     def __init__(self) -> None:
         self.folder = Path()
-        self.state: State = "waiting"
+        self.output: Path | None = None
+        self.state: JobState = "waiting"
         self.failure: Exception | None = None
         self.started = 0.0
         self._stopping = threading.Event()
 
     @property
     def active(self) -> bool:
-        """Whether it is still to be waited for."""
+        """Whether it waits or runs."""
         return self.state in ("waiting", "running")
 
     def stop(self) -> None:
@@ -50,20 +55,20 @@ class Job(ABC):
         self._stopping.set()
 
     def check(self) -> None:
-        """Go on, or not; called by the work itself, often.
+        """End the work if it was stopped; the work itself calls this often.
 
         Raises:
-            StoppedError: If somebody asked for it.
+            StoppedError: If it was.
         """
         if self._stopping.is_set():
             raise StoppedError
 
     @abstractmethod
     def work(self) -> None:
-        """Do it."""
+        """Do the work."""
 
     def run(self) -> None:
-        """Do it, and keep how it ended."""
+        """Do the work, and note how it ended."""
         self.started = time.monotonic()
         try:
             self.check()
@@ -71,19 +76,33 @@ class Job(ABC):
             self.work()
         except StoppedError:
             self.state = "stopped"
-        except Exception as error:  # whatever it is: the page has to tell, and the next one waits
+        except Exception as error:  # of any kind: the page shows it, and the next job runs
             self.failure = error
             self.state = "failed"
         else:
             self.state = "done"
 
 
+class TableJob(BackgroundJob):
+    """Work on an uploaded table, which a page that is opened again finds with its settings.
+
+    Attributes:
+        table: The table.
+        columns: The columns that are read.
+        setting: The value of the tab's other box: a model, or a number.
+    """
+
+    def __init__(self, table: Table, columns: Sequence[str], setting: str | int) -> None:
+        super().__init__()
+        self.table, self.columns, self.setting = table, tuple(columns), setting
+
+
 class JobQueue:
-    """Runs jobs one after the other, the latest of each owner.
+    """Run jobs one after the other, one of each owner.
 
     Args:
-        parent: Where their folders are made; None: where the system keeps temporary files.
-        kept_s: Seconds after which a job is given up if nobody asks after it.
+        parent: The folder of their folders; None: the system's folder for temporary files.
+        kept_s: Seconds after which a job is given up if no page asks about it.
         yields_s: The same, of one that runs while others wait.
     """
 
@@ -92,14 +111,14 @@ class JobQueue:
     ) -> None:
         self._parent, self._kept_s, self._yields_s = parent, kept_s, yields_s
         self._changed = threading.Condition()
-        self._waiting: list[Job] = []
-        self._owned: dict[str, Job] = {}
-        self._asked: dict[str, float] = {}  # when each owner did so last
-        self._current: Job | None = None
-        for work in (self._work_off, self._give_up_forgotten):
+        self._waiting: list[BackgroundJob] = []
+        self._owned: dict[str, BackgroundJob] = {}
+        self._asked: dict[str, float] = {}  # when each owner last asked
+        self._current: BackgroundJob | None = None
+        for work in (self._run_jobs, self._give_up_forgotten):
             threading.Thread(target=work, daemon=True, name="zh-albert-jobs").start()
 
-    def put(self, owner: str, job: Job) -> None:
+    def put(self, owner: str, job: BackgroundJob) -> None:
         """Run a job when its turn comes; an earlier one of the same owner is given up."""
         self.drop(owner)
         job.folder = Path(tempfile.mkdtemp(prefix="job-", dir=self._parent))
@@ -109,21 +128,21 @@ class JobQueue:
             self._waiting.append(job)
             self._changed.notify()
 
-    def of(self, owner: str) -> Job | None:
-        """Return an owner's job; for a while it is kept."""
+    def of(self, owner: str) -> BackgroundJob | None:
+        """Return an owner's job; asking keeps it."""
         with self._changed:
             if owner in self._owned:
                 self._asked[owner] = time.monotonic()
             return self._owned.get(owner)
 
-    def ahead_of(self, job: Job) -> int:
+    def ahead_of(self, job: BackgroundJob) -> int:
         """Count the jobs that come before a waiting one."""
         with self._changed:
             place = self._waiting.index(job) if job in self._waiting else 0
             return place + (self._current is not None and self._current is not job)
 
     def drop(self, owner: str) -> None:
-        """Give up an owner's job; its files go as soon as nothing writes them."""
+        """Give up an owner's job; its files are removed as soon as nothing writes to them."""
         with self._changed:
             job = self._owned.pop(owner, None)
             if job is None:
@@ -144,7 +163,7 @@ class JobQueue:
         while self._current is not None and time.monotonic() < end:
             time.sleep(0.05)
 
-    def _work_off(self) -> None:
+    def _run_jobs(self) -> None:
         while True:
             with self._changed:
                 self._current = None
@@ -169,8 +188,8 @@ class JobQueue:
         return self._asked[owner] < time.monotonic() - kept
 
 
-class Jobs:
-    """The queues of a page: whole files do not wait for training.
+class PageJobs:
+    """The queues of a page, one for whole files and one for training.
 
     Args:
         parent: See ``JobQueue``.

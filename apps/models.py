@@ -2,53 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from apps.texts.languages import CHINESE
-from apps.views import Views
+from apps.encoder_cache import EncoderCache
+from apps.i18n.names import CHINESE
 from zh_albert.checkpoints.resolve import bundled_names, resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.inference.loading import load
-from zh_albert.tasks.classification.predictor import Classifier, Regressor
+from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
+
+BulkModel = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader
+"""A model that answers whole files."""
 
 _SENTENCE = "今天天气很好。"
 _SHOWN = ("classification", "pair", "ner", "reading", "encoder")  # tasks with a tab
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class Models:
-    """What the tabs are made of; a tab whose model is missing says so or is left out.
+    """The models that the tabs need; a tab whose model is missing says so or is left out.
 
     Attributes:
-        classifiers: Of texts, by name; those that ``apps.texts.labels`` knows are named by it.
-        pairs: Of two sentences, by name: their class, or a value on a scale.
-        taggers: Find entities, by name.
-        reader: Answers questions.
-        encoder: Fills masks, and its training is shown.
-        encoders: Every model's, to be looked into.
+        encoders: The encoder of each model, to look into.
+        classifiers: Models of single texts, by name.
+        pairs: Models of two sentences, by name: of their class, or of a value on a scale.
+        taggers: Models of entities, by name.
+        reader: The model that answers questions.
+        encoder: The model that fills masks, and whose training curves are shown.
     """
 
-    classifiers: Mapping[str, Classifier] = field(default_factory=dict)
-    pairs: Mapping[str, Classifier | Regressor] = field(default_factory=dict)
-    taggers: Mapping[str, Tagger] = field(default_factory=dict)
+    encoders: EncoderCache = field(default_factory=lambda: EncoderCache({}))
+    classifiers: dict[str, Classifier] = field(default_factory=dict)
+    pairs: dict[str, Classifier | Regressor] = field(default_factory=dict)
+    taggers: dict[str, Tagger] = field(default_factory=dict)
     reader: Reader | None = None
     encoder: FillMask | None = None
-    encoders: Views = field(default_factory=lambda: Views({}))
+
+    @property
+    def in_bulk(self) -> dict[str, BulkModel]:
+        """The models that answer whole files, by name."""
+        reader = {"reader": self.reader} if self.reader else {}
+        return {**self.classifiers, **self.taggers, **reader, **self.pairs}
 
 
 def bundled_models() -> list[str]:
     """Return the bundled models that the page has a tab for, in the order of its names."""
     tasks = {name: load_config(resolve_model(name))[1].get("name") for name in bundled_names()}
     found = [name for name, task in tasks.items() if task in _SHOWN]
-    known = list(CHINESE.labels.models)
+    known = list(CHINESE.models)
     return sorted(found, key=lambda name: (known.index(name) if name in known else 99, name))
 
 
@@ -63,48 +72,36 @@ def open_models(names: Sequence[str]) -> Models:
     Raises:
         CheckpointError: If a model cannot be opened.
     """
-    classifiers: dict[str, Classifier] = {}
-    pairs: dict[str, Classifier | Regressor] = {}
-    taggers: dict[str, Tagger] = {}
     folders: dict[str, Path] = {}
-    reader, encoder = None, None
     for given in names:
-        folder, short = resolve_model(given), Path(given).name
-        name = given if short in folders else short
-        folders[name] = folder
+        short = Path(given).name
+        folders[given if short in folders else short] = resolve_model(given)
+    models = Models(EncoderCache(folders))
+    for name, folder in folders.items():
         _, task = load_config(folder)
         match load(str(folder)) if task.get("name") else None:
             case FillMask() as opened:
-                encoder = opened
+                models.encoder = opened
             case Tagger() as opened:
-                taggers[name] = opened
+                models.taggers[name] = opened
             case Reader() as opened:
-                reader = opened
-            case Classifier() as opened:
-                (pairs if opened.pairs else classifiers)[name] = opened
-            case Regressor() as opened if opened.pairs:
-                pairs[name] = opened
-    return Models(
-        classifiers=classifiers,
-        pairs=pairs,
-        taggers=taggers,
-        reader=reader,
-        encoder=encoder,
-        encoders=Views(folders),
-    )
+                models.reader = opened
+            case Classifier() as opened if not opened.pairs:
+                models.classifiers[name] = opened
+            case Classifier() | Regressor() as opened if opened.pairs:
+                models.pairs[name] = opened
+    return models
 
 
 def warm_up(models: Models) -> None:
-    """Let every model answer once: the first answer takes seconds, which no visitor should wait."""
+    """Let every model answer once: the first answer takes seconds, so no visitor waits for it."""
     answers: list[Callable[[], object]] = [
         *(partial(model.members, _SENTENCE) for model in models.classifiers.values()),
         *(partial(model, [(_SENTENCE, _SENTENCE)]) for model in models.pairs.values()),
         *(partial(model, _SENTENCE) for model in models.taggers.values()),
+        *([partial(models.reader, _SENTENCE, _SENTENCE)] if models.reader else []),
+        *([partial(models.encoder, MASK)] if models.encoder else []),
     ]
-    if models.reader:
-        answers.append(partial(models.reader, _SENTENCE, _SENTENCE))
-    if models.encoder:
-        answers.append(partial(models.encoder, MASK))
     for answer in answers:
-        with suppress(ZhAlbertError, RuntimeError, MemoryError):  # the page says what is wrong
+        with suppress(ZhAlbertError, RuntimeError, MemoryError):  # the page will show it
             answer()

@@ -1,7 +1,6 @@
 """Uploaded tables, CSV or JSON Lines: checked once as a whole, then read row by row.
 
-A file is never in memory as a whole. What is wrong with it is said in the page's language, and
-with the line.
+A file is never in memory as a whole. Errors are notices in the page's language, with the line.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apps.texts.languages import Language
-from apps.texts.notice import Notice
+from apps.i18n.notice import Notice
+from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import TableError, csv_rows, is_csv, parse_object, read_lines
@@ -30,7 +29,7 @@ _NAMES = {  # of columns, by what stands in them
     "question": ("question", "问题", "query"),
     "context": ("context", "短文", "passage", "文章", "正文", "text", "文本"),
 }
-# What these files begin with, instead of text.
+# The first bytes of archives and workbooks.
 _PACKED = (
     b"PK\x03\x04",
     b"PK\x05\x06",
@@ -45,7 +44,7 @@ Row = dict[str, Any]
 
 
 class RefusedError(Exception):
-    """Something the page cannot take; ``notice`` says why and what to do."""
+    """Raised for what the page cannot take; ``notice`` says why and what to do."""
 
     def __init__(self, notice: Notice) -> None:
         super().__init__(notice.problem)
@@ -58,7 +57,7 @@ class Table:
 
     Attributes:
         path: The file.
-        name: What the user calls it: no folders.
+        name: Its name on the visitor's computer, without folders.
         columns: Names of the columns, and how many rows have a text in each.
         rows: How many there are.
         head: The first ones.
@@ -71,106 +70,106 @@ class Table:
     head: list[Row]
 
     def likely(self, field: str = "text", *, without: str | None = None) -> str:
-        """Return the column where something probably is: a known name, else the fullest one.
+        """Return the column that probably holds a field: a known name, else the fullest one.
 
         Args:
-            field: What is looked for: a field of our task files.
-            without: A column that is something else; only taken if there is no other.
+            field: A field of our task files.
+            without: A column with something else; only taken if there is no other.
         """
         others = [name for name in self.columns if name != without] or list(self.columns)
         known = (name for name in _NAMES[field] if name in others)
         return next(known, max(others, key=lambda name: self.columns[name]))
 
 
-def open_table(say: Language, path: Path, name: str) -> Table:
-    """Read an uploaded file once and tell what is in it.
+def open_table(strings: TableStrings, path: Path, name: str) -> Table:
+    """Check an uploaded file by reading it once.
 
     Args:
-        say: The page's language.
+        strings: What can be wrong with it.
         path: The file; it is CSV or JSON Lines by its name.
-        name: What the user calls it.
+        name: Its name on the visitor's computer.
 
     Raises:
         RefusedError: If it is of another kind, too large, empty, or a line of it is damaged.
     """
     name = Path(name.replace("\\", "/")).name
-    _refuse_other_kinds(say, path, name)
+    _refuse_other_kinds(strings, path, name)
     columns: Counter[str] = Counter()
     head: list[Row] = []
     rows = 0
-    for number, row in read_rows(say, path):
+    for number, row in read_rows(strings, path):
         for column, value in row.items():
             columns[column] += isinstance(value, str) and has_content(value)
             if isinstance(value, str) and len(value) > MAX_CELL:
-                raise RefusedError(say.tables.long_cell.filled(line=number, limit=f"{MAX_CELL:,}"))
+                raise RefusedError(strings.long_cell.filled(line=number, limit=f"{MAX_CELL:,}"))
         if len(columns) > MAX_COLUMNS:
-            raise RefusedError(say.tables.many_columns.filled(limit=MAX_COLUMNS))
+            raise RefusedError(strings.many_columns.filled(limit=MAX_COLUMNS))
         rows += 1
         if rows <= HEAD_ROWS:
             head.append(row)
     if not rows or not columns:
-        raise RefusedError(say.tables.no_rows)
+        raise RefusedError(strings.no_rows)
     if not any(columns.values()):
-        raise RefusedError(say.tables.no_texts)
+        raise RefusedError(strings.no_texts)
     return Table(path, name, dict(columns), rows, head)
 
 
-def read_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the line and the columns of each row, in order; blank lines are none.
+def read_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the line and the columns of each row, in order; blank lines are skipped.
 
     Raises:
         RefusedError: At the first damaged line.
     """
-    yield from _csv_rows(say, path) if is_csv(path) else _json_rows(say, path)
+    yield from _csv_rows(strings, path) if is_csv(path) else _json_rows(strings, path)
 
 
-def _refuse_other_kinds(say: Language, path: Path, name: str) -> None:
+def _refuse_other_kinds(strings: TableStrings, path: Path, name: str) -> None:
     if path.suffix.lower() not in (".csv", ".jsonl"):
-        raise RefusedError(say.tables.other_kind.filled(name=name[-80:]))
+        raise RefusedError(strings.other_kind.filled(name=name[-80:]))
     size = path.stat().st_size
     if size > MAX_BYTES:
         limits = {"size": f"{size / 2**20:,.0f}", "limit": f"{MAX_BYTES / 2**20:,.0f}"}
-        raise RefusedError(say.tables.too_large.filled(**limits))
+        raise RefusedError(strings.too_large.filled(**limits))
     with path.open("rb") as file:
         start = file.read(1 << 16)
     if start.startswith(_PACKED):
-        raise RefusedError(say.tables.packed)
+        raise RefusedError(strings.packed)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RefusedError(say.tables.not_utf8.filled(line=1, encoding="UTF-16"))
+        raise RefusedError(strings.not_utf8.filled(line=1, encoding="UTF-16"))
     if b"\0" in start:
-        raise RefusedError(say.tables.binary)
+        raise RefusedError(strings.binary)
 
 
-def _lines(say: Language, path: Path) -> Iterator[tuple[int, str]]:
+def _lines(strings: TableStrings, path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         for number, line in read_lines(path, keep_ends=is_csv(path)):
             yield number, line
     except DataError:  # the file is there and plain: a line is not UTF-8
-        told = say.tables.not_utf8.filled(line=number + 1, encoding="GB18030")  # nearly always
-        raise RefusedError(told) from None
+        notice = strings.not_utf8.filled(line=number + 1, encoding="GB18030")  # nearly always
+        raise RefusedError(notice) from None
 
 
-def _json_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
-    for number, line in _lines(say, path):
+def _json_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
+    for number, line in _lines(strings, path):
         if line.strip():
             try:
                 row = parse_object(line, number, path.name)
             except DataError:
-                raise RefusedError(say.tables.not_json.filled(line=number)) from None
+                raise RefusedError(strings.not_json.filled(line=number)) from None
             yield number, row
 
 
-def _csv_rows(say: Language, path: Path) -> Iterator[tuple[int, Row]]:
+def _csv_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
     try:
-        yield from csv_rows(_lines(say, path), path.name)
+        yield from csv_rows(_lines(strings, path), path.name)
     except TableError as error:
-        notice: Notice = getattr(say.tables, error.kind)
+        notice: Notice = getattr(strings, error.kind)
         raise RefusedError(notice.filled(**error.facts)) from None
 
 
 def as_cell(value: Any) -> str:
-    """Return a value as it stands in a cell of CSV: strings as they are, others as JSON.
+    """Return a value as a cell of CSV: strings as they are, others as JSON.
 
     >>> as_cell("好"), as_cell(0.5), as_cell(None), as_cell(["好"])
     ('好', '0.5', '', '["好"]')

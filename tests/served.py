@@ -18,8 +18,7 @@ from typing import Any
 import httpx
 import psutil
 
-from zh_albert.inference.rows import row_of
-from zh_albert.serving.schemas import content_of, kind_of
+from zh_albert.serving.schemas import request_type
 from zh_albert.serving.server import open_model
 from zh_albert.textio import encode_json
 
@@ -75,9 +74,11 @@ def serving(*arguments: object) -> Iterator[Server]:
 
 def expected_row(predictor: Any, item: Any) -> dict[str, Any]:
     """Return the answer to one text alone, by the library."""
-    request: Any = kind_of(predictor).request.model_validate({"texts": [item]})
-    (content,) = map(content_of, request.texts)
-    return row_of(predictor, next(iter(predictor.stream([content]))))
+    form = predictor.form
+    request: Any = request_type(form.name, form.item).model_validate({"texts": [item]})
+    (content,) = map(form.content, request.texts)
+    row: dict[str, Any] = predictor.row(next(iter(predictor.stream([content]))))
+    return row
 
 
 def same(first: Any, second: Any) -> bool:

@@ -21,6 +21,10 @@ from zh_albert.checkpoints.resolve import bundled_names
 
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
+HOSTILE = (
+    "<script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\"' "
+    "${window.hacked=1} {{value}} @children `x` <b>粗</b>"
+)
 _START_S = 100
 expect.set_options(timeout=30_000)  # other tests, or a training, may have the cores
 _CHROMIUM_FLAGS = [
@@ -154,6 +158,12 @@ def open_demo(window: Browser, demo_url: str) -> Iterator[OpenDemo]:
     for context in contexts:
         context.close()
     assert not wrong
+
+
+def open_tab(page: Page, name: str) -> Page:
+    """Show a tab."""
+    page.get_by_role("tab", name=name).click()
+    return page
 
 
 def photograph(page: Page, name: str, width: int) -> None:

@@ -11,16 +11,16 @@ import sys
 from pathlib import Path
 
 from apps.gradio_demo import serve
-from apps.texts.languages import CHINESE
+from apps.i18n.names import CHINESE
 from tests.micro import CONFIG, save_micro_pretrained
 from zh_albert.checkpoints.resolve import bundled_names
-from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, new_classifier
+from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.heads import OneClass, Value
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
-NEWS = [label for label in CHINESE.labels.classes if label.startswith("news_")]
+NEWS = [label for label in CHINESE.classes if label.startswith("news_")]
 CLASSES = {
     "sentiment": ["negative", "positive"],
     "news": NEWS,
@@ -38,10 +38,9 @@ def open_or_write(folder: Path, name: str) -> str:
         reader = TextReader(CONFIG, default_tokenizer(), window=WindowConfig(), threshold=0.0)
         reader.save(folder / name, card="Random weights.\n")
         return str(folder / name)
-    config = FinetuneConfig(model=ModelConfig(preset="tiny"))
-    pairs = name in ("nli", "similarity")
     head = OneClass(CLASSES[name]) if name in CLASSES else Value(2.5, 1, ["value"], 0, 5)
-    made = new_classifier(head, config, init=None, pairs=pairs)
+    pairs, window = name in ("nli", "similarity"), WindowConfig()
+    made = TextClassifier(CONFIG, default_tokenizer(), head, window=window, pairs=pairs)
     made.save(folder / name, card="Random weights.\n")
     return str(folder / name)
 

@@ -9,18 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.languages import CHINESE, ENGLISH
-from tests.browser.conftest import photograph
-from tests.browser.test_demo import HOSTILE
+from apps.strings import CHINESE, ENGLISH
+from tests.browser.conftest import HOSTILE, open_tab, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
-
-
-def open_tab(page: Page, name: str = CHINESE.batch.tab) -> Page:
-    page.get_by_role("tab", name=name).click()
-    return page
 
 
 def upload(page: Page, name: str, content: bytes) -> None:
@@ -29,7 +23,7 @@ def upload(page: Page, name: str, content: bytes) -> None:
 
 
 def test_a_file_is_answered_and_downloaded(open_demo: OpenDemo, tmp_path: Path) -> None:
-    page = open_tab(open_demo())
+    page = open_tab(open_demo(), CHINESE.batch.tab)
     content = f'id,评论\n1,房间很干净\n2,\n3,"{HOSTILE.replace(chr(34), chr(34) * 2)}"\n'
     upload(page, "<b>评论.csv", content.encode())
     result = page.locator("#batch-result")
@@ -57,7 +51,7 @@ def test_a_file_is_answered_and_downloaded(open_demo: OpenDemo, tmp_path: Path) 
 
 
 def test_pairs_and_questions_ask_for_two_columns(open_demo: OpenDemo) -> None:
-    page = open_tab(open_demo())
+    page = open_tab(open_demo(), CHINESE.batch.tab)
     result = page.locator("#batch-result")
     first, second = (page.locator(f"#batch-column-{n} input") for n in (1, 2))
     page.get_by_role("button", name=CHINESE.batch.samples["pairs"]).click()
@@ -76,7 +70,7 @@ def test_pairs_and_questions_ask_for_two_columns(open_demo: OpenDemo) -> None:
     page.locator("#batch-model label", has_text="情感").click()
     expect(second).to_be_hidden()
 
-    page = open_tab(open_demo())
+    page = open_tab(open_demo(), CHINESE.batch.tab)
     upload(page, "t.csv", "text\n很好\n".encode())
     expect(page.locator("#batch-result")).to_contain_text("共 1 行")
     page.locator("#batch-model label", has_text="推理").click()
@@ -88,7 +82,7 @@ def test_pairs_and_questions_ask_for_two_columns(open_demo: OpenDemo) -> None:
 def test_a_job_is_found_again_by_its_page_and_by_no_other(
     open_demo: OpenDemo, demo_url: str
 ) -> None:
-    page = open_tab(open_demo())
+    page = open_tab(open_demo(), CHINESE.batch.tab)
     upload(page, "t.csv", ("text\n" + "今天天气很好，我们去公园散步。\n" * 20_000).encode())
     expect(page.locator("#batch-result")).to_contain_text("共 20,000 行")
     page.locator("#batch").click()
@@ -96,7 +90,7 @@ def test_a_job_is_found_again_by_its_page_and_by_no_other(
     page.reload()
     expect(page.get_by_role("progressbar")).to_be_visible()
     expect(page.locator("#batch-file").get_by_role("cell", name="t.csv")).to_be_visible()
-    other = open_tab(open_demo())
+    other = open_tab(open_demo(), CHINESE.batch.tab)
     expect(other.locator("#batch-result")).to_contain_text("进度和结果会显示在这里")
 
     page.goto(f"{demo_url}?lang=en#tab=batch")  # the same tab of the browser
@@ -118,7 +112,7 @@ def test_a_job_is_found_again_by_its_page_and_by_no_other(
 def test_what_cannot_be_read_is_told_in_the_pages_language(
     open_demo: OpenDemo, demo_url: str
 ) -> None:
-    page = open_tab(open_demo())
+    page = open_tab(open_demo(), CHINESE.batch.tab)
     page.locator("#batch").click()
     expect(page.locator("#batch-result").get_by_role("alert")).to_contain_text("还没有文件")
     upload(page, "t.csv", "text\n很好\n".encode("gb18030"))
@@ -130,7 +124,7 @@ def test_what_cannot_be_read_is_told_in_the_pages_language(
 
 
 def test_a_long_file_can_be_stopped(open_demo: OpenDemo) -> None:
-    page = open_tab(open_demo())
+    page = open_tab(open_demo(), CHINESE.batch.tab)
     upload(page, "t.csv", ("text\n" + "今天天气很好，我们去公园散步。\n" * 20_000).encode())
     expect(page.locator("#batch-result")).to_contain_text("共 20,000 行")
     page.locator("#batch").click()
@@ -142,7 +136,7 @@ def test_a_long_file_can_be_stopped(open_demo: OpenDemo) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (375, "light")])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
-    page = open_tab(open_demo(width, scheme))
+    page = open_tab(open_demo(width, scheme), CHINESE.batch.tab)
     page.get_by_role("button", name=CHINESE.batch.samples["reviews"]).click()
     expect(page.locator("#batch-result table")).to_be_visible()
     page.locator("#batch").click()

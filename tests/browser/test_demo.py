@@ -8,17 +8,14 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.examples import HEADLINES, REVIEWS
-from apps.texts.languages import CHINESE
-from tests.browser.conftest import photograph
+from apps.examples import read_examples
+from apps.strings import CHINESE
+from tests.browser.conftest import HOSTILE, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
-HOSTILE = (
-    "<script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\"' "
-    "${window.hacked=1} {{value}} @children `x` <b>粗</b>"
-)
+REVIEWS, HEADLINES = read_examples("classification").values()
 
 
 def percents(page: Page, model: str) -> list[float]:
@@ -45,7 +42,7 @@ def test_typing_a_text_gives_bars_that_sum_to_a_hundred(open_demo: OpenDemo) -> 
 
 def test_clicking_an_example_fills_the_box_and_answers(open_demo: OpenDemo) -> None:
     page = open_demo()
-    for example in (REVIEWS[1].text, HEADLINES[0].text):
+    for example in (REVIEWS[1].texts[0], HEADLINES[0].texts[0]):
         page.get_by_role("button", name=example).click()
 
         expect(page.locator("#classify-text textarea")).to_have_value(example)
@@ -169,7 +166,7 @@ def test_broken_characters_and_very_long_texts_are_answered(open_demo: OpenDemo)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
     page = open_demo(width, scheme)
-    page.get_by_role("button", name=REVIEWS[0].text).click()
+    page.get_by_role("button", name=REVIEWS[0].texts[0]).click()
     page.locator("#classify-result .za-card").first.wait_for()
     photograph(page, f"demo-classification-{width}-{scheme}", width)
     page.get_by_role("tab", name=CHINESE.tokens.tab).click()

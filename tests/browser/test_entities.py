@@ -9,30 +9,25 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.examples import ENTITIES
-from apps.texts.languages import CHINESE
-from tests.browser.conftest import photograph
-from tests.browser.test_demo import HOSTILE
+from apps.examples import read_examples
+from apps.strings import CHINESE
+from tests.browser.conftest import HOSTILE, open_tab, photograph
 from zh_albert import load
 from zh_albert.tasks.ner.predictor import Entity
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
-
-
-def open_tab(page: Page) -> Page:
-    page.get_by_role("tab", name=CHINESE.entities.tab).click()
-    return page
+EXAMPLES = [example.texts[0] for example in read_examples("entities")["sentences"]]
 
 
 @pytest.fixture
 def page(open_demo: OpenDemo) -> Page:
-    return open_tab(open_demo())
+    return open_tab(open_demo(), CHINESE.entities.tab)
 
 
 def test_typing_marks_what_the_library_finds(page: Page) -> None:
-    text = ENTITIES[0].text
+    text = EXAMPLES[0]
     expect(page.locator("#entities-result")).to_contain_text("实体会标在这里")
     page.locator("#entities-text textarea").press_sequentially(text)
 
@@ -51,7 +46,7 @@ def test_typing_marks_what_the_library_finds(page: Page) -> None:
 
 
 def test_examples_answer_and_clear_begins_anew(page: Page) -> None:
-    for example, _ in ENTITIES:
+    for example in EXAMPLES:
         page.get_by_role("button", name=example).click()
         expect(page.locator("#entities-result .za-marked")).to_have_text(example)
     page.locator("#entities-clear").click()
@@ -61,14 +56,14 @@ def test_examples_answer_and_clear_begins_anew(page: Page) -> None:
 
 
 def test_the_other_model_marks_the_same_text_at_once(page: Page) -> None:
-    text = ENTITIES[0].text
+    text = EXAMPLES[0]
     page.get_by_role("button", name=text).click()
     expect(page.locator("#entities-result .za-marked")).to_have_text(text)
-    page.get_by_label(CHINESE.labels.models["ner-msra"]).check()
+    page.get_by_label(CHINESE.page.names.models["ner-msra"]).check()
 
     (found,) = load("ner-msra")(text)
     result = page.locator("#entities-result")
-    expect(result.locator(".za-legend")).to_contain_text(CHINESE.labels.entities["ORG"])
+    expect(result.locator(".za-legend")).to_contain_text(CHINESE.page.names.entities["ORG"])
     assert isinstance(found[0], Entity)
     assert result.locator("mark").all_text_contents() == [one.text for one in found]
     expect(page).to_have_url(re.compile("model=ner-msra"))
@@ -83,7 +78,7 @@ def test_text_is_never_markup(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
-    page = open_tab(open_demo(width, scheme))
-    page.get_by_role("button", name=ENTITIES[0].text).click()
+    page = open_tab(open_demo(width, scheme), CHINESE.entities.tab)
+    page.get_by_role("button", name=EXAMPLES[0]).click()
     page.locator("#entities-result mark").first.wait_for()
     photograph(page, f"demo-entities-{width}-{scheme}", width)

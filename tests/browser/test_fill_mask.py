@@ -8,20 +8,15 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from apps.texts.examples import HIDDEN, MASKS
-from apps.texts.languages import CHINESE
-from tests.browser.conftest import photograph
-from tests.browser.test_demo import HOSTILE
+from apps.examples import read_examples
+from apps.strings import CHINESE
+from tests.browser.conftest import HOSTILE, open_tab, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
+HIDDEN, MASKS = read_examples("fill_mask").values()
 SENTENCE = "周末我们去公园散步。"
-
-
-def open_tab(page: Page, tab: str) -> Page:
-    page.get_by_role("tab", name=tab).click()
-    return page
 
 
 def word(page: Page, name: str) -> Locator:
@@ -98,8 +93,8 @@ def test_examples_fill_the_box_and_are_answered(page: Page) -> None:
     examples = page.locator("[role=tabpanel]:visible button.za-example")
     expect(examples).to_have_count(len(HIDDEN + MASKS))
     examples.nth(1).click()
-    hidden = re.findall("【(.*?)】", HIDDEN[1].text)
-    text = re.sub("[【】]", "", HIDDEN[1].text)
+    hidden = re.findall("【(.*?)】", HIDDEN[1].texts[0])
+    text = re.sub("[【】]", "", HIDDEN[1].texts[0])
     expect(page.locator("#fill-text textarea")).to_have_value(text)
     expect(page.locator("#fill-words [aria-pressed=true]")).to_have_text(hidden)
     expect(cards(page)).to_have_count(len(hidden))
@@ -134,13 +129,13 @@ def test_hostile_text_is_shown_and_never_run(page: Page) -> None:
 
 
 def test_the_training_tab_draws_curves_and_opens_its_table(open_demo: OpenDemo) -> None:
-    page = open_tab(open_demo(), CHINESE.training.tab)
+    page = open_tab(open_demo(), CHINESE.training_curves.tab)
     result = page.locator("#training-result")
     expect(result.locator("svg")).to_have_count(3)
     for title in (
-        CHINESE.training.masked_accuracy,
-        CHINESE.training.masked_loss,
-        CHINESE.training.order_accuracy,
+        CHINESE.training_curves.masked_accuracy,
+        CHINESE.training_curves.masked_loss,
+        CHINESE.training_curves.order_accuracy,
     ):
         expect(result.get_by_role("heading", name=title)).to_be_visible()
     expect(result.locator("table")).not_to_be_visible()
@@ -156,7 +151,7 @@ def test_without_models_every_tab_says_what_to_do(open_demo: OpenDemo, bare_demo
     open_tab(page, CHINESE.fill_mask.tab)
     expect(page.locator("#fill-result")).to_contain_text("还没有随附的预训练编码器")
     expect(page.locator("#fill-result")).to_contain_text("zh-albert pretrain")
-    open_tab(page, CHINESE.training.tab)
+    open_tab(page, CHINESE.training_curves.tab)
     expect(page.locator("#training-result")).to_contain_text("还没有随附的预训练编码器")
     open_tab(page, CHINESE.tokens.tab)
     expect(page.locator("#tokens-result .za-hidden").first).to_be_visible()
@@ -171,6 +166,6 @@ def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> Non
     page.locator("[role=tabpanel]:visible button.za-example").nth(1).click()
     expect(cards(page)).to_have_count(2)
     photograph(page, f"demo-fill-{width}-{scheme}", width)
-    open_tab(page, CHINESE.training.tab)
+    open_tab(page, CHINESE.training_curves.tab)
     page.locator("#training-result summary").click()
     photograph(page, f"demo-training-{width}-{scheme}", width)

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.languages import CHINESE
-from tests.browser.conftest import photograph
-from tests.browser.test_batch import open_tab
+from apps.strings import CHINESE
+from tests.browser.conftest import open_tab, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.slow]
 

@@ -7,29 +7,24 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.inside import EXAMPLES
-from apps.texts.languages import CHINESE
-from tests.browser.conftest import photograph
-from tests.browser.test_demo import HOSTILE
+from apps.examples import read_examples
+from apps.strings import CHINESE
+from tests.browser.conftest import HOSTILE, open_tab, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
+EXAMPLES = [example.texts[0] for example in read_examples("inside")["sentences"]]
 SLOWLY = 60_000  # every encoder is opened when one is first looked into
-
-
-def open_tab(page: Page) -> Page:
-    page.get_by_role("tab", name=CHINESE.inside.tab).click()
-    return page
 
 
 @pytest.fixture
 def page(open_demo: OpenDemo) -> Page:
-    return open_tab(open_demo())
+    return open_tab(open_demo(), CHINESE.inside.tab)
 
 
 def test_a_head_is_picked_by_mouse_or_keyboard_and_shown_large(page: Page) -> None:
-    text = EXAMPLES[0].text
+    text = EXAMPLES[0]
     page.get_by_role("button", name=text).click()
     large = page.locator("#inside-map")
     expect(large).to_contain_text("第 1 层 · 各头平均", timeout=SLOWLY)
@@ -53,7 +48,7 @@ def test_a_head_is_picked_by_mouse_or_keyboard_and_shown_large(page: Page) -> No
 
 
 def test_every_model_has_its_lines(page: Page) -> None:
-    page.get_by_role("button", name=EXAMPLES[1].text).click()
+    page.get_by_role("button", name=EXAMPLES[1]).click()
     movement = page.locator("#inside-movement")
     expect(movement.locator("svg")).to_have_count(2, timeout=SLOWLY)
     for name in (
@@ -98,8 +93,8 @@ def test_text_is_never_markup(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
-    page = open_tab(open_demo(width, scheme))
-    page.get_by_role("button", name=EXAMPLES[0].text).click()
+    page = open_tab(open_demo(width, scheme), CHINESE.inside.tab)
+    page.get_by_role("button", name=EXAMPLES[0]).click()
     page.locator("#inside-movement svg").first.wait_for(timeout=SLOWLY)
     page.get_by_role("button", name="第 2 层 · 第 1 头").click()
     expect(page.locator("#inside-map")).to_contain_text("第 2 层 · 第 1 头")

@@ -8,14 +8,15 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from apps.texts.examples import REVIEWS
-from apps.texts.languages import CHINESE, ENGLISH
-from apps.texts.reading import PASSAGES
+from apps.examples import read_examples
+from apps.strings import CHINESE, ENGLISH
 from tests.browser.conftest import photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
+REVIEWS = read_examples("classification")["reviews"]
+PASSAGES = [examples[0].texts[1] for examples in read_examples("reading").values()]
 CHINESE_CHARACTER = re.compile("[\u4e00-\u9fff]")
 
 
@@ -38,7 +39,7 @@ def test_the_english_page_answers_in_english(open_demo: OpenDemo, demo_url: str)
     page.locator("#classify").click()
     expect(page.get_by_role("alert")).to_contain_text(ENGLISH.classification.empty.problem)
     page.get_by_role("button", name=REVIEWS[0].meaning).click()
-    expect(page.locator("#classify-text textarea")).to_have_value(REVIEWS[0].text)
+    expect(page.locator("#classify-text textarea")).to_have_value(REVIEWS[0].texts[0])
     expect(page.locator("#classify-result .za-best").first).to_contain_text("Positive")
 
     # Texts aside, no Chinese is left on any tab.
@@ -48,7 +49,7 @@ def test_the_english_page_answers_in_english(open_demo: OpenDemo, demo_url: str)
         shown = page.locator("[role=tabpanel]:visible").first.inner_text()
         foreign = [line for line in shown.splitlines() if CHINESE_CHARACTER.search(line)]
         buttons = page.locator("[role=tabpanel]:visible button").all_text_contents()
-        known = [REVIEWS[0].text, *buttons, *(passage.text for passage in PASSAGES)]
+        known = [REVIEWS[0].texts[0], *buttons, *PASSAGES]
         left = [line for line in foreign if not any(line.strip("“…” ") in one for one in known)]
         if tab.text_content() != ENGLISH.tokens.tab:  # it draws its example
             assert left == []

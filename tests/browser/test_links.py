@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.languages import CHINESE, ENGLISH
-from tests.browser.test_demo import HOSTILE
+from apps.strings import CHINESE, ENGLISH
+from tests.browser.conftest import HOSTILE
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

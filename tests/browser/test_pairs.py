@@ -7,34 +7,31 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.languages import CHINESE
-from apps.texts.pairs import INFERENCE, SIMILARITY
-from tests.browser.conftest import photograph
-from tests.browser.test_demo import HOSTILE
+from apps.examples import read_examples
+from apps.strings import CHINESE
+from tests.browser.conftest import HOSTILE, open_tab, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
-
-
-def open_tab(page: Page) -> Page:
-    page.get_by_role("tab", name=CHINESE.pairs.tab).click()
-    return page
+INFERENCE, SIMILARITY = (
+    [example.texts for example in examples] for examples in read_examples("pairs").values()
+)
 
 
 @pytest.fixture
 def page(open_demo: OpenDemo) -> Page:
-    return open_tab(open_demo())
+    return open_tab(open_demo(), CHINESE.pairs.tab)
 
 
 def test_examples_fill_both_boxes_and_both_models_answer(page: Page) -> None:
     first, second = page.locator("#pairs-first textarea"), page.locator("#pairs-second textarea")
     cards = page.locator("#pairs-result .za-card")
     for pair in (INFERENCE[1], SIMILARITY[0]):
-        page.get_by_role("button", name=pair.first).click()
-        expect(first).to_have_value(pair.first)
-        expect(second).to_have_value(pair.second)
-        expect(page.locator("#pairs-result q")).to_have_text([pair.first, pair.second])
+        page.get_by_role("button", name=pair[0]).click()
+        expect(first).to_have_value(pair[0])
+        expect(second).to_have_value(pair[1])
+        expect(page.locator("#pairs-result q")).to_have_text([*pair])
         expect(cards).to_have_count(2)
     parts = cards.first.locator("ol .za-percent").all_text_contents()
     assert sum(float(part.rstrip("%")) for part in parts) == pytest.approx(100, abs=1e-6)
@@ -45,8 +42,8 @@ def test_examples_fill_both_boxes_and_both_models_answer(page: Page) -> None:
     page.locator("#pairs-model label", has_text="推理").click()
     expect(cards).to_have_count(1)
     page.locator("#pairs-swap").click()
-    expect(first).to_have_value(SIMILARITY[0].second)
-    expect(page.locator("#pairs-result q").first).to_have_text(SIMILARITY[0].second)
+    expect(first).to_have_value(SIMILARITY[0][1])
+    expect(page.locator("#pairs-result q").first).to_have_text(SIMILARITY[0][1])
 
 
 def test_one_sentence_is_not_enough_and_clear_begins_anew(page: Page) -> None:
@@ -85,7 +82,7 @@ def test_text_is_never_markup(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
-    page = open_tab(open_demo(width, scheme))
-    page.get_by_role("button", name=INFERENCE[0].first).click()
+    page = open_tab(open_demo(width, scheme), CHINESE.pairs.tab)
+    page.get_by_role("button", name=INFERENCE[0][0]).click()
     page.locator("#pairs-result .za-card").first.wait_for()
     photograph(page, f"demo-pairs-{width}-{scheme}", width)

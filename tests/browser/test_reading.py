@@ -7,46 +7,41 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.languages import CHINESE
-from apps.texts.reading import PASSAGES
-from tests.browser.conftest import photograph
-from tests.browser.test_demo import HOSTILE
+from apps.examples import read_examples
+from apps.strings import CHINESE
+from tests.browser.conftest import HOSTILE, open_tab, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 OpenDemo = Callable[..., Page]
-SAY = CHINESE.reading
-
-
-def open_tab(page: Page) -> Page:
-    page.get_by_role("tab", name=SAY.tab).click()
-    return page
+STRINGS = CHINESE.reading
+LIBRARY, TEA = read_examples("reading").values()
 
 
 @pytest.fixture
 def page(open_demo: OpenDemo) -> Page:
-    return open_tab(open_demo())
+    return open_tab(open_demo(), STRINGS.tab)
 
 
 def test_an_example_is_answered_by_a_mark_in_its_passage(page: Page) -> None:
     result = page.locator("#reading-result")
     expect(result).to_contain_text("答案会显示在这里")
-    passage = PASSAGES[1]
-    page.get_by_role("button", name=passage.questions[1].text).click()
+    question, passage = TEA[1].texts
+    page.get_by_role("button", name=question).click()
 
-    expect(page.locator("#reading-passage textarea")).to_have_value(passage.text)
-    expect(result.locator(".za-asked")).to_contain_text(passage.questions[1].text)
-    expect(result.locator(".za-passage")).to_have_text(passage.text)
+    expect(page.locator("#reading-passage textarea")).to_have_value(passage)
+    expect(result.locator(".za-asked")).to_contain_text(question)
+    expect(result.locator(".za-passage")).to_have_text(passage)
     rows = result.locator("tbody tr")
     expect(rows.first).to_have_class("za-winner")
     best = rows.first.locator("td")
     if best.nth(1).inner_text() == "—":  # this model predicts_no_answer
-        expect(result).to_contain_text(SAY.no_answer)
+        expect(result).to_contain_text(STRINGS.no_answer)
         expect(result.locator("mark")).to_have_count(0)
     else:
         start, end = (int(number) for number in best.nth(1).inner_text().split("–"))
-        expect(result.locator("mark")).to_have_text(passage.text[start:end])
-        assert best.first.inner_text() == passage.text[start:end]
+        expect(result.locator("mark")).to_have_text(passage[start:end])
+        assert best.first.inner_text() == passage[start:end]
     assert 2 <= rows.count() <= 5
 
 
@@ -87,7 +82,7 @@ def test_text_is_never_markup(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:
-    page = open_tab(open_demo(width, scheme))
-    page.get_by_role("button", name=PASSAGES[0].questions[0].text).click()
+    page = open_tab(open_demo(width, scheme), STRINGS.tab)
+    page.get_by_role("button", name=LIBRARY[0].texts[0]).click()
     page.locator("#reading-result tbody").wait_for()
     photograph(page, f"demo-reading-{width}-{scheme}", width)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.texts.languages import CHINESE
+from apps.strings import CHINESE
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

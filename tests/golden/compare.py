@@ -48,8 +48,9 @@ from tests.golden.comparison.commands import (
     served,
 )
 from tests.golden.comparison.lessons import write_data
+from tests.golden.comparison.runs import ASKED
 from tests.golden.comparison.texts import Inputs, make_inputs, page_phrases
-from tests.golden.comparison.training import ASKED, trainings
+from tests.golden.comparison.training import trainings
 
 MODELS = {
     "encoder": "masks",
@@ -137,6 +138,7 @@ def compared(stage: Stage, checkouts: Sequence[Checkout], failures: list[str]) -
         except Exception as error:  # also a mistake here: the other side is to end
             told = str(error) if isinstance(error, ComparisonError) else repr(error)
             failures.append(f"{('OLD', 'NEW')[side]}: {told}")
+            print(f"FAILED  {failures[-1]}", file=sys.stderr, flush=True)
         finally:
             made.put((side, None))
 
@@ -155,7 +157,9 @@ def compared(stage: Stage, checkouts: Sequence[Checkout], failures: list[str]) -
         if len(sides) == len(checkouts):
             yield verdict(sides[0], sides[1])
             del waiting[comparison.name]
-    failures += [f"{name}: only one checkout has made it" for name in waiting]
+    for name in waiting:
+        failures.append(f"{name}: only one checkout has made it")
+        print(f"FAILED  {failures[-1]}", file=sys.stderr, flush=True)
 
 
 def verdict(old: Comparison, new: Comparison) -> Verdict:
@@ -250,8 +254,6 @@ def compare(options: argparse.Namespace, folder: Path) -> int:
         }
         print(json.dumps(result))
     else:
-        for failure in failures:
-            print(f"FAILED  {failure}")
         print(
             f"{len(verdicts) - len(different)} of {len(verdicts)} comparisons are equal "
             f"({sum(one.results for one in verdicts):,} results), {len(failures)} failed, "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import torch
 import transformers
 
 from tests.integration.conftest import QUICK, THINGS, Ran
+from tests.helpers.jobs import batches, encoded
 from tests.integration.test_bad_input import refused
 from tests.integration.test_pairs import write
 from zh_albert import load
@@ -22,16 +22,9 @@ from zh_albert.checkpoints.store import load_weights
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.tasks.choice.chooser import TextChooser
+from zh_albert.tasks.choice.config import FinetuneConfig
 from zh_albert.tasks.choice.examples import ChoiceExample, Question, read_choice_examples
-from zh_albert.tasks.choice.finetune import (
-    FinetuneConfig,
-    choice_data,
-    choice_loss,
-    evaluate,
-    finetune,
-    new_chooser,
-    question_losses,
-)
+from zh_albert.tasks.choice.finetune import ChoiceJob, evaluate, finetune
 from zh_albert.training.events import Event, Warned
 
 Cli = Callable[..., Ran]
@@ -76,6 +69,16 @@ def chooser(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "model"
 
 
+def probabilities(model: TextChooser, asked: list[Question], **how: int) -> list[Any]:
+    return model.probabilities_of(model.encode(asked), **how)
+
+
+def job(examples: list[ChoiceExample], model: TextChooser, batch_tokens: int = 10_000) -> ChoiceJob:
+    """A job with a trained model."""
+    settings = {"train": {"batch_tokens": batch_tokens, "seed": 1}}
+    return encoded(ChoiceJob(examples, [], build(FinetuneConfig, settings)), model)
+
+
 def test_it_learns_and_answers_in_order(chooser: Path) -> None:
     three = ("今天房间。", "什么？", ["满意", "服务", "早餐"])
     two = ("今天味道。", "什么？", ("物流", "满意"))
@@ -94,9 +97,9 @@ def test_alone_and_among_others_and_in_windows_the_answer_is_the_same(chooser: P
         Question("今天房间很好。" * 30, "哪里？" * 20, ("早餐", "服务" * 30)),
         Question("今天", "什么？", ("房间", "满意")),
     ]
-    together = model.probabilities(asked, batch_tokens=64)
+    together = probabilities(model, asked, batch_tokens=64)
     for question, expected in zip(asked, together, strict=True):
-        np.testing.assert_allclose(model.probabilities([question])[0], expected, atol=2e-5)
+        np.testing.assert_allclose(probabilities(model, [question])[0], expected, atol=2e-5)
 
 
 def test_a_choices_odds_are_averaged_over_windows_in_prediction_and_in_training(
@@ -117,22 +120,20 @@ def test_a_choices_odds_are_averaged_over_windows_in_prediction_and_in_training(
     found = model.logits_of([encoded])[:, 0]
     np.testing.assert_allclose(found, torch.stack(expected), atol=2e-5)
 
-    source, _ = choice_data(model, [ChoiceExample(question, 1)], batch_tokens=10_000, seed=1)
-    [item] = source.plan(0)
-    inputs = source.load(item).inputs
+    one = job([ChoiceExample(question, 1)], model)
+    [batch] = batches(one)
     with torch.inference_mode():
-        loss = choice_loss(partial(question_losses, None), model.module, inputs).loss
+        loss = one.loss(model.module, batch.inputs).loss
     assert float(loss) == pytest.approx(-float(found.log_softmax(0)[1]), rel=1e-4)
 
 
 def test_a_batch_has_the_same_windows_of_a_long_context_for_all_choices(chooser: Path) -> None:
     model = TextChooser.load(chooser)
     long = ChoiceExample(Question("今天房间很好。" * 99, "", ("房间", "满意", "早餐")), 1)
-    source, _ = choice_data(model, [long], batch_tokens=256, seed=1)
-    seen = set()
+    one, seen = job([long], model, batch_tokens=256), set()
     for epoch in range(4):
-        [item] = source.plan(epoch)
-        inputs = source.load(item).inputs
+        [batch] = batches(one, epoch)
+        inputs = batch.inputs
         assert inputs["token_ids"].numel() <= 256
         rows = {
             choice: [ids[:-4].tolist() for ids in inputs["token_ids"][inputs["owner"] == choice]]
@@ -150,16 +151,14 @@ def test_the_loss_is_the_mean_of_each_questions_own_cross_entropy(chooser: Path)
         TextChooser.load(chooser),
         read_choice_examples(questions(chooser / "q.jsonl")),
     )
-    source, chance = choice_data(model, examples, batch_tokens=10_000, seed=1)
-    [item] = source.plan(0)
-    batch = source.load(item)
-    losses = partial(question_losses, None)
+    all_of_them = job(examples, model)
+    [batch] = batches(all_of_them)
     with torch.inference_mode():
-        loss = choice_loss(losses, model.module, batch.inputs).loss / batch.weight
-    rows = model.probabilities([example.asked for example in examples])
+        loss = all_of_them.loss(model.module, batch.inputs).loss / batch.weight
+    rows = probabilities(model, [example.asked for example in examples])
     expected = -np.mean([np.log(row[e.label]) for row, e in zip(rows, examples, strict=True)])
     assert float(loss) == pytest.approx(float(expected), rel=1e-4)
-    assert chance == pytest.approx(np.mean(np.log([len(row) for row in rows])))
+    assert all_of_them.chance_loss() == pytest.approx(np.mean(np.log([len(row) for row in rows])))
 
 
 def test_in_training_a_questions_choices_are_told_apart_without_noise(
@@ -168,12 +167,9 @@ def test_in_training_a_questions_choices_are_told_apart_without_noise(
     examples = read_choice_examples(questions(tmp_path / "q.jsonl"))
 
     def losses(config: FinetuneConfig) -> list[float]:
-        model = new_chooser(config, init=micro)
-        source, _ = choice_data(model, examples, batch_tokens=10_000, seed=1)
-        batch = source.load(source.plan(0)[0])
-        model.module.train()
-        loss = partial(choice_loss, partial(question_losses, None), model.module, batch.inputs)
-        return [loss().loss.item() for _ in range(2)]
+        untaught = encoded(ChoiceJob(examples, [], config, init=micro))
+        network, [batch, *_] = untaught.model.module.train(), batches(untaught)
+        return [untaught.loss(network, batch.inputs).loss.item() for _ in range(2)]
 
     first, second = losses(FinetuneConfig())
     assert first == second
@@ -200,7 +196,7 @@ def test_transformers_computes_the_same_logits(micro: Path, tmp_path: Path) -> N
     )
     with torch.inference_mode():
         expected = theirs(input_ids=ids, token_type_ids=types).logits.softmax(-1)
-    np.testing.assert_allclose(ours.probabilities([question])[0], expected[0], atol=1e-5)
+    np.testing.assert_allclose(probabilities(ours, [question])[0], expected[0], atol=1e-5)
     config_file = tmp_path / "model" / "config.json"
     content = json.loads(config_file.read_text())
     del content["zh_albert"]  # as transformers would write it

@@ -19,8 +19,8 @@ from zh_albert.configio import build, merged
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.pretraining import distil as run
 from zh_albert.pretraining.dataset import PretrainingSource
+from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.loop import Batch
 
@@ -106,11 +106,11 @@ def test_stopped_and_resumed_equals_never_stopped(
 ) -> None:
     teacher = save_teacher(tmp_path / "teacher")
 
-    def config(name: str) -> run.DistilConfig:
+    def config(name: str) -> DistilConfig:
         every = {"train": {"save_every_s": 0.0, "epochs": 1}}
-        return build(run.DistilConfig, values(shards, teacher, tmp_path / name, **every))
+        return build(DistilConfig, values(shards, teacher, tmp_path / name, **every))
 
-    straight = run.distil(config("one"))
+    straight = distil(config("one"))
     load, count = PretrainingSource.load, 0
 
     def load_until(self: PretrainingSource, item: Any) -> Batch:
@@ -122,9 +122,9 @@ def test_stopped_and_resumed_equals_never_stopped(
 
     monkeypatch.setattr(PretrainingSource, "load", load_until)
     with pytest.raises(StoppedError):
-        run.distil(config("two"))
+        distil(config("two"))
     monkeypatch.setattr(PretrainingSource, "load", load)
-    run.distil(config("two"), resume=True)
+    distil(config("two"), resume=True)
     for name in ("model.safetensors", "training/state.safetensors"):
         first, second = load_file(tmp_path / "one" / name), load_file(tmp_path / "two" / name)
         assert first.keys() == second.keys()
@@ -133,10 +133,10 @@ def test_stopped_and_resumed_equals_never_stopped(
 
 def test_a_student_is_gone_on_with(shards: Path, tmp_path: Path) -> None:
     teacher = save_teacher(tmp_path / "teacher")
-    first = build(run.DistilConfig, values(shards, teacher, tmp_path / "one"))
-    run.distil(first)
+    first = build(DistilConfig, values(shards, teacher, tmp_path / "one"))
+    distil(first)
     later = {"go_on_from": str(tmp_path / "one"), "train": {"epochs": 1, "peak_lr": 1e-6}}
-    run.distil(build(run.DistilConfig, values(shards, teacher, tmp_path / "two", **later)))
+    distil(build(DistilConfig, values(shards, teacher, tmp_path / "two", **later)))
     scores = []
     for name in ("one", "two"):
         curve = (tmp_path / name / "curve.jsonl").read_text().splitlines()
@@ -146,9 +146,9 @@ def test_a_student_is_gone_on_with(shards: Path, tmp_path: Path) -> None:
 
 def test_a_teacher_of_another_vocabulary_is_refused(shards: Path, tmp_path: Path) -> None:
     folder = save_teacher(tmp_path / "teacher", replace(SIZES, vocab_size=100))
-    config = build(run.DistilConfig, values(shards, folder, tmp_path / "out"))
+    config = build(DistilConfig, values(shards, folder, tmp_path / "out"))
     with pytest.raises(CheckpointError, match="vocabulary has 100 rows, that of the shards 8960"):
-        run.distil(config)
+        distil(config)
 
 
 def test_a_teacher_of_the_same_size_that_reads_other_tokens_is_refused(
@@ -158,12 +158,12 @@ def test_a_teacher_of_the_same_size_that_reads_other_tokens_is_refused(
     rows = (folder / "vocab.txt").read_text("utf-8").splitlines()
     rows[700], rows[701] = rows[701], rows[700]
     (folder / "vocab.txt").write_text("\n".join(rows) + "\n", "utf-8")
-    config = build(run.DistilConfig, values(shards, folder, tmp_path / "out"))
+    config = build(DistilConfig, values(shards, folder, tmp_path / "out"))
     with pytest.raises(CheckpointError, match="2 rows of its vocabulary are other tokens"):
-        run.distil(config)
+        distil(config)
     (folder / "vocab.txt").write_text("\n".join(rows[:5000]) + "\n", "utf-8")
     with pytest.raises(CheckpointError, match="it is truncated or belongs to another model"):
-        run.distil(config, resume=True)
+        distil(config, resume=True)
 
 
 def test_a_student_of_another_vocabulary_is_not_gone_on_with(shards: Path, tmp_path: Path) -> None:
@@ -171,21 +171,21 @@ def test_a_student_of_another_vocabulary_is_not_gone_on_with(shards: Path, tmp_p
     begun = save_teacher(tmp_path / "begun", replace(SIZES, vocab_size=100))
     given = values(shards, folder, tmp_path / "out", go_on_from=str(begun))
     with pytest.raises(CheckpointError, match="begun: its vocabulary has 100 rows"):
-        run.distil(build(run.DistilConfig, given))
+        distil(build(DistilConfig, given))
 
 
 def test_no_layer_to_match_is_refused(shards: Path, tmp_path: Path) -> None:
     folder = save_teacher(tmp_path / "teacher")
-    config = build(run.DistilConfig, values(shards, folder, tmp_path / "out", teacher_top=0))
+    config = build(DistilConfig, values(shards, folder, tmp_path / "out", teacher_top=0))
     with pytest.raises(ConfigError, match="teacher_top must be from 1 to 4"):
-        run.distil(config)
+        distil(config)
 
 
 def test_another_teacher_in_the_same_folder_is_noticed(shards: Path, tmp_path: Path) -> None:
     folder = save_teacher(tmp_path / "teacher")
-    config = build(run.DistilConfig, values(shards, folder, tmp_path / "out", train={"epochs": 1}))
-    run.distil(config)
-    run.distil(config, resume=True)
+    config = build(DistilConfig, values(shards, folder, tmp_path / "out", train={"epochs": 1}))
+    distil(config)
+    distil(config, resume=True)
     save_teacher(folder, replace(SIZES, initializer_range=0.1))
     with pytest.raises(ConfigError, match="needs the settings the run was started with"):
-        run.distil(config, resume=True)
+        distil(config, resume=True)

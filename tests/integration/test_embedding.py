@@ -20,13 +20,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from tests.integration.conftest import BAD, GOOD, QUICK, THINGS, Ran
+from tests.helpers.jobs import batches, encoded
 from tests.integration.test_bad_input import refused
 from tests.integration.test_pairs import write
 from zh_albert import AlbertEmbedder, load
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.tasks.embedding.config import FinetuneConfig
 from zh_albert.tasks.embedding.contrast import contrastive_loss
 from zh_albert.tasks.embedding.examples import EmbeddingExample
-from zh_albert.tasks.embedding.finetune import FinetuneConfig, contrastive_data, finetune
+from zh_albert.tasks.embedding.finetune import EmbeddingJob, finetune
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
@@ -51,8 +53,9 @@ def alike(path: Path) -> Path:
 def vectors(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model folder, trained by the job."""
     from zh_albert.configio import build, parse_overrides
+    from zh_albert.tasks.embedding.config import FinetuneConfig
     from zh_albert.tasks.embedding.examples import read_embedding_examples
-    from zh_albert.tasks.embedding.finetune import FinetuneConfig, finetune
+    from zh_albert.tasks.embedding.finetune import finetune
 
     folder = tmp_path_factory.mktemp("vectors")
     examples = read_embedding_examples(alike(folder / "train.jsonl"))
@@ -116,12 +119,9 @@ def test_long_texts_share_a_batch_with_others(micro: Path, tmp_path: Path) -> No
     window = WindowConfig(max_length=32, stride=8)
     texts = [EmbeddingExample(f"第{n}天的房间很好。" * 200) for n in range(8)]
     config = FinetuneConfig(window=window, train=TrainConfig(max_updates=1, batch_tokens=256))
-    made, _ = finetune(texts, [], config, init=micro)
-    same = [(str(one.text), str(one.text)) for one in texts]
-    data = contrastive_data(made, same, batch_tokens=256, seed=1)
-    plan = data.source.plan(0)
-    assert [len(item[1]) for item in plan] == [4, 4]
-    assert data.source.load(plan[0]).inputs["token_ids"].numel() <= 256
+    job = encoded(EmbeddingJob(texts, [], config, init=micro))
+    assert [len(item.texts) for item in job.plan(0)] == [4, 4]
+    assert batches(job)[0].inputs["token_ids"].numel() <= 256
     small = replace(config, train=TrainConfig(max_updates=1, batch_tokens=64))
     with pytest.raises(ConfigError, match="batch_tokens=64: most pairs would be alone"):
         finetune(texts, [], small, init=micro)
@@ -279,7 +279,7 @@ def test_the_loss_is_that_of_the_papers_and_knows_its_own_texts() -> None:
 
 
 def test_a_temperature_of_zero_is_refused() -> None:
-    from zh_albert.tasks.embedding.finetune import ContrastConfig
+    from zh_albert.tasks.embedding.config import ContrastConfig
 
     with pytest.raises(ConfigError, match="temperature must be > 0"):
         ContrastConfig(temperature=0.0)

@@ -24,20 +24,14 @@ from tests.integration.conftest import Ran
 from zh_albert import AlbertTagger, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, DataError, ZhAlbertError
+from zh_albert.tasks.ner.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.ner.examples import (
     EntityExample,
     EntitySpan,
     read_entity_examples,
     read_unlabelled_texts,
 )
-from zh_albert.tasks.ner.finetune import (
-    FinetuneConfig,
-    ModelConfig,
-    entity_source,
-    evaluate,
-    finetune,
-    new_tagger,
-)
+from zh_albert.tasks.ner.finetune import entity_source, evaluate, finetune, new_tagger
 from zh_albert.tasks.ner.networks import HEADS, Head
 from zh_albert.tasks.ner.predictor import Entity, Tagger
 from zh_albert.tasks.ner.tagger import TextTagger

@@ -17,6 +17,7 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
+from zh_albert.tasks.reading.soft_targets import ask_reader, taught
 
 from tests.integration.conftest import Ran
 from tests.micro import save_micro_pretrained
@@ -24,12 +25,12 @@ from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, DataError
+from zh_albert.tasks.reading.config import FinetuneConfig
 from zh_albert.tasks.reading.examples import read_reading_examples
-from zh_albert.tasks.reading.finetune import FinetuneConfig, evaluate, finetune, reading_loss
+from zh_albert.tasks.reading.finetune import evaluate, finetune, reading_loss
 from zh_albert.tasks.reading.predictor import Answer, Reader
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
-from zh_albert.tasks.reading.soft_targets import ask_reader, taught
 from zh_albert.tasks.reading.training_windows import lesson_source, make_lessons
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import INPUT_NAMES

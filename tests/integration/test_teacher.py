@@ -20,6 +20,7 @@ from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.tasks import teaching
 from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.config import FinetuneConfig
 from zh_albert.tasks.classification.examples import (
     TextExample,
     UnlabelledText,
@@ -27,7 +28,7 @@ from zh_albert.tasks.classification.examples import (
     read_unlabelled_pairs,
     read_unlabelled_texts,
 )
-from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
+from zh_albert.tasks.classification.finetune import finetune
 from zh_albert.training import stages
 from zh_albert.training.events import Evaluation, Event, StageProgress
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import pytest
 
 from zh_albert.errors import DataError
-from zh_albert.inference.loading import Predictor
 from zh_albert.serving import batching
 from zh_albert.serving.batching import BadTextError, BatchingQueue, QueueFullError
 from zh_albert.tasks.choice.examples import Question
+from zh_albert.tasks.choice.predictor import Chooser
 from zh_albert.tasks.classification.predictor import Estimate
+from zh_albert.tasks.predictor import AnyPredictor
 
 
 class Length:
@@ -31,6 +32,14 @@ class Length:
                 raise RuntimeError(text)
             yield Estimate(len(text)) if text else DataError("the text is empty")
 
+    def row(self, answer: Estimate) -> dict[str, Any]:
+        return {"value": answer.value}
+
+    def as_one_request(self, contents: Sequence[Any], request: int) -> Any:
+        if isinstance(contents[0], Question):
+            return Chooser.as_one_request(cast(Chooser, self), contents, request)
+        return None
+
 
 @pytest.fixture
 def length() -> Length:
@@ -39,7 +48,7 @@ def length() -> Length:
 
 @pytest.fixture
 def queue(length: Length) -> Iterator[BatchingQueue]:
-    queue = BatchingQueue(cast(Predictor, length), max_waiting=100_000)
+    queue = BatchingQueue(cast(AnyPredictor, length), max_waiting=100_000)
     yield queue
     length.go.set()
     queue.close()

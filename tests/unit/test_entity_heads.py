@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 import torch
-from zh_albert.tasks.ner.passages import cuts
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import Moves, fixed_moves
 from zh_albert.model.token_tagger import TokenTagger
-from zh_albert.tasks.ner.alignment import Losses, TokenSpan
+from zh_albert.tasks.ner.alignment import SkippedEntities, TokenSpan
 from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.networks import HEADS, Head, build_tagger, rotated
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import legal_moves, num_tags, spans_of, tags_of
+from zh_albert.tasks.tagging.cuts import cuts
 from zh_albert.tasks.window_ownership import decided_by
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows, pad_windows
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
@@ -122,22 +122,22 @@ def test_only_the_window_with_most_context_is_asked(name: Head) -> None:
 
 @pytest.mark.parametrize("name", HEADS)
 def test_what_a_head_cannot_mark_is_left_out_and_counted(name: Head) -> None:
-    head, losses = head_of(name), Losses()
+    head, skipped = head_of(name), SkippedEntities()
     text = read(17, max_length=32)
-    taught = head.teachable(Passage(text, NESTED), losses)
+    taught = head.teachable(Passage(text, NESTED), skipped)
     overlapping = {"softmax": 4, "crf": 4, "span": 3, "global_pointer": 0}[name]
-    assert losses.overlapping == overlapping
+    assert skipped.overlapping == overlapping
     assert len(taught) == len(NESTED) - overlapping
     scores = perfect_scores(name, Passage(text, taught), 32)
     assert sorted(span[:3] for span in answer(head, text, scores)) == sorted(map(tuple, taught))
 
 
 def test_an_entity_longer_than_a_window_is_no_pair() -> None:
-    losses = Losses()
+    skipped = SkippedEntities()
     passage = Passage(read(40), [TokenSpan(3, 30, 0), TokenSpan(5, 6, 0)])
-    assert head_of("global_pointer").teachable(passage, losses) == [TokenSpan(5, 6, 0)]
-    assert losses.too_long == 1
-    assert "longer than a window" in str(Losses(entities=2, too_long=1))
+    assert head_of("global_pointer").teachable(passage, skipped) == [TokenSpan(5, 6, 0)]
+    assert skipped.too_long == 1
+    assert "longer than a window" in str(SkippedEntities(entities=2, too_long=1))
 
 
 @pytest.mark.parametrize("name", ["softmax", "crf"])
@@ -219,7 +219,7 @@ def test_windows_decide_every_token_once_and_the_nearer_one_does() -> None:
 
 
 def test_a_long_training_text_is_cut_between_entities() -> None:
-    spans = [TokenSpan(3, 4, 0), TokenSpan(2, 5, 1), TokenSpan(9, 30, 0)]
+    spans = [(3, 4), (2, 5), (9, 30)]
     found = list(cuts(33, spans, limit=5))
     assert [len(part) for part in found][:2] == [2, 5]
     assert [token for part in found for token in part] == list(range(33))

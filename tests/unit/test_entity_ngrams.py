@@ -17,8 +17,9 @@ from zh_albert.estimators.tagger import AlbertTagger
 from zh_albert.inference.loading import load
 from zh_albert.model.crf import Moves, viterbi
 from zh_albert.tasks.ner import ngrams
+from zh_albert.tasks.ner.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
-from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
+from zh_albert.tasks.ner.finetune import evaluate, finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.windows import WindowConfig
@@ -118,8 +119,8 @@ def test_the_joined_scores_are_between_both(tagger: TextTagger) -> None:
 def test_a_share_of_nothing_leaves_the_network_alone(trained: Path) -> None:
     both, network = TextTagger.load(trained), TextTagger.load(trained)
     both.ngrams_share, network.ngrams = 0.0, None
-    texts = [example.text for example in EXAMPLES]
-    assert both.predict(texts) == network.predict(texts)
+    texts = both.encode([example.text for example in EXAMPLES])
+    assert both.entities_of(texts) == network.entities_of(texts)
 
 
 def test_dev_examples_choose_the_share(trained: Path) -> None:
@@ -149,7 +150,7 @@ def test_a_folder_keeps_both(trained: Path, tmp_path: Path) -> None:
         assert torch.equal(ours, theirs)
 
     found = load(str(trained))(TEXTS)
-    expected = tagger.predict(TEXTS)
+    expected = tagger.entities_of(tagger.encode(TEXTS))
     assert [[(e.start, e.end, e.type) for e in entities] for entities in found] == [
         [tuple(span) for span, _ in spans] for spans in expected
     ]

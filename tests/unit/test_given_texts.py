@@ -11,7 +11,7 @@ import pytest
 from zh_albert import load
 from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, resolve_model
 from zh_albert.errors import CheckpointError, ConfigError, DataError
-from zh_albert.tasks.chunks import as_list, pools
+from zh_albert.tasks.chunks import as_list, chunks
 from zh_albert.tasks.ner.examples import as_spans
 
 TEXTS = ["房间很干净", "李华去了[MASK][MASK]"]
@@ -29,18 +29,18 @@ def test_anything_else_is_refused_at_once(given: Any) -> None:
     with pytest.raises(DataError, match="texts: expected a string or a list of them, found"):
         as_list(given)
     with pytest.raises(DataError, match="texts: expected a string or a list of them, found"):
-        next(pools(given))
+        next(chunks(given, 100))
 
 
 def test_a_string_is_one_text_also_in_a_stream() -> None:
     assert as_list("房间") == ["房间"]
-    assert list(pools("房间")) == [["房间"]]
+    assert list(chunks("房间", 100)) == [["房间"]]
 
 
 def test_an_array_of_two_columns_is_pairs() -> None:
     pairs = [("好", "很好"), ("坏", "好")]
     assert as_list(np.array(pairs)) == pairs
-    assert list(pools(np.array(pairs))) == [pairs]
+    assert list(chunks(np.array(pairs), 100)) == [pairs]
     with pytest.raises(DataError, match=r"texts\[0\]: expected a string, found tuple"):
         load("sentiment")(np.array(pairs))
 

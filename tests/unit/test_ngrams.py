@@ -17,20 +17,16 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
+from tests.helpers.jobs import encoded
 from tests.micro import save_micro_encoder
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.loading import load
 from zh_albert.tasks.classification import ngram_learning
 from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.finetune import (
-    FinetuneConfig,
-    ModelConfig,
-    classification_data,
-    evaluate,
-    finetune,
-)
+from zh_albert.tasks.classification.finetune import ClassificationJob, evaluate, finetune
 from zh_albert.tasks.classification.linear_probe import probe_pays
 from zh_albert.tasks.classification.ngram_learning import (
     PLAIN,
@@ -254,14 +250,14 @@ def test_a_mirrored_pair_counts_once_for_the_heads_start() -> None:
 def test_pairs_are_learned_in_another_order_in_another_epoch(tmp_path: Path) -> None:
     init = save_micro_encoder(tmp_path / "micro")
     pairs = [TextExample((f"{word}很好", "不好"), word) for word in SUBJECTS]
-    config = replace(CONFIG, model=ModelConfig(pooling="mean", symmetric=True))
-    made, _ = finetune(pairs, [], config, init=init)
-    source, _ = classification_data(made, pairs, batch_tokens=1, seed=1)  # a batch for each pair
+    train = replace(CONFIG.train, batch_tokens=1)  # a batch for each pair
+    config = replace(CONFIG, model=ModelConfig(pooling="mean", symmetric=True), train=train)
+    job = encoded(ClassificationJob(pairs, [], config, init=init))
     seen: dict[int, set[str]] = {}
     for epoch in range(8):
-        for item in source.plan(epoch):
-            [number] = item[1]
-            seen.setdefault(number, set()).add(str(source.load(item).inputs["token_ids"].tolist()))
+        for item in job.plan(epoch):
+            [number] = item.texts
+            seen.setdefault(number, set()).add(str(job.load(item).inputs["token_ids"].tolist()))
     assert len(seen) == len(pairs)
     assert all(len(orders) == 2 for orders in seen.values())
 
@@ -353,10 +349,14 @@ def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r'needs pooling = "mean".* in one order'):
         ModelConfig(symmetric=True, pooling="first")
     single = [TextExample("一", "a"), TextExample("三", "b")]
-    with pytest.raises(ConfigError, match="for pairs of texts; the examples are single ones"):
+    with pytest.raises(
+        ConfigError, match="for pairs of texts, the examples are single texts"
+    ):
         finetune(single, [], replace(CONFIG, model=ModelConfig(symmetric=True)), init=None)
     sets = [TextExample("一", ("a", "b")), TextExample("三", ("b",))]
-    with pytest.raises(ConfigError, match="one class or value each, not for several classes"):
+    with pytest.raises(
+        ConfigError, match="one class or value each, the examples have several"
+    ):
         finetune(sets, [], CONFIG, init=save_micro_encoder(tmp_path / "micro"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,21 +11,24 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.helpers.jobs import encoded
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks.reading.config import FinetuneConfig
 from zh_albert.tasks.reading.examples import AnswerSpan, ReadingExample, as_spans
-from zh_albert.tasks.reading.finetune import reading_loss
+from zh_albert.tasks.reading.finetune import ReadingJob
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.spans import NO_ANSWER, RankedSpan, Reading, read_window
 from zh_albert.tasks.reading.training_windows import (
+    TrainingWindow,
     chance_loss,
-    lesson_source,
-    make_lessons,
+    training_windows,
     with_fewer_empty,
 )
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import default_tokenizer
+from zh_albert.training.config import TrainConfig
 
 WINDOW = WindowConfig(max_length=16, stride=4)  # two tokens of question leave 11 for the text
 CONTEXT = "零一二三四五六七八九甲乙丙丁戊己庚辛"
@@ -60,51 +64,50 @@ class Fixed(nn.Module):
 
 
 def test_each_window_has_the_answers_that_are_whole_in_it() -> None:
-    lessons, losses = make_lessons(reader(), [example("二三", "八九", "庚辛")])
-    assert str(losses) == ""
-    assert [(lesson.question.parts[lesson.window], lesson.answers) for lesson in lessons] == [
+    windows, skipped = training_windows(reader(), [example("二三", "八九", "庚辛")])
+    assert str(skipped) == ""
+    assert [(one.question.parts[one.window], one.answers) for one in windows] == [
         (range(11), [(6, 7), (12, 13)]),  # behind [CLS] 谁 谁 [SEP]
         (range(7, 18), [(5, 6), (13, 14)]),
     ]
-    [first, second], _ = make_lessons(reader(), [example("零")])
+    [first, second], _ = training_windows(reader(), [example("零")])
     assert (first.answers, second.answers) == ([(4, 4)], [(0, 0)])
-    lessons, _ = make_lessons(reader(), [example()])
-    assert [lesson.answers for lesson in lessons] == [[(0, 0)], [(0, 0)]]
+    windows, _ = training_windows(reader(), [example()])
+    assert [one.answers for one in windows] == [[(0, 0)], [(0, 0)]]
 
 
 def test_what_cannot_be_taught_is_left_out_and_counted() -> None:
-    lessons, losses = make_lessons(
+    windows, skipped = training_windows(
         reader(), [example("零一二三四"), example(references=("壬",)), example("零一二三四", "甲")]
     )
-    assert len(lessons) == 2
-    assert {lesson.answers[0] for lesson in lessons} == {(14, 14), (7, 7)}
-    assert (losses.questions, losses.unread, losses.too_long) == (3, 1, 1)
+    assert len(windows) == 2
+    assert {one.answers[0] for one in windows} == {(14, 14), (7, 7)}
+    assert (skipped.questions, skipped.unread, skipped.too_long) == (3, 1, 1)
 
 
 def test_the_loss_is_that_of_any_right_answer() -> None:
-    lessons, _ = make_lessons(reader(), [example("二三", "八九"), example("零")])
-    source = lesson_source(reader(), lessons, batch_tokens=1000, seed=1)
-    [item] = source.plan(0)
-    batch = source.load(item)
+    config = FinetuneConfig(window=WINDOW, train=TrainConfig(batch_tokens=1000, seed=1))
+    job = encoded(ReadingJob([example("二三", "八九"), example("零")], [], config))
+    [item] = job.plan(0)
+    batch = job.load(item)
     assert batch.weight == 4
     assert batch.tokens == 4 * 16
     torch.manual_seed(0)
     scores = torch.randn(4, 16, 2)
     expected = 0.0
-    for row, lesson in enumerate(lessons[index] for index in item[1]):
+    for row, one in enumerate(job.windows[number] for number in item.texts):
         seen = [0, *range(4, 15)]  # [CLS] and the text
         start, end = (
             {place: scores[row, place, side].exp().item() for place in seen} for side in (0, 1)
         )
-        right = sum(start[a] * end[b] for a, b in lesson.answers)
+        right = sum(start[a] * end[b] for a, b in one.answers)
         expected -= math.log(right / (sum(start.values()) * sum(end.values())))
-    assert reading_loss(None, Fixed(scores), batch.inputs).loss.item() == pytest.approx(
-        expected, 1e-5
-    )
+    found = job.loss(Fixed(scores), batch.inputs).loss
+    assert found.item() == pytest.approx(expected, 1e-5)
 
 
 def test_chance_knows_how_often_there_is_an_answer() -> None:
-    [first, second], _ = make_lessons(reader(), [example("零")])
+    [first, second], _ = training_windows(reader(), [example("零")])
     here, elsewhere = chance_loss([first]), chance_loss([second])
     assert here == pytest.approx(2 * math.log(11))
     assert elsewhere == 0
@@ -164,11 +167,14 @@ def test_settings_that_cannot_work_are_refused() -> None:
 
 
 def test_fewer_empty_windows_leave_every_answer_and_depend_on_the_seed() -> None:
-    lessons, _ = make_lessons(reader(), [example("二三")] * 60)
-    answered = [lesson for lesson in lessons if lesson.answers != [(0, 0)]]
-    empty = len(lessons) - len(answered)
-    some = with_fewer_empty(lessons, 0.25, seed=1)
-    assert [lesson for lesson in some if lesson.answers != [(0, 0)]] == answered
+    def with_answer(windows: Sequence[TrainingWindow]) -> list[TrainingWindow]:
+        return [one for one in windows if one.answers != [(0, 0)]]
+
+    windows, _ = training_windows(reader(), [example("二三")] * 60)
+    answered = with_answer(windows)
+    empty = len(windows) - len(answered)
+    some = with_fewer_empty(windows, 0.25, seed=1)
+    assert with_answer(some) == answered
     assert 0.1 * empty < len(some) - len(answered) < 0.4 * empty
-    assert some == with_fewer_empty(lessons, 0.25, seed=1) != with_fewer_empty(lessons, 0.25, 2)
-    assert with_fewer_empty(lessons, 1.0, seed=1) == lessons
+    assert some == with_fewer_empty(windows, 0.25, seed=1) != with_fewer_empty(windows, 0.25, 2)
+    assert with_fewer_empty(windows, 1.0, seed=1) == windows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
 from pathlib import Path
@@ -55,6 +56,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         batch_tokens: Tokens of one forward pass in training. The texts of a batch are each other's
             negatives, so larger batches are better.
         positive_threshold: Numeric labels from this value on mark pairs of equal meaning.
+        alike_from: Old name of ``positive_threshold``.
         random_state: Seed of weights, order and dropout; None: a new one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
@@ -81,6 +83,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         peak_lr: float = 3e-5,
         batch_tokens: int = 4096,
         positive_threshold: float = 4.0,
+        alike_from: float | None = None,
         random_state: int | np.random.RandomState | None = 1,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -92,6 +95,7 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         self.peak_lr = peak_lr
         self.batch_tokens = batch_tokens
         self.positive_threshold = positive_threshold
+        self.alike_from = alike_from
         self.random_state = random_state
         self.on_event = on_event
 
@@ -186,11 +190,18 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         state.pop("_untrained", None)
         return state
 
+    def _threshold(self) -> float:
+        if self.alike_from is None:
+            return self.positive_threshold
+        note = "AlbertEmbedder(): alike_from is called positive_threshold now; please rename it"
+        warnings.warn(note, FutureWarning, stacklevel=4)
+        return self.alike_from
+
     def _config(self) -> FinetuneConfig:
         return FinetuneConfig(
             model=NetworkConfig(preset=self._size(), dropout=0.1),  # see FinetuneConfig
             window=self._window(),
-            contrast=ContrastConfig(positive_threshold=self.positive_threshold),
+            contrast=ContrastConfig(positive_threshold=self._threshold()),
             train=self._training(self.batch_tokens),
         )
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Unpack
 
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
-from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.training.events import Observer
 from zh_albert.training.stages import silent, watched
+
+if TYPE_CHECKING:
+    from zh_albert.tasks.job import FineTuningJob  # which loads accelerate
 
 
 def _nothing_to_check(*_: Any) -> None:
@@ -24,32 +28,45 @@ class Task:
     """One task; the examples of its functions are those that ``read`` makes.
 
     Attributes:
+        package: The task's folder. Its modules ``finetune`` and ``baseline`` are imported when they
+            are first used, for answering needs neither of them.
         read: A task file → examples.
-        job: The fine-tuning job: its settings, its model card, and the model that it trains.
+        model: Tokenizer, network, its ONNX graph, and the folder they are kept in.
         predictor: A trained model → what answers: answers, their rows, requests and errors.
-        evaluate: A model and examples → scores.
         check: Refuses examples that the model cannot be scored on; the third is their source.
-        score_baseline: Examples and dev examples → scores of the baseline.
         metric: The score that counts, one of those of ``evaluate``.
         best_score: Its highest value.
         read_unlabelled: A file of texts for a teacher → what the job takes as ``unlabelled``;
             None: it takes none.
     """
 
+    package: str
     read: Callable[[Path], list[Any]]
-    job: type[FineTuningJob[Any, Any]]
+    model: type[TaskModel[Any, Any]]
     predictor: Callable[[Any], AnyPredictor]
-    evaluate: Callable[[Any, Sequence[Any]], dict[str, Any]]
     check: Callable[[Any, Sequence[Any], Path | str], None] = _nothing_to_check
-    score_baseline: Callable[[Sequence[Any], Sequence[Any]], dict[str, Any]]
     metric: str = "accuracy"
     best_score: float = 1.0
     read_unlabelled: Callable[[Path], list[Any]] | None = None
 
     @property
-    def model(self) -> type[TaskModel[Any, Any]]:
-        """Tokenizer, network, its ONNX graph, and the folder they are kept in."""
-        return self.job.model_type
+    def job(self) -> type[FineTuningJob[Any, Any]]:
+        """The fine-tuning job: its settings, its model card, batches and loss."""
+        job: type[FineTuningJob[Any, Any]] = self._module("finetune").JOB
+        return job
+
+    def evaluate(self, model: Any, examples: Sequence[Any]) -> dict[str, Any]:
+        """Return a model's scores on examples, ``examples`` and ``seconds``."""
+        scores: dict[str, Any] = self._module("finetune").evaluate(model, examples)
+        return scores
+
+    def score_baseline(self, examples: Sequence[Any], dev: Sequence[Any]) -> dict[str, Any]:
+        """Return the scores of the task's baseline, fitted on ``examples``, on ``dev``."""
+        scores: dict[str, Any] = self._module("baseline").score_baseline(examples, dev)
+        return scores
+
+    def _module(self, name: str) -> ModuleType:
+        return importlib.import_module(f"{self.package}.{name}")
 
     def open(self, folder: Path, **how: Unpack[RuntimeSettings]) -> AnyPredictor:
         """Open a model folder; see ``zh_albert.load`` for what runs it.

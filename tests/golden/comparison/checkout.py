@@ -6,9 +6,10 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 COMMAND_LINE = ("-m", "zh_albert.cli")
@@ -18,6 +19,9 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 FIXED = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore"}
 # What would make a process another one. The seed of hashes stays random: no answer may hang on it.
 DROPPED = ("PYTHONPATH", "PYTHONHASHSEED", "RANK", "WORLD_SIZE", "CUDA_VISIBLE_DEVICES")
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class ComparisonError(Exception):
@@ -61,27 +65,42 @@ class Checkout:
     root: Path
     folder: Path
 
-    def environment(self, threads: int = 1) -> dict[str, str]:
+    def environment(self, threads: int, further: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of a process that imports this checkout's packages."""
         kept = {name: value for name, value in os.environ.items() if name not in DROPPED}
         counts = dict.fromkeys(THREADS, str(threads))
-        return {**kept, **FIXED, **counts, "PYTHONPATH": str(self.root), "CUDA_VISIBLE_DEVICES": ""}
+        own = {"PYTHONPATH": str(self.root), "CUDA_VISIBLE_DEVICES": ""}
+        return {**kept, **FIXED, **counts, **own, **further}
 
-    def start(self, arguments: Iterable[object], *, threads: int = 1) -> subprocess.Popen[bytes]:
+    def start(
+        self,
+        arguments: Iterable[object],
+        *,
+        threads: int = 1,
+        environment: Mapping[str, str] = NOTHING,
+    ) -> subprocess.Popen[bytes]:
         """Start Python with some arguments; without the folder of the script on its path."""
-        command = [sys.executable, "-P", *map(str, arguments)]
-        pipe = subprocess.PIPE
         return subprocess.Popen(
-            command, cwd=self.folder, env=self.environment(threads), stdout=pipe, stderr=pipe
+            [sys.executable, "-P", *map(str, arguments)],
+            cwd=self.folder,
+            env=self.environment(threads, environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
-    def run(self, arguments: Sequence[object], *, threads: int = 1) -> bytes:
+    def run(
+        self,
+        arguments: Sequence[object],
+        *,
+        threads: int = 1,
+        environment: Mapping[str, str] = NOTHING,
+    ) -> bytes:
         """Run Python with some arguments and return its standard output.
 
         Raises:
             ComparisonError: If it fails.
         """
-        process = self.start(arguments, threads=threads)
+        process = self.start(arguments, threads=threads, environment=environment)
         output, errors = process.communicate()
         if process.returncode:
             what = " ".join(map(str, arguments))[:300]

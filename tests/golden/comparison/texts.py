@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-COUNTS = {"texts": 1000, "pairs": 500, "questions": 300, "masks": 250, "choices": 60}
+COUNTS = {"texts": 1000, "pairs": 400, "questions": 300, "masks": 250, "choices": 60}
 QUICK = {"texts": 120, "pairs": 80, "questions": 60, "masks": 20, "choices": 30}
 MASK = "[MASK]"
 COMMON = "的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会可"

@@ -9,131 +9,21 @@ import struct
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.golden.comparison.checkout import (
     COMMAND_LINE,
     CORPUS_TOOLS,
+    NOTHING,
     Checkout,
     Comparison,
     ComparisonError,
     Result,
 )
+from tests.golden.comparison.runs import COMMON, ENCODER_RUNS, RUNS, EncoderRun, Run
 
-UPDATES = 20
 _TRIES = 4  # to kill a run before it ends
-
-# Nothing is left to what the clock says is fastest here.
-COMMON = {
-    "train.max_updates": UPDATES,
-    "train.epochs": 20,
-    "train.evaluate_every": 10,
-    "train.batch_tokens": 256,
-    "train.peak_lr": 1e-3,
-    "train.precision": "fp32",
-    "window.max_length": 48,
-    "window.stride": 12,
-}
-SMALL = {
-    "embedding_size": 32,
-    "hidden_size": 96,
-    "intermediate_size": 192,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 2,
-}
-PRETRAINED, ENCODER = "pretrained", "encoder"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A fine-tuning.
-
-    Attributes:
-        name: Also of the model's folder.
-        task: See ``zh-albert finetune --task``.
-        data: The name of its files.
-        init: What it starts from.
-        settings: Beside ``COMMON``, by the names of the older checkout.
-        unlabelled: Whether texts without labels are given, too.
-        killed: Whether it is killed on the way, and goes on.
-        quick: Whether it belongs to the quick comparison.
-    """
-
-    name: str
-    task: str
-    data: str
-    init: str = PRETRAINED
-    settings: Mapping[str, object] = field(default_factory=dict)
-    unlabelled: bool = False
-    killed: bool = False
-    quick: bool = False
-
-
-def _taught(model: str, **further: object) -> dict[str, object]:
-    settings = {"teacher.model": model, "train.peak_lr": 2e-4, "model.layers": 3}
-    return {**settings, **{name.replace("_", ".", 1): value for name, value in further.items()}}
-
-
-RUNS = (
-    Run("classes", "classification", "reviews"),
-    Run("classes-killed", "classification", "reviews", killed=True, quick=True),
-    Run(
-        "classes-taught",
-        "classification",
-        "reviews",
-        ENCODER,
-        _taught("sentiment", teacher_states=1),
-        unlabelled=True,
-        quick=True,
-    ),
-    Run("labels", "classification", "labels", settings={"model.pooling": "first"}),
-    Run(
-        "values",
-        "classification",
-        "values",
-        settings={"model.head": "regression", "train.optimizer": "lamb", "train.accumulation": 2},
-    ),
-    Run("pairs", "pair", "pairs"),
-    Run("pairs-taught", "pair", "pairs", ENCODER, _taught("nli", teacher_weight=0.5), True),
-    Run(
-        "pairs-symmetric",
-        "pair",
-        "alike",
-        settings={"model.head": "regression", "model.symmetric": "true"},
-    ),
-    Run("choice", "choice", "choices", settings={"train.batch_tokens": 512}, quick=True),
-    Run(
-        "choice-taught",
-        "choice",
-        "choices",
-        settings={"teacher.model": "choice-exported", "teacher.states": 0.5},
-    ),
-    Run("vectors", "embedding", "alike", settings={"train.batch_tokens": 1024}, quick=True),
-    Run("tags", "ner", "entities", quick=True),
-    Run(
-        "tags-taught", "ner", "entities", ENCODER, _taught("ner", teacher_states=1), unlabelled=True
-    ),
-    Run("tags-softmax", "ner", "entities", settings={"model.head": "softmax"}),
-    Run("tags-span", "ner", "entities", settings={"model.head": "span"}),
-    Run("tags-global", "ner", "entities", settings={"model.head": "global_pointer"}),
-    Run("reading", "reading", "questions"),
-    Run("reading-taught", "reading", "questions", ENCODER, _taught("reader", teacher_states=1)),
-)
-ASKED = {
-    "labels": "texts",
-    "values": "texts",
-    "pairs-symmetric": "pairs",
-    "choice": "choices",
-    "vectors": "texts",
-    "tags": "texts",
-    "tags-softmax": "texts",
-    "tags-span": "texts",
-    "tags-global": "texts",
-    "reading": "questions",
-}
-"""Which of the models are asked afterwards, and what: heads that no bundled model has."""
 
 
 def trainings(checkout: Checkout, teacher: Path, *, quick: bool) -> Iterator[Comparison]:
@@ -153,12 +43,10 @@ def trainings(checkout: Checkout, teacher: Path, *, quick: bool) -> Iterator[Com
     yield Comparison(
         "shards", [Result(str(p.relative_to(shards)), _sha256(p.read_bytes())) for p in files]
     )
-    yield _encoder(checkout, "pretrain", PRETRAINED, 'precision = "bf16"')
-    if not quick:
-        yield _encoder(checkout, "pretrain", "pretrained-killed", 'precision = "bf16"', killed=True)
-        shutil.copytree(teacher, checkout.folder / "teacher")
-        further = 'precision = "fp32"', 'teacher = "teacher"'
-        yield _encoder(checkout, "distil", "distilled", *further)
+    shutil.copytree(teacher, checkout.folder / "teacher")
+    for one in ENCODER_RUNS:
+        if one.quick or not quick:
+            yield _encoder(checkout, one)
     for run in RUNS:
         if run.quick or not quick:
             yield _finetuned(checkout, run)
@@ -167,25 +55,11 @@ def trainings(checkout: Checkout, teacher: Path, *, quick: bool) -> Iterator[Com
                 checkout.run([*COMMAND_LINE, *export])
 
 
-def _encoder(
-    checkout: Checkout,
-    command: str,
-    out: str,
-    precision: str,
-    top: str = "",
-    *,
-    killed: bool = False,
-) -> Comparison:
-    """Pretrain or distil a small encoder on the shards."""
-    encoder = "\n".join(f"{name} = {value}" for name, value in SMALL.items())
-    (checkout.folder / f"{out}.toml").write_text(
-        f'out = "{out}"\n{top}\n[data]\ntrain = "shards"\nheldout = "shards"\n'
-        f"[encoder]\n{encoder}\n[instances]\nlength = 48\n[train]\n{precision}\nepochs = 20\n"
-        f"max_updates = {UPDATES}\nbatch_tokens = 512\npeak_lr = 1e-3\nevaluate_every = 5\n"
-        f"save_every_s = {0 if killed else 60}\n"
-    )
-    printed = _trained(checkout, [command, f"{out}.toml"], out, killed=killed)
-    return Comparison(f"training {out}", trained_results(checkout.folder / out, printed))
+def _encoder(checkout: Checkout, run: EncoderRun) -> Comparison:
+    settings = run.write_settings(checkout.folder)
+    command = [run.command, settings.name]
+    printed = _trained(checkout, command, run.out, killed=run.killed, environment=run.environment)
+    return Comparison(f"training {run.out}", trained_results(checkout.folder / run.out, printed))
 
 
 def _finetuned(checkout: Checkout, run: Run) -> Comparison:
@@ -201,11 +75,18 @@ def _finetuned(checkout: Checkout, run: Run) -> Comparison:
     return Comparison(f"training {run.name}", trained_results(checkout.folder / run.name, printed))
 
 
-def _trained(checkout: Checkout, arguments: list[str], out: str, *, killed: bool) -> bytes:
+def _trained(
+    checkout: Checkout,
+    arguments: list[str],
+    out: str,
+    *,
+    killed: bool,
+    environment: Mapping[str, str] = NOTHING,
+) -> bytes:
     """Run a job, if wanted with a kill after its first evaluation; return what it prints."""
     command = [*COMMAND_LINE, *arguments, "--json"]
     if not killed:
-        return checkout.run(command)
+        return checkout.run(command, environment=environment)
     straight = checkout.folder / f"{out}-straight"
     checkout.run(command)
     (checkout.folder / out).rename(straight)

@@ -179,7 +179,8 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
         return evaluate(self.model, self.dev)
 
 
-finetune = partial(run.finetune, ChoiceJob)
+JOB = ChoiceJob
+finetune = partial(run.finetune, JOB)
 
 
 def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[str, Any]:

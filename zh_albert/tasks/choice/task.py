@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from zh_albert.tasks.choice.baseline import score_baseline
+from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import read_choice_examples
-from zh_albert.tasks.choice.finetune import ChoiceJob, evaluate
 from zh_albert.tasks.choice.predictor import Chooser
 from zh_albert.tasks.task import Task
 
 TASK = Task(
+    package=__package__,
     read=read_choice_examples,
-    job=ChoiceJob,
+    model=TextChooser,
     predictor=Chooser,
-    evaluate=evaluate,
-    score_baseline=score_baseline,
 )

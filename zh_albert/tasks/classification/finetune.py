@@ -94,10 +94,16 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         refuse_unknown(self.head, self.dev, "the dev examples")
         self.pairs = isinstance(self.examples[0].text, tuple)
         if settings.symmetric and not self.pairs:
-            raise ConfigError("symmetric = true is for pairs of texts; the examples are single")
+            raise ConfigError(
+                "model.symmetric = true is for pairs of texts, the examples are single texts; leave "
+                "it out"
+            )
         several = self.head.name == "multi_label"
         if settings.ngrams and several:
-            raise ConfigError("ngrams = true is for one class or value each, not for several")
+            raise ConfigError(
+                "model.ngrams = true is for one class or value each, the examples have several "
+                "classes; leave it out"
+            )
         possible = not several and settings.pooling == "mean"
         self.with_ngrams = possible if settings.ngrams is None else settings.ngrams
 
@@ -225,7 +231,8 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         return evaluate(self.model, self.dev, tune=True)
 
 
-finetune = partial(run.finetune, ClassificationJob)
+JOB = ClassificationJob
+finetune = partial(run.finetune, JOB)
 
 
 def evaluate(

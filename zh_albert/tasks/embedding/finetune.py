@@ -144,7 +144,8 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         return evaluate(self.model, self.dev)
 
 
-finetune = partial(run.finetune, EmbeddingJob)
+JOB = EmbeddingJob
+finetune = partial(run.finetune, JOB)
 
 
 def new_embedder(config: FinetuneConfig, *, init: Path | None) -> TextEmbedder:

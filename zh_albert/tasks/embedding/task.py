@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from zh_albert.tasks.embedding.baseline import score_baseline
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample, judged, read_embedding_examples
-from zh_albert.tasks.embedding.finetune import EmbeddingJob, evaluate
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.task import Task
 
@@ -18,11 +16,10 @@ def _check(_: TextEmbedder, examples: Sequence[EmbeddingExample], source: Path |
 
 
 TASK = Task(
+    package=__package__,
     read=read_embedding_examples,
-    job=EmbeddingJob,
+    model=TextEmbedder,
     predictor=Embedder,
-    evaluate=evaluate,
     check=_check,
-    score_baseline=score_baseline,
     metric="spearman",
 )

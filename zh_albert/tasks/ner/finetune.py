@@ -192,7 +192,8 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         return evaluate(self.model, self.dev, tune=True)
 
 
-finetune = partial(run.finetune, TaggingJob)
+JOB = TaggingJob
+finetune = partial(run.finetune, JOB)
 
 
 def evaluate(

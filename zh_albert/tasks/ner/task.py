@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from zh_albert.tasks.ner.baseline import score_baseline
 from zh_albert.tasks.ner.examples import (
     EntityExample,
     read_entity_examples,
     read_unlabelled_texts,
     types_in,
 )
-from zh_albert.tasks.ner.finetune import TaggingJob, evaluate
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.task import Task
@@ -24,12 +22,11 @@ def _check(tagger: TextTagger, examples: Sequence[EntityExample], source: Path |
 
 
 TASK = Task(
+    package=__package__,
     read=read_entity_examples,
     read_unlabelled=read_unlabelled_texts,
-    job=TaggingJob,
+    model=TextTagger,
     predictor=Tagger,
-    evaluate=evaluate,
     check=_check,
-    score_baseline=score_baseline,
     metric="f1",
 )

@@ -187,7 +187,8 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         return evaluate(self.model, self.dev, tune=self.predicts_no_answer)
 
 
-finetune = partial(run.finetune, ReadingJob)
+JOB = ReadingJob
+finetune = partial(run.finetune, JOB)
 
 
 def evaluate(

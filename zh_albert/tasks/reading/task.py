@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from zh_albert.tasks.reading.baseline import score_baseline
 from zh_albert.tasks.reading.examples import read_reading_examples
-from zh_albert.tasks.reading.finetune import ReadingJob, evaluate
 from zh_albert.tasks.reading.predictor import Reader
+from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.task import Task
 
 TASK = Task(
+    package=__package__,
     read=read_reading_examples,
-    job=ReadingJob,
+    model=TextReader,
     predictor=Reader,
-    evaluate=evaluate,
-    score_baseline=score_baseline,
     metric="f1",
     best_score=100.0,
 )

@@ -107,7 +107,8 @@ class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
         return evaluate(self.model, self.dev)
 
 
-finetune = partial(run.finetune, SegmentationJob)
+JOB = SegmentationJob
+finetune = partial(run.finetune, JOB)
 
 
 def evaluate(segmenter: TextSegmenter, examples: Sequence[SegmentationExample]) -> dict[str, Any]:

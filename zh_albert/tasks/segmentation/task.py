@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from zh_albert.tasks.segmentation.baseline import score_baseline
 from zh_albert.tasks.segmentation.examples import read_segmentation_examples
-from zh_albert.tasks.segmentation.finetune import SegmentationJob, evaluate
 from zh_albert.tasks.segmentation.predictor import Segmenter
+from zh_albert.tasks.segmentation.segmenter import TextSegmenter
 from zh_albert.tasks.task import Task
 
 TASK = Task(
+    package=__package__,
     read=read_segmentation_examples,
-    job=SegmentationJob,
+    model=TextSegmenter,
     predictor=Segmenter,
-    evaluate=evaluate,
-    score_baseline=score_baseline,
     metric="f1",
 )

@@ -1,0 +1,245 @@
+"""A tab for long work on an uploaded table: upload, watch, download."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import gradio as gr
+
+from apps.gradio_page import layout
+from apps.i18n.tabs import JobTabStrings
+from apps.jobs import KEPT_S, YIELDS_S, JobQueue, TableJob
+from apps.markup.text import notice
+from apps.tables import RefusedError, Table, open_table
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+MINE: dict[str, Any] = {"js": "(...values) => zaMine(values)", **layout.QUIETLY}
+"""Settings of events whose last input is the owner of a job: a secret of the browser's tab, which a
+page that is loaded again still has; see ``page.js``."""
+LATEST_OF_MINE: dict[str, Any] = {"trigger_mode": "always_last", **MINE}
+"""The same, where only the last of several quick events matters."""
+
+S = TypeVar("S", bound=JobTabStrings)
+J = TypeVar("J", bound=TableJob)
+
+
+class JobTab(ABC, Generic[S, J]):
+    """A tab for long work on an uploaded table.
+
+    Most handlers of its events get the table, the names of two columns, the value of one more box,
+    which is called the setting here, and the owner of the job.
+
+    Attributes:
+        strings: The tab's strings.
+        setting: The box of the setting.
+        owner: The box of the owner.
+        columns: The boxes in which the columns are chosen.
+        result: The panel.
+        inputs: The boxes that most events read.
+
+    Args:
+        name: The beginning of the ids on the page.
+        strings: The tab's strings.
+        jobs: The queue of the work.
+        kind: The type of the tab's jobs.
+    """
+
+    def __init__(self, name: str, strings: S, jobs: JobQueue, kind: type[J]) -> None:
+        self.strings = strings
+        self._name, self._jobs, self._kind = name, jobs, kind
+
+    @abstractmethod
+    def setting_box(self) -> Any:
+        """Draw the box of the setting."""
+
+    @abstractmethod
+    def column_labels(self, setting: Any) -> list[str]:
+        """Return the labels of the columns that are read, one or two."""
+
+    @abstractmethod
+    def likely_columns(self, table: Table, setting: Any) -> list[str]:
+        """Return the columns that are probably meant."""
+
+    @abstractmethod
+    def preview(self, table: Table, columns: Sequence[str]) -> str:
+        """Return the panel of an uploaded table.
+
+        Raises:
+            RefusedError: If the table does not fit the work.
+        """
+
+    @abstractmethod
+    def new_job(self, table: Table, columns: Sequence[str], setting: Any) -> J:
+        """Return the job that the button starts.
+
+        Raises:
+            RefusedError: If the table or the columns do not fit the work.
+        """
+
+    @abstractmethod
+    def progress(self, job: J, ahead: int) -> str:
+        """Return the panel of a job, with the number of jobs before it."""
+
+    def below_result(self) -> list[gr.Column]:
+        """Draw what is visible below the result of a finished job."""
+        return []
+
+    def lay_out(
+        self,
+        column_ids: tuple[str, str],
+        samples: Mapping[str, tuple[str, Any]],
+        limits: Mapping[str, str],
+    ) -> None:
+        """Lay the tab out.
+
+        Args:
+            column_ids: The ids of the two boxes in which columns are chosen.
+            samples: Labels of buttons, each with the file it uploads and the setting it chooses.
+            limits: What the tab says about itself: values of its blanks.
+        """
+        strings, name = self.strings, self._name
+        with layout.areas():
+            with layout.area("input"):
+                file = gr.File(
+                    label=strings.file,
+                    file_types=[".csv", ".jsonl"],
+                    height=150,
+                    elem_id=f"{name}-file",
+                    elem_classes="za-file",
+                )
+                self.columns = [
+                    gr.Dropdown([], visible=False, elem_id=elem_id) for elem_id in column_ids
+                ]
+                self.setting = self.setting_box()
+                with gr.Row(elem_classes="za-actions"):
+                    go = gr.Button(strings.go, variant="primary", elem_id=name)
+                    stop = gr.Button(strings.page.stop, interactive=False, elem_id=f"{name}-stop")
+                download = gr.DownloadButton(
+                    strings.download,
+                    visible=False,
+                    elem_id=f"{name}-download",
+                    elem_classes="za-download",
+                )
+            with layout.area("answer"):
+                waiting = notice(strings.waiting, alarm=False)
+                self.result = layout.result_panel(waiting, f"{name}-result")
+                self._below = self.below_result()
+            kept = {"hours": f"{KEPT_S / 3600:g}", "minutes": f"{YIELDS_S / 60:g}"}
+            with layout.examples_area(strings.page, strings.about.format(**limits, **kept)):
+                buttons = [
+                    gr.Button(label, size="sm", elem_classes="za-example") for label in samples
+                ]
+        table, timer = gr.State(None), gr.Timer(1, active=False)
+        self.owner = gr.Textbox(visible=False)
+        shown = [self.result, timer, stop, download, *self._below]
+        opened = [table, *self.columns, *shown]
+        uploaded = [file, self.setting, self.owner]
+        self.inputs = [table, *self.columns, self.setting, self.owner]
+
+        gr.on([file.upload, file.clear], self.opened, uploaded, opened, **LATEST_OF_MINE)
+        picked = [column.input for column in self.columns]
+        gr.on(picked, self.columns_chosen, self.inputs, self.result, **LATEST_OF_MINE)
+        go.click(self.begin, self.inputs, shown, **MINE)
+        timer.tick(self.watch, self.owner, shown, **MINE)
+        stop.click(self.give_up, self.owner, **MINE)
+        for button, sample in zip(buttons, samples.values(), strict=True):
+            button.click(
+                lambda sample=sample: sample, None, [file, self.setting], **layout.QUIETLY
+            ).success(self.opened, uploaded, opened, **MINE)
+        page = gr.context.Context.root_block  # the page that is being built
+        page.load(self.found_again, self.owner, [file, self.setting, *opened], **MINE)
+
+    def opened(self, path: str | None, setting: Any, owner: str) -> tuple[Any, ...]:
+        """Check an uploaded file; return the table, its columns, and what is shown."""
+        self._jobs.drop(owner)
+        nothing = (None, *([gr.Dropdown([], value=None, visible=False)] * 2))
+        if path is None:
+            return *nothing, notice(self.strings.waiting, alarm=False), *self._idle()
+        try:
+            table = open_table(self.strings.page.tables, Path(path), Path(path).name)
+        except RefusedError as error:
+            return *nothing, notice(error.notice), *self._idle()
+        columns = self.likely_columns(table, setting)
+        pickers = self.pickers(table, columns, setting)
+        return table, *pickers, self.previewed(table, columns), *self._idle()
+
+    def columns_chosen(
+        self, table: Table | None, first: str, second: str, setting: Any, owner: str
+    ) -> Any:
+        """Show the file again when another column is chosen."""
+        if table is None or self.job_of(owner):
+            return gr.skip()
+        return self.previewed(table, [first, second][: len(self.column_labels(setting))])
+
+    def begin(
+        self, table: Table | None, first: str, second: str, setting: Any, owner: str
+    ) -> tuple[Any, ...]:
+        """Start a job."""
+        columns = [first, second][: len(self.column_labels(setting))]
+        try:
+            if table is None or not {*columns} <= table.columns.keys():
+                raise RefusedError(self.strings.no_file)
+            job = self.new_job(table, columns, setting)
+        except RefusedError as error:
+            return notice(error.notice), *([gr.skip()] * (3 + len(self._below)))
+        self._jobs.put(owner, job)
+        return self.watch(owner)
+
+    def watch(self, owner: str) -> tuple[Any, ...]:
+        """Show how far the job is; often while it is active, then to keep it."""
+        job = self.job_of(owner)
+        if job is None:
+            return gr.skip(), *self._idle()
+        # First what the job is, then what it shows: between the two it may end.
+        active = job.active
+        panel = self.progress(job, self._jobs.ahead_of(job))
+        file = None if active else job.output
+        timer = gr.Timer(1 if active else 60, active=True)
+        return panel, timer, gr.Button(interactive=active), *self._offered(file)
+
+    def found_again(self, owner: str) -> tuple[Any, ...]:
+        """Return file, setting, columns and progress of a job that began before."""
+        job = self.job_of(owner)
+        if job is None or not job.table.path.exists():
+            return tuple([gr.skip()] * (9 + len(self._below)))
+        pickers = self.pickers(job.table, job.columns, job.setting)
+        return str(job.table.path), job.setting, job.table, *pickers, *self.watch(owner)
+
+    def give_up(self, owner: str) -> None:
+        """Stop the job."""
+        if job := self.job_of(owner):
+            job.stop()
+
+    def job_of(self, owner: str) -> J | None:
+        """Return an owner's job, if there is one."""
+        job = self._jobs.of(owner)
+        return job if isinstance(job, self._kind) else None
+
+    def pickers(self, table: Table, columns: Sequence[str], setting: Any) -> list[gr.Dropdown]:
+        """Return the two boxes for columns, filled in; invisible where there is no choice."""
+        names, labels = list(table.columns), self.column_labels(setting)
+        visible = len(names) > 1 or len(labels) > 1
+        boxes = [
+            gr.Dropdown(names, value=column, label=label, visible=visible)
+            for label, column in zip(labels, columns, strict=True)
+        ]
+        return [*boxes, gr.Dropdown([], value=None, visible=False)][:2]
+
+    def previewed(self, table: Table, columns: Sequence[str]) -> str:
+        """Return the panel of a table, or the notice why it is refused."""
+        try:
+            return self.preview(table, columns)
+        except RefusedError as error:
+            return notice(error.notice)
+
+    def _idle(self) -> tuple[Any, ...]:
+        """Return what is shown below the panel while there is no job."""
+        return gr.Timer(active=False), gr.Button(interactive=False), *self._offered(None)
+
+    def _offered(self, file: Path | None) -> list[Any]:
+        there = file is not None
+        download = gr.DownloadButton(value=file, visible=there)
+        return [download, *(gr.Column(visible=there) for _ in self._below)]

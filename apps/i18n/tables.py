@@ -1,0 +1,122 @@
+"""The strings that say what is wrong with an uploaded file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from apps.i18n.notice import Notice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableStrings:
+    """The faults of an uploaded file, each with its remedy."""
+
+    other_kind: Notice
+    too_large: Notice
+    packed: Notice
+    binary: Notice
+    not_utf8: Notice
+    not_json: Notice
+    bad_csv: Notice
+    ragged: Notice
+    not_comma: Notice
+    bad_header: Notice
+    many_columns: Notice
+    long_cell: Notice
+    no_rows: Notice
+    no_texts: Notice
+
+
+CHINESE = TableStrings(
+    other_kind=Notice(
+        "只能读 .csv 和 .jsonl 文件，收到的是“{name}”",
+        "请另存为 CSV（UTF-8，逗号分隔）或 JSON Lines，再上传一次。",
+    ),
+    too_large=Notice(
+        "文件有 {size} MB，这一页最多收 {limit} MB",
+        "请把文件分成几份，或在命令行里处理：zh-albert predict 模型 文件",
+    ),
+    packed=Notice(
+        "这是压缩包或 Excel 工作簿，不是文本文件",
+        "请先解压；如果是 Excel，请另存为“CSV UTF-8（逗号分隔）”，再上传。",
+    ),
+    binary=Notice("这是二进制文件，不是文本文件", "请上传 CSV（UTF-8）或 JSON Lines 文本文件。"),
+    not_utf8=Notice(
+        "第 {line} 行不是 UTF-8 编码",
+        "请转成 UTF-8 再上传：在 Excel 里另存为“CSV UTF-8（逗号分隔）”，"
+        "或运行 iconv -f {encoding} -t UTF-8 原文件 > 新文件",
+    ),
+    not_json=Notice(
+        "第 {line} 行不是一个 JSON 对象", '每行写一个对象，例如 {{"text": "房间很干净"}}'
+    ),
+    bad_csv=Notice(
+        "第 {line} 行的引号没有配对，或者一格太长",
+        "含有逗号、引号或换行的格子要放在双引号里，里面的引号写两遍。",
+    ),
+    ragged=Notice(
+        "第 {line} 行有 {found} 格，表头有 {expected} 格",
+        "请补齐这一行；文字里有逗号时，整格要放在双引号里。",
+    ),
+    not_comma=Notice(
+        "各列之间不是逗号，而是制表符或分号", "请另存为逗号分隔的 CSV（UTF-8），再上传。"
+    ),
+    bad_header=Notice(
+        "表头里有空的或重复的列名", "请在第一行给每一列写一个不同的名字，例如 text,label"
+    ),
+    many_columns=Notice("列数超过了 {limit}", "请只留下需要的列，再上传。"),
+    long_cell=Notice("第 {line} 行有一格超过 {limit} 个字符", "请缩短或删去这一行，再上传。"),
+    no_rows=Notice("文件里没有数据", "第一行写列名（如 text），从第二行起每行写一条文本。"),
+    no_texts=Notice("文件里没有一格是文字", "请检查是否有一列文本，例如名为 text 的列。"),
+)
+
+ENGLISH = TableStrings(
+    other_kind=Notice(
+        "Only .csv and .jsonl files can be read; this one is called “{name}”",
+        "Save it as CSV (UTF-8, commas) or JSON Lines and upload it again.",
+    ),
+    too_large=Notice(
+        "The file has {size} MB; this page takes up to {limit} MB",
+        "Split it, or use the command line: zh-albert predict MODEL FILE",
+    ),
+    packed=Notice(
+        "This is an archive or an Excel workbook, not a text file",
+        "Unpack it first; in Excel, save it as “CSV UTF-8 (comma delimited)” and upload that.",
+    ),
+    binary=Notice(
+        "This is a binary file, not a text file", "Upload a text file: CSV (UTF-8) or JSON Lines."
+    ),
+    not_utf8=Notice(
+        "Line {line} is not UTF-8",
+        "Convert the file first: in Excel, save as “CSV UTF-8 (comma delimited)”; elsewhere run "
+        "iconv -f {encoding} -t UTF-8 OLD > NEW",
+    ),
+    not_json=Notice(
+        "Line {line} is not a JSON object", 'Write an object a line, such as {{"text": "…"}}'
+    ),
+    bad_csv=Notice(
+        "Line {line} has a quote without its partner, or a cell that is too long",
+        "A cell with commas, quotes or line breaks stands in double quotes, quotes in it doubled.",
+    ),
+    ragged=Notice(
+        "Line {line} has {found} cells, the header {expected}",
+        "Complete the line; a cell whose text has commas stands in double quotes.",
+    ),
+    not_comma=Notice(
+        "The columns are separated by tabs or semicolons", "Save it as CSV with commas, UTF-8."
+    ),
+    bad_header=Notice(
+        "The header has an empty column name, or the same one twice",
+        "Give each column a name of its own in the first line, such as text,label",
+    ),
+    many_columns=Notice("There are more than {limit} columns", "Keep those that are needed."),
+    long_cell=Notice(
+        "A cell of line {line} has more than {limit} characters", "Shorten or remove that line."
+    ),
+    no_rows=Notice(
+        "There is no data in the file",
+        "Begin with a line of column names (such as text), then a text a line.",
+    ),
+    no_texts=Notice(
+        "No cell of the file holds a text", "Is there a column of texts, such as one called text?"
+    ),
+)

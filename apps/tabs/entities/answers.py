@@ -1,0 +1,37 @@
+"""The answers of the entities tab."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from apps.i18n.notice import Notice
+from apps.tabs.entities.panels import entity_panel
+from apps.tabs.entities.strings import EntityStrings
+from apps.text_answers import TextAnswers
+from zh_albert.tasks.ner.predictor import Tagger
+
+
+class EntityAnswers(TextAnswers[EntityStrings]):
+    """The panels with the entities of a text.
+
+    Args:
+        strings: The tab's strings.
+        taggers: By name; at least one. Without a choice the first one answers.
+    """
+
+    def __init__(self, strings: EntityStrings, taggers: Mapping[str, Tagger]) -> None:
+        super().__init__(strings)
+        self._taggers = taggers
+
+    def problem(self, texts: Sequence[str]) -> Notice | None:
+        """Return a notice where there is no text."""
+        return None if texts[0].strip() else self.strings.empty
+
+    def panel(self, texts: Sequence[str], chosen: str) -> str:
+        """Return the text with its entities marked, and a list of them."""
+        tagger = self._taggers.get(chosen) or next(iter(self._taggers.values()))
+        start = time.perf_counter()
+        [entities] = tagger(texts[0])
+        seconds = time.perf_counter() - start
+        return entity_panel(self.strings, texts[0], entities, tagger.labels, seconds)

@@ -1,0 +1,1 @@
+"""The fill-mask tab."""

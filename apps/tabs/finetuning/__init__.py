@@ -1,0 +1,1 @@
+"""The fine-tuning tab."""

@@ -1,0 +1,1 @@
+"""The tab that looks into the encoders."""

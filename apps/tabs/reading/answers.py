@@ -1,0 +1,56 @@
+"""The answers of the reading tab."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from apps.i18n.notice import Notice
+from apps.tabs.reading.panels import reading_panel
+from apps.tabs.reading.strings import ReadingStrings
+from apps.text_answers import TextAnswers
+from zh_albert.tasks.reading.predictor import Reader
+
+_SHOWN = 5  # answers of the table
+
+
+class ReadingAnswers(TextAnswers[ReadingStrings]):
+    """The panels with the answer to a question, the first text, in a passage, the second one.
+
+    Args:
+        strings: The tab's strings.
+        reader: The model.
+    """
+
+    text_count = 2
+
+    def __init__(self, strings: ReadingStrings, reader: Reader) -> None:
+        super().__init__(strings)
+        self._reader = reader
+
+    @property
+    def unreadable(self) -> Notice:
+        """The notice for a question in which the model can read nothing."""
+        return self.strings.unreadable_question
+
+    def long(self, texts: Sequence[str]) -> Notice:
+        """Return the notice for a passage too long to be read while somebody types."""
+        return self.strings.long.filled(count=f"{len(texts[1]):,}")
+
+    def problem(self, texts: Sequence[str]) -> Notice | None:
+        """Return a notice where the question or the passage is missing."""
+        question, passage = texts
+        if not question.strip():
+            return self.strings.no_question
+        return None if passage.strip() else self.strings.no_passage
+
+    def panel(self, texts: Sequence[str], chosen: str) -> str:  # noqa: ARG002
+        """Return the best answer, its place in the passage, and the other candidates."""
+        question, passage = texts
+        start = time.perf_counter()
+        answers = self._reader(question, passage, top_k=_SHOWN)
+        seconds = time.perf_counter() - start
+        may_decline = self._reader.predicts_no_answer
+        return reading_panel(
+            self.strings, question, passage, answers, seconds, predicts_no_answer=may_decline
+        )

@@ -1,0 +1,228 @@
+"""Whole files through a model: same rows, same order, and what the page says meanwhile."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.tables import open_table
+from apps.tabs.batch.job import BatchJob, fields_of
+from apps.tabs.batch.panels import job_panel, table_panel
+from apps.tabs.batch.strings import CHINESE, ENGLISH
+from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader, check_is_only_text
+from zh_albert.errors import DataError
+from zh_albert.tasks.classification.predictor import Classification, Classifier, Estimate, Regressor
+from zh_albert.tasks.ner.predictor import Entity, Tagger
+from zh_albert.tasks.reading.predictor import Answer, Reader
+from zh_albert.tasks.texts import has_content
+
+TAGS = OURS | {"h4", "table", "thead", "tbody", "tr", "th", "td"}
+
+
+class Grader(Classifier):
+    """Says whether a text has 好 in it."""
+
+    def __init__(self) -> None:
+        pass
+
+    def stream(self, texts: Iterable[Any]) -> Iterator[Classification | DataError]:
+        for text in texts:
+            if not has_content(text):
+                yield DataError("the text is empty")
+            else:
+                label = "positive" if "好" in text else "negative"
+                yield Classification(label, 0.75, {label: 0.75})
+
+
+class Watching(Grader):
+    """Knows how many texts it is handed at once."""
+
+    most = 0
+
+    def stream(self, texts: Iterable[Any]) -> Iterator[Any]:
+        found = list(texts)
+        self.most = max(self.most, len(found))
+        yield from super().stream(found)
+
+
+class Finder(Tagger):
+    """Finds the first character of every text."""
+
+    def __init__(self) -> None:
+        pass
+
+    def stream(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
+        for text in texts:
+            yield [Entity(0, 1, "name", text[0], 0.5)] if text else []
+
+
+class Matcher(Regressor):
+    """Counts the characters that two texts share."""
+
+    pairs = True
+
+    def __init__(self) -> None:
+        pass
+
+    def stream(self, texts: Iterable[Any]) -> Iterator[Estimate | DataError]:
+        for first, second in texts:
+            yield Estimate(len({*first} & {*second}) + 0.25)
+
+
+class Locator(Reader):
+    """Finds the question's first character."""
+
+    def __init__(self) -> None:
+        pass
+
+    def stream(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Answer | DataError]:
+        for question, context in pairs:
+            if not question:
+                yield DataError("the question is empty")
+            else:
+                at = context.find(question[0])
+                yield Answer(at, at + 1, question[0], 0.5) if at >= 0 else Answer(0, 0, "", 0.5)
+
+
+def job_for(
+    folder: Path,
+    content: str,
+    *,
+    name: str = "t.csv",
+    model: Any = None,
+    columns: Sequence[str] = (),
+) -> BatchJob:
+    path = folder / name
+    path.write_bytes(content.encode())
+    table = open_table(CHINESE.page.tables, path, name)
+    job = BatchJob(CHINESE, table, columns or [table.likely()], "mine", model or Grader())
+    job.folder = folder / "job"
+    job.folder.mkdir()
+    return job
+
+
+def test_a_csv_keeps_rows_columns_and_order(tmp_path: Path) -> None:
+    lines = [
+        ["id", "text", "mine_label"],
+        ["1", "很好，\n“真的”", "x"],
+        ["2", " ", "y"],
+        ["3", "差", "z"],
+    ]
+    path = tmp_path / "t.csv"
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file).writerows(lines)
+    job = job_for(tmp_path, path.read_text(encoding="utf-8"))
+    job.run()
+
+    assert job.state == "done"
+    assert job.output == job.folder / "t-mine.csv"
+    assert job.output.read_bytes().startswith(b"\xef\xbb\xbf"), "Excel reads it as UTF-8"
+    with job.output.open(encoding="utf-8-sig", newline="") as file:
+        written = list(csv.reader(file))
+    new = ["mine_label_", "mine_score", "mine_scores", "mine_error"]
+    assert written[0] == [*lines[0], *new]
+    assert [row[:3] for row in written] == lines
+    assert written[1][3:] == ["positive", "0.75", '{"positive": 0.75}', ""]
+    assert written[2][3:] == ["", "", "{}", "这一行没有文字"]
+    assert job.counts == {"positive": 1, "negative": 1}
+    assert job.unanswered == 1
+
+
+def test_json_lines_keep_their_objects(tmp_path: Path) -> None:
+    objects = [{"text": "王芳来了", "n": 1}, {"n": [2]}, {"text": "好", "x": None}]
+    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in objects)
+    job = job_for(tmp_path, lines, name="t.jsonl", model=Finder())
+    job.run()
+
+    assert job.output
+    written = [json.loads(line) for line in job.output.read_text("utf-8").splitlines()]
+    new = ("mine_entities", "mine_error")
+    assert [{k: v for k, v in row.items() if k not in new} for row in written] == objects
+    assert written[0]["mine_entities"] == [
+        {"start": 0, "end": 1, "type": "name", "text": "王", "score": 0.5}
+    ]
+    assert [row["mine_error"] for row in written] == [None, "这一行没有文字", None]
+    assert job.counts == {"name": 2}
+
+
+def test_pairs_and_questions_read_two_columns(tmp_path: Path) -> None:
+    content = "句子1,句子2\n今天下雨,今天晴\n今天下雨,\n甲,乙\n"
+    job = job_for(tmp_path, content, model=Matcher(), columns=["句子1", "句子2"])
+    assert [job.table.likely(field) for field in fields_of(job.model)] == ["句子1", "句子2"]
+    job.run()
+    assert job.output
+    written = list(csv.DictReader(job.output.read_text("utf-8").splitlines()))
+    assert [row["mine_value"] for row in written] == ["2.25", "", "0.25"]
+    assert [row["mine_error"] for row in written] == ["", "这一行缺了一段文字", ""]
+    assert job.counts == {"2–3": 1, "0–1": 1}
+    panel = job_panel(CHINESE, job, 0)
+    assert panel.index("0–1") < panel.index("2–3"), "in the order of the scale"
+
+    content = "context,问题\n图书馆九点开门,九点吗\n图书馆九点开门,谁\n"
+    job = job_for(tmp_path / "job", content, model=Locator(), columns=["问题", "context"])
+    assert [job.table.likely(field) for field in fields_of(job.model)] == ["问题", "context"]
+    job.run()
+    assert job.counts == {"answer": 1, "none": 1}
+    assert job.main_column == "mine_text"
+    assert job.head[0]["mine_text"] == "九"
+    assert "文中没有答案" in job_panel(CHINESE, job, 0)
+
+
+def test_a_job_that_is_stopped_or_fails_leaves_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = job_for(tmp_path, "text\n好\n差\n")
+    job.stop()
+    job.run()
+    assert job.state == "stopped"
+    assert not list(job.folder.iterdir())
+    assert "没有留下结果文件" in job_panel(CHINESE, job, 0)
+
+    job = BatchJob(CHINESE, job.table, ["text"], "mine", Grader())
+    job.folder = tmp_path / "job"
+    monkeypatch.setattr(Grader, "stream", lambda *_: _fail())
+    job.run()
+    assert job.state == "failed"
+    assert not list(job.folder.iterdir())
+    assert "no memory &lt;b&gt;" in job_panel(CHINESE, job, 0)
+
+
+def _fail() -> Iterator[Any]:
+    raise MemoryError("no memory\n<b>")
+    yield
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    model = Watching()
+    job = job_for(tmp_path, "text\n" + "好\n" * 5_000, model=model)
+    job.run()
+    assert job.done == 5_000
+    assert model.most == 256
+    assert len(job.head) == 5
+
+
+def test_the_panels_show_file_progress_counts_and_rows(tmp_path: Path) -> None:
+    job = job_for(tmp_path, "text\n很好\n,\n".replace(",", '""') + "差\n差\n")
+    panel = table_panel(CHINESE, job.table, ["text"])
+    assert "“t.csv”共 4 行，1 列" in panel
+    assert "“text”一列有 1 行没有文字" in panel
+    assert "前面还有 2 个任务" in job_panel(CHINESE, job, 2)
+    job.run()
+    panel = job_panel(CHINESE, job, 0)
+    assert "完成：4 行" in panel
+    assert PanelReader(panel).bars[1:] == [pytest.approx(66.7), pytest.approx(33.3)]
+    assert panel.index("差评") < panel.index("好评")
+    assert "Done: 4 rows" in job_panel(ENGLISH, job, 0)
+
+
+def test_hostile_names_and_cells_are_only_text(tmp_path: Path) -> None:
+    cells = json.dumps({HOSTILE: HOSTILE, "text": HOSTILE})
+    job = job_for(tmp_path, cells, name="t.jsonl")
+    job.run()
+    for panel in (table_panel(CHINESE, job.table, [HOSTILE]), job_panel(CHINESE, job, 0)):
+        check_is_only_text(panel, TAGS)

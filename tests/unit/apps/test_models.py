@@ -1,0 +1,19 @@
+"""The models of the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from apps.models import open_models
+from tests.micro import save_micro_models
+
+
+def test_models_are_sorted_by_what_they_do(tmp_path: Path) -> None:
+    folders = save_micro_models(tmp_path)
+    models = open_models([str(folder) for folder in folders.values()])
+
+    assert list(models.classifiers) == ["classifier"]
+    assert list(models.pairs) == ["pair"]
+    assert models.reader is not None
+    assert list(models.taggers) == ["tagger"]
+    assert models.encoders.names == list(folders)
