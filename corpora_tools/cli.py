@@ -24,11 +24,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-app.command("clean")(jobs.clean)
-app.command("dedup")(jobs.dedup)
-app.command("build")(shards_cli.build)
-app.command("audit")(shards_cli.audit)
-app.command("predict")(jobs.predict)
+for command in (jobs.clean, jobs.dedup, shards_cli.build, shards_cli.audit, jobs.predict):
+    app.command(command.__name__)(command)
 
 
 @app.callback()

@@ -40,19 +40,12 @@ def _options(
     pass
 
 
-app.command("models")(models.models)
-app.command("inspect")(models.inspect)
-app.command("predict")(predict.predict)
-app.command("evaluate")(train.evaluate)
-app.command("finetune")(train.finetune)
-app.command("pretrain")(train.pretrain)
-app.command("distil")(train.distil)
-app.command("curves")(curves.curves)
-app.command("baseline")(train.baseline)
-app.command("convert")(models.convert)
-app.command("export")(export.export)
-app.command("serve")(serve.serve)
-app.command("demo")(predict.demo)
+for command in (
+    *(models.models, models.inspect, predict.predict, train.evaluate, train.finetune),
+    *(train.pretrain, train.distil, curves.curves, train.baseline, models.convert),
+    *(export.export, serve.serve, predict.demo),
+):
+    app.command(command.__name__)(command)
 app.add_typer(clue.app, name="clue")
 
 
