@@ -74,9 +74,8 @@ def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a plain classifier (no n-grams), trained on ``reviews`` by the job."""
     from zh_albert.configio import build, parse_overrides
-    from zh_albert.tasks.classification.config import FinetuneConfig
     from zh_albert.tasks.classification.examples import read_text_examples
-    from zh_albert.tasks.classification.finetune import finetune
+    from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 
     folder = tmp_path_factory.mktemp("trained")
     examples = read_text_examples(reviews(folder / "train.jsonl"))

@@ -13,8 +13,8 @@ import pytest
 import torch
 import transformers
 
-from tests.integration.conftest import QUICK, THINGS, Ran
 from tests.helpers.jobs import batches, encoded
+from tests.integration.conftest import QUICK, THINGS, Ran
 from tests.integration.test_bad_input import refused
 from tests.integration.test_pairs import write
 from zh_albert import load
@@ -22,9 +22,8 @@ from zh_albert.checkpoints.store import load_weights
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.tasks.choice.chooser import TextChooser
-from zh_albert.tasks.choice.config import FinetuneConfig
 from zh_albert.tasks.choice.examples import ChoiceExample, Question, read_choice_examples
-from zh_albert.tasks.choice.finetune import ChoiceJob, evaluate, finetune
+from zh_albert.tasks.choice.finetune import ChoiceJob, FinetuneConfig, evaluate, finetune
 from zh_albert.training.events import Event, Warned
 
 Cli = Callable[..., Ran]

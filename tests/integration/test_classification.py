@@ -22,9 +22,8 @@ from zh_albert import AlbertClassifier, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.config import FinetuneConfig
 from zh_albert.tasks.classification.examples import read_text_examples
-from zh_albert.tasks.classification.finetune import evaluate, finetune
+from zh_albert.tasks.classification.finetune import FinetuneConfig, evaluate, finetune
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 

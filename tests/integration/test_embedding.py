@@ -19,16 +19,15 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from tests.integration.conftest import BAD, GOOD, QUICK, THINGS, Ran
 from tests.helpers.jobs import batches, encoded
+from tests.integration.conftest import BAD, GOOD, QUICK, THINGS, Ran
 from tests.integration.test_bad_input import refused
 from tests.integration.test_pairs import write
 from zh_albert import AlbertEmbedder, load
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.tasks.embedding.config import FinetuneConfig
 from zh_albert.tasks.embedding.contrast import contrastive_loss
 from zh_albert.tasks.embedding.examples import EmbeddingExample
-from zh_albert.tasks.embedding.finetune import EmbeddingJob, finetune
+from zh_albert.tasks.embedding.finetune import EmbeddingJob, FinetuneConfig, finetune
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
@@ -53,9 +52,8 @@ def alike(path: Path) -> Path:
 def vectors(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model folder, trained by the job."""
     from zh_albert.configio import build, parse_overrides
-    from zh_albert.tasks.embedding.config import FinetuneConfig
     from zh_albert.tasks.embedding.examples import read_embedding_examples
-    from zh_albert.tasks.embedding.finetune import finetune
+    from zh_albert.tasks.embedding.finetune import FinetuneConfig, finetune
 
     folder = tmp_path_factory.mktemp("vectors")
     examples = read_embedding_examples(alike(folder / "train.jsonl"))
@@ -279,7 +277,7 @@ def test_the_loss_is_that_of_the_papers_and_knows_its_own_texts() -> None:
 
 
 def test_a_temperature_of_zero_is_refused() -> None:
-    from zh_albert.tasks.embedding.config import ContrastConfig
+    from zh_albert.tasks.embedding.finetune import ContrastConfig
 
     with pytest.raises(ConfigError, match="temperature must be > 0"):
         ContrastConfig(temperature=0.0)

@@ -16,27 +16,29 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
-from zh_albert.tasks.ner.merging import merged
-from zh_albert.tasks.ner.passages import training_passages
-from zh_albert.tasks.ner.soft_targets import SoftTags
 
 from tests.integration.conftest import Ran
 from zh_albert import AlbertTagger, load
 from zh_albert.configio import build, parse_overrides
+from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, DataError, ZhAlbertError
-from zh_albert.tasks.ner.config import FinetuneConfig, ModelConfig
+from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.ner.examples import (
     EntityExample,
     EntitySpan,
     read_entity_examples,
     read_unlabelled_texts,
 )
-from zh_albert.tasks.ner.finetune import entity_source, evaluate, finetune, new_tagger
+from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, TaggingJob, evaluate, finetune
 from zh_albert.tasks.ner.networks import HEADS, Head
 from zh_albert.tasks.ner.predictor import Entity, Tagger
 from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.ner.training_texts import training_passages
+from zh_albert.tasks.tagging.merging import merged
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import INPUT_NAMES
+from zh_albert.training.config import TrainConfig
+from zh_albert.training.stages import silent
 
 Cli = Callable[..., Ran]
 
@@ -157,7 +159,8 @@ def test_a_long_text_is_read_to_its_end(model: Path) -> None:
 def test_memory_depends_on_the_batch_not_on_the_longest_text(model: Path) -> None:
     tagger, sizes = TextTagger.load(model), []
     tagger.module.register_forward_pre_hook(lambda _, inputs: sizes.append(inputs[0].numel()))
-    tagger.predict(["李华昨天去了杭州。" * 300, "好"], batch_tokens=128)
+    passages = tagger.encode(["李华昨天去了杭州。" * 300, "好"])
+    tagger.entities_of(passages, batch_tokens=128)
     assert len(sizes) > 20
     assert max(sizes) <= 128
 
@@ -166,18 +169,16 @@ def test_memory_depends_on_the_batch_not_on_the_longest_text(model: Path) -> Non
 def test_a_long_training_text_is_taught_in_pieces(head: Head) -> None:
     text, window = "李华昨天去了杭州。" * 100, WindowConfig(max_length=24, stride=8)
     entities = [EntitySpan(9 * n, 9 * n + 2, "PER") for n in range(100)]
-    tagger = new_tagger(
-        ["PER"], FinetuneConfig(window=window, model=ModelConfig(head=head)), init=None
-    )
-    passages, losses = training_passages(
-        tagger, [EntityExample(text, tuple(entities))], batch_tokens=100
-    )
-    source = entity_source(tagger, passages, batch_tokens=100, seed=1)
-    batches = [source.load(item) for item in source.plan(0)]
+    examples, train = [EntityExample(text, tuple(entities))], TrainConfig(batch_tokens=100)
+    config = FinetuneConfig(window=window, model=ModelConfig(head=head, ngrams=False), train=train)
+    job = TaggingJob(examples, [], config)
+    job.prepare(silent)
+    passages, skipped = training_passages(job.model, examples, batch_tokens=100)
+    batches = [job.load(item) for item in job.plan(0)]
     assert max(batch.inputs["token_ids"].numel() for batch in batches) <= 100
     assert sum(passage.tokens for passage in passages) == len(text)
     assert sum(len(passage.spans) for passage in passages) == 100
-    assert str(losses) == ""
+    assert str(skipped) == ""
 
 
 def test_something_that_is_no_string_is_refused(model: Path) -> None:
@@ -194,12 +195,10 @@ def test_half_a_surrogate_pair_is_written_as_json(cli: Cli, model: Path, tmp_pat
 
 
 def test_models_for_one_task_are_not_opened_for_another(model: Path, trained: Path) -> None:
-    from zh_albert.tasks.classification.predictor import open_classifier
-
     with pytest.raises(CheckpointError, match="expected a model for ner, found one for classif"):
-        Tagger.load(trained)
+        TextTagger.load(trained)
     with pytest.raises(CheckpointError, match="expected a model for classification or pair, found"):
-        open_classifier(model)
+        TextClassifier.load(model)
 
 
 def test_an_encoder_is_not_evaluated(cli: Cli, micro: Path, tmp_path: Path) -> None:
@@ -384,24 +383,27 @@ def test_texts_without_entities_marked_are_learned_from_a_teacher(
 def test_what_a_teacher_says_is_cut_and_padded_like_its_passages(model: Path) -> None:
     tagger = TextTagger.load(model)
     examples = [EntityExample("王芳到北京", ()), EntityExample("张伟离开上海。" * 9, ())]
-    passages, _ = training_passages(tagger, examples, batch_tokens=96)
-    lessons = SoftTags.ask(
-        model,
-        tagger,
-        passages,
-        shares=[1.0] * len(passages),
-        known_as="",
-        folder=None,
-        progress=lambda _: None,
+    teacher = TeacherConfig(model=str(model), weight=1.0, temperature=1.0)
+    config = FinetuneConfig(
+        window=tagger.window,
+        model=ModelConfig(head=tagger.head_name, ngrams=False),
+        train=TrainConfig(batch_tokens=96),
+        teacher=teacher,
     )
-    source = entity_source(tagger, passages, batch_tokens=96, seed=1, lessons=lessons)
-    for item in source.plan(0):
-        inputs = source.load(item).inputs
+    known = [
+        EntityExample("李华昨天去了杭州。", (EntitySpan(0, 2, "PER"), EntitySpan(6, 8, "LOC")))
+    ]
+    job = TaggingJob([*known, *examples], [], config)
+    job.model = tagger
+    job.prepare(silent)
+    for item in job.plan(0):
+        inputs = job.load(item).inputs
         with torch.no_grad():
             scores = tagger.module(*(inputs[name] for name in INPUT_NAMES))
+            assert job.loss(tagger.module, inputs).loss < 0.05
         emissions, mask = merged(scores, inputs)
-        torch.testing.assert_close(inputs["taught"][mask], emissions[mask], atol=0.1, rtol=0.05)
-        assert tagger.head.loss_with_soft_targets(scores, inputs, 1.0) < 0.05  # type: ignore[attr-defined]
+        soft = inputs["soft_targets"]
+        torch.testing.assert_close(soft[mask], emissions[mask], atol=0.1, rtol=0.05)
 
 
 @pytest.mark.parametrize(

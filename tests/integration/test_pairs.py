@@ -71,9 +71,8 @@ def task_of(folder: Path) -> dict[str, Any]:
 def models(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A model folder of each kind."""
     from zh_albert.configio import build, parse_overrides
-    from zh_albert.tasks.classification.config import FinetuneConfig
     from zh_albert.tasks.classification.examples import read_pair_examples, read_text_examples
-    from zh_albert.tasks.classification.finetune import finetune
+    from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 
     folder, found = tmp_path_factory.mktemp("kinds"), {}
     for name, write_file, read, more in (
@@ -230,9 +229,8 @@ def test_a_stopped_run_goes_on_to_the_same_model(micro: Path, cli: Cli, tmp_path
             raise StoppedError
 
     from zh_albert.configio import build, parse_overrides
-    from zh_albert.tasks.classification.config import FinetuneConfig
     from zh_albert.tasks.classification.examples import read_text_examples
-    from zh_albert.tasks.classification.finetune import finetune
+    from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 
     overrides = [item.removeprefix("--set=") for item in (*QUICK, "train.save_every_s=0")]
     config, examples = build(FinetuneConfig, parse_overrides(overrides)), read_text_examples(path)

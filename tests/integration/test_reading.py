@@ -7,7 +7,6 @@ import pickle
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
-from zh_albert.tasks.reading.soft_targets import ask_reader, taught
 
 from tests.integration.conftest import Ran
 from tests.micro import save_micro_pretrained
@@ -25,18 +23,18 @@ from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, DataError
-from zh_albert.tasks.reading.config import FinetuneConfig
+from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.reading.examples import read_reading_examples
-from zh_albert.tasks.reading.finetune import evaluate, finetune, reading_loss
+from zh_albert.tasks.reading.finetune import FinetuneConfig, ReadingJob, evaluate, finetune
 from zh_albert.tasks.reading.predictor import Answer, Reader
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
-from zh_albert.tasks.reading.training_windows import lesson_source, make_lessons
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Evaluation, Event
+from zh_albert.training.stages import silent
 
 Cli = Callable[..., Ran]
 
@@ -306,12 +304,10 @@ def test_a_file_gets_the_best_answers_in_order(cli: Cli, model: Path, trained: P
 
 
 def test_models_for_one_task_are_not_opened_for_another(model: Path, trained: Path) -> None:
-    from zh_albert.tasks.classification.predictor import open_classifier
-
     with pytest.raises(CheckpointError, match="expected a model for reading, found one for class"):
-        Reader.load(trained)
+        TextReader.load(trained)
     with pytest.raises(CheckpointError, match="expected a model for classification or pair, found"):
-        open_classifier(model)
+        TextClassifier.load(model)
 
 
 def test_convert_keeps_a_reader_and_a_reader_is_a_start_for_another(
@@ -541,17 +537,17 @@ def test_a_teacher_outweighs_wrong_answers(model: Path, micro: Path, tmp_path: P
 def test_what_a_teacher_says_belongs_to_the_windows(model: Path, tmp_path: Path) -> None:
     reader = TextReader.load(model)
     examples = read_reading_examples(trips(tmp_path / "t.jsonl", filler=3))
-    lessons, _ = make_lessons(reader, examples)
-    special = reader.tokenizer.special
-    answers = ask_reader(model, lessons, special, known_as="", folder=None, progress=lambda _: None)
-    source = lesson_source(
-        reader, lessons, batch_tokens=200, seed=1, taught=partial(taught, answers, lessons)
+    teacher = TeacherConfig(model=str(model), weight=1.0, temperature=1.0)
+    train = TrainConfig(batch_tokens=200)
+    job = ReadingJob(
+        examples, [], FinetuneConfig(window=reader.window, train=train, teacher=teacher)
     )
-    teacher = TeacherConfig(model="x", weight=1.0, temperature=1.0)
-    for item in source.plan(0):
-        inputs = source.load(item).inputs
+    job.model = reader
+    job.prepare(silent)
+    for item in job.plan(0):
+        inputs = job.load(item).inputs
         with torch.no_grad():
             logits = reader.module(*(inputs[name] for name in INPUT_NAMES))
-            assert reading_loss(teacher, reader.module, inputs).loss < 0.05
-        there = inputs["mask"]
-        torch.testing.assert_close(inputs["taught"][there], logits[there], atol=0.2, rtol=0.05)
+            assert job.loss(reader.module, inputs).loss < 0.05
+        there, soft = inputs["mask"], inputs["soft_targets"]
+        torch.testing.assert_close(soft[there], logits[there], atol=0.2, rtol=0.05)

@@ -22,7 +22,7 @@ from tests.integration.conftest import Ran
 from tests.micro import save_micro_models
 from tests.served import Server, run_load, serving
 from zh_albert import load
-from zh_albert.serving.schemas import kind_of
+from zh_albert.serving.schemas import response_type
 
 TEXTS: list[Any] = ["房间很干净,服务也好。", "太差了" * 30, "a\x00b 服务", "\ud83d坏", "<b>好</b> "]
 GROUP = {"choices": ["房间", "服务"], "group": "一"}
@@ -68,7 +68,7 @@ def test_answers_are_those_of_predict(
     assert answered.status_code == 200, answered.text
     assert answered.json() == {"answers": [json.loads(line) for line in predicted.splitlines()]}
     if "\ud83d" not in str(answered.json()):  # which pydantic would refuse
-        kind_of(load(str(folders[name]))).response.model_validate(answered.json())
+        response_type(load(str(folders[name])).row_type).model_validate(answered.json())
 
 
 def write_escaped(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -16,11 +16,10 @@ from safetensors.torch import load_file
 from tests.integration.conftest import QUICK, Ran, reviews
 from tests.micro import save_micro_models
 from zh_albert.configio import build, parse_overrides
+from zh_albert.distillation import soft_targets
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, ConfigError, DataError
-from zh_albert.tasks import teaching
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.config import FinetuneConfig
 from zh_albert.tasks.classification.examples import (
     TextExample,
     UnlabelledText,
@@ -28,7 +27,7 @@ from zh_albert.tasks.classification.examples import (
     read_unlabelled_pairs,
     read_unlabelled_texts,
 )
-from zh_albert.tasks.classification.finetune import finetune
+from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 from zh_albert.training import stages
 from zh_albert.training.events import Evaluation, Event, StageProgress
 
@@ -126,7 +125,7 @@ def test_interrupted_while_the_teacher_answers_equals_never_interrupted(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(teaching, "_ASKED", 60)
+    monkeypatch.setattr(soft_targets, "_ASKED", 60)
     monkeypatch.setattr(stages, "_REPORT_EVERY_S", 0.0)
     config = config_with(trained)
 

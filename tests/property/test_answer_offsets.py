@@ -53,6 +53,17 @@ def reader(*, odd: bool = False, blind: bool = False, simplify: bool = False) ->
     return result
 
 
+def has_tokens(model: TextReader, text: str) -> bool:
+    return model.encode_or_none([(text, "")]) != [None]
+
+
+def answers(
+    model: TextReader, asked: list[tuple[str, str]], top_k: int
+) -> list[list[tuple[AnswerSpan, float]]]:
+    readings = model.read(model.encode(asked), keep=top_k)
+    return [reading.answers(model.threshold)[:top_k] for reading in readings]
+
+
 @pytest.mark.parametrize("threshold", [None, 0.0])
 @pytest.mark.parametrize(("odd", "simplify"), [(False, False), (True, False), (False, True)])
 @given(context=ANYTHING, question=TEXTS)
@@ -61,9 +72,9 @@ def test_an_answer_is_a_slice_of_the_context(
 ) -> None:
     model = reader(odd=odd, simplify=simplify)
     model.threshold = threshold
-    assume(model.has_tokens(question))
+    assume(has_tokens(model, question))
     ranked = Reader(model)(question, context, top_k=6)
-    readable = model.has_tokens(context)
+    readable = has_tokens(model, context)
     for answer in ranked:
         assert 0 <= answer.start <= answer.end <= len(context)
         assert answer.text == context[answer.start : answer.end]
@@ -97,7 +108,7 @@ def test_a_context_that_fits_one_window_is_read_as_without_windows(
             score = scores[at + first, 0] + scores[at + last, 1] - scores[0].sum()
             odds[AnswerSpan(start, end)] = score.item()
     total = math.fsum(map(math.exp, odds.values()))
-    [found] = model.predict([(question, context)], top_k=1000)
+    [found] = answers(model, [(question, context)], 1000)
     assert dict(found).keys() == odds.keys()
     for span, score in found:
         assert score == pytest.approx(math.exp(odds[span]) / total, abs=1e-5)
@@ -108,10 +119,10 @@ def test_windows_lose_and_double_nothing(context: str, question: str) -> None:
     model = reader(blind=True)
     model.threshold = None
     pairs = [(question, context), (question, context * 3)]
-    in_windows = model.predict(pairs, top_k=5000)
+    in_windows = answers(model, pairs, 5000)
     model.window = LONG
     try:
-        whole = model.predict(pairs, top_k=5000)
+        whole = answers(model, pairs, 5000)
     finally:
         model.window = SHORT
     for found, expected in zip(in_windows, whole, strict=True):

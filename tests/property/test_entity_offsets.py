@@ -15,7 +15,7 @@ from zh_albert.model.encoder import init_weights
 from zh_albert.tasks.ner.alignment import flat, to_characters
 from zh_albert.tasks.ner.networks import HEADS, Head
 from zh_albert.tasks.ner.predictor import Tagger
-from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.ner.tagger import Found, TextTagger
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import build_input
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -50,22 +50,26 @@ def tagger(head: Head, *, odd: bool = False, blind: bool = False) -> TextTagger:
     return result
 
 
+def entities(model: TextTagger, *texts: str) -> Found:
+    return model.entities_of(model.encode(texts))
+
+
 @pytest.mark.parametrize("odd", [False, True])
 @pytest.mark.parametrize("head", HEADS)
 @given(text=ANYTHING)
 def test_an_entity_is_a_slice_of_the_text(head: Head, odd: bool, text: str) -> None:
     tag = Tagger(tagger(head, odd=odd))
-    [entities] = tag(text)
-    for entity in entities:
+    [found] = tag(text)
+    for entity in found:
         assert 0 <= entity.start < entity.end <= len(text)
         assert entity.text == text[entity.start : entity.end]
         assert entity.text.strip() == entity.text
         assert entity.type in TYPES
         assert 0 <= entity.score <= 1
-    assert entities == sorted(entities, key=lambda e: (e.start, e.end, e.type))
-    assert len({(e.start, e.end, e.type) for e in entities}) == len(entities)
+    assert found == sorted(found, key=lambda e: (e.start, e.end, e.type))
+    assert len({(e.start, e.end, e.type) for e in found}) == len(found)
     if head in ("softmax", "crf"):
-        assert all(a.end <= b.start for a, b in itertools.pairwise(entities))
+        assert all(a.end <= b.start for a, b in itertools.pairwise(found))
 
 
 @pytest.mark.parametrize("head", HEADS)
@@ -74,7 +78,7 @@ def test_a_text_that_fits_one_window_is_read_as_without_windows(head: Head, text
     model = tagger(head)
     encoding = model.tokenizer.encode(text)
     if not 0 < len(encoding) <= SHORT.max_length - 2:
-        assert encoding.ids or model.predict([text]) == [[]]
+        assert encoding.ids or entities(model, text) == [[]]
         return
     ids = torch.tensor([build_input(model.tokenizer.special, encoding.ids).token_ids])
     with torch.inference_mode():
@@ -84,7 +88,7 @@ def test_a_text_that_fits_one_window_is_read_as_without_windows(head: Head, text
     expected = to_characters(spans, encoding.offsets, TYPES)
     if model.head.flat:
         expected = flat(expected)
-    found = model.predict([text])[0]
+    found = entities(model, text)[0]
     assert [entity for entity, _ in found] == [entity for entity, _ in expected]
     assert [score for _, score in found] == pytest.approx([s for _, s in expected], abs=1e-5)
 
@@ -93,10 +97,10 @@ def test_a_text_that_fits_one_window_is_read_as_without_windows(head: Head, text
 @given(text=TEXTS)
 def test_windows_lose_and_double_nothing(head: Head, text: str) -> None:
     model = tagger(head, blind=True)
-    in_windows = model.predict([text, text * 3])
+    in_windows = entities(model, text, text * 3)
     model.window = LONG
     try:
-        whole = model.predict([text, text * 3])
+        whole = entities(model, text, text * 3)
     finally:
         model.window = SHORT
     for found, expected in zip(in_windows, whole, strict=True):

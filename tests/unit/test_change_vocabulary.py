@@ -15,6 +15,7 @@ from zh_albert.checkpoints.vocabulary import VocabularyChange
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.catalog import network_of
 from zh_albert.tokenization.tokenizer import load_tokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -169,5 +170,6 @@ def test_a_model_with_n_grams_keeps_its_vocabulary(tmp_path: Path) -> None:
             tmp_path / "out",
             to="zh_albert",
             vocabulary=BUNDLED / "news" / "vocab.txt",
+            network_of=network_of,
         )
     assert not (tmp_path / "out").exists()

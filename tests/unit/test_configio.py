@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from zh_albert.tasks.classification.config import FinetuneConfig
 
 from zh_albert.configio import build, parse_overrides, read_toml, write_toml
 from zh_albert.errors import ConfigError
+from zh_albert.tasks.classification.finetune import FinetuneConfig
 from zh_albert.training.config import TrainConfig
 
 

@@ -16,6 +16,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.catalog import network_of
 
 CONFIG = AlbertConfig(
     vocab_size=20,
@@ -43,8 +44,8 @@ def test_there_and_back_is_the_same(
 ) -> None:
     first, second, third = (tmp_path / name for name in "abc")
     save_model(first, model=model, config=CONFIG, files=FILES, task=task, dtype=dtype)
-    convert_folder(first, second, to="huggingface")
-    convert_folder(second, third, to="zh_albert")
+    convert_folder(first, second, to="huggingface", network_of=network_of)
+    convert_folder(second, third, to="zh_albert", network_of=network_of)
     before, after = read_tensors(first), read_tensors(third)
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
@@ -76,5 +77,5 @@ def test_what_transformers_cannot_compute_is_refused(tmp_path: Path) -> None:
     model = SequenceClassifier(CONFIG, 2, pooling="mean")
     save_model(tmp_path / "a", model=model, config=CONFIG, files={}, task=task)
     with pytest.raises(CheckpointError, match="pooling"):
-        convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface")
+        convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface", network_of=network_of)
     assert not (tmp_path / "b").exists()

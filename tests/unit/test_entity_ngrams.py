@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from zh_albert.tasks.ner.config import FinetuneConfig, ModelConfig
 
 from tests.micro import save_micro_encoder
 from zh_albert.checkpoints.files import NGRAMS
@@ -17,9 +18,8 @@ from zh_albert.estimators.tagger import AlbertTagger
 from zh_albert.inference.loading import load
 from zh_albert.model.crf import Moves, viterbi
 from zh_albert.tasks.ner import ngrams
-from zh_albert.tasks.ner.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
-from zh_albert.tasks.ner.finetune import evaluate, finetune
+from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.windows import WindowConfig

@@ -26,6 +26,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.catalog import network_of
 
 CONFIG = AlbertConfig(
     vocab_size=14,
@@ -223,7 +224,7 @@ def test_a_classifier_has_no_google_layout(tmp_path: Path) -> None:
     model = SequenceClassifier(CONFIG, 2)
     save_model(tmp_path / "a", model=model, config=CONFIG, files={}, task=task)
     with pytest.raises(CheckpointError, match="no task heads"):
-        convert_folder(tmp_path / "a", tmp_path / "b", to="google")
+        convert_folder(tmp_path / "a", tmp_path / "b", to="google", network_of=network_of)
 
 
 @pytest.mark.parametrize(

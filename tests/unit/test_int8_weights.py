@@ -18,6 +18,7 @@ from zh_albert.checkpoints.int8_weights import from_int8, to_int8
 from zh_albert.checkpoints.store import load_weights, named_tensors, save_model
 from zh_albert.errors import CheckpointError
 from zh_albert.model.heads import SequenceClassifier
+from zh_albert.tasks.catalog import network_of
 from zh_albert.tasks.classification.ngrams import NgramClassifier
 
 TASK = {"name": "classification", "labels": ["a", "b"], "pooling": "first"}
@@ -82,8 +83,14 @@ def test_converting_makes_them_and_undoes_them(
     model, small = saved
     save_model(tmp_path / "plain", model=model, config=CONFIG, files={}, task=TASK)
     (tmp_path / "plain" / NGRAMS).write_bytes(b"as it is")
-    convert_folder(tmp_path / "plain", tmp_path / "made", to="zh_albert", dtype=torch.int8)
-    convert_folder(small, tmp_path / "theirs", to="huggingface")
+    convert_folder(
+        tmp_path / "plain",
+        tmp_path / "made",
+        to="zh_albert",
+        dtype=torch.int8,
+        network_of=network_of,
+    )
+    convert_folder(small, tmp_path / "theirs", to="huggingface", network_of=network_of)
 
     assert (tmp_path / "made" / NGRAMS).read_bytes() == b"as it is"
     made, other = ((folder / WEIGHTS).stat().st_size for folder in (tmp_path / "made", small))
@@ -94,7 +101,9 @@ def test_converting_makes_them_and_undoes_them(
     load_weights(ours, small)
     assert all(map(torch.equal, named_tensors(theirs).values(), named_tensors(ours).values()))
     with pytest.raises(CheckpointError, match="has no int8 weights"):
-        convert_folder(small, tmp_path / "x", to="huggingface", dtype=torch.int8)
+        convert_folder(
+            small, tmp_path / "x", to="huggingface", dtype=torch.int8, network_of=network_of
+        )
 
 
 @pytest.mark.parametrize(

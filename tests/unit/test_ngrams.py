@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
+from zh_albert.tasks.classification.config import FinetuneConfig, ModelConfig
 
 from tests.helpers.jobs import encoded
 from tests.micro import save_micro_encoder
@@ -24,9 +25,14 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.loading import load
 from zh_albert.tasks.classification import ngram_learning
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.config import FinetuneConfig, ModelConfig
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.finetune import ClassificationJob, evaluate, finetune
+from zh_albert.tasks.classification.finetune import (
+    ClassificationJob,
+    FinetuneConfig,
+    ModelConfig,
+    evaluate,
+    finetune,
+)
 from zh_albert.tasks.classification.linear_probe import probe_pays
 from zh_albert.tasks.classification.ngram_learning import (
     PLAIN,
@@ -349,14 +355,10 @@ def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r'needs pooling = "mean".* in one order'):
         ModelConfig(symmetric=True, pooling="first")
     single = [TextExample("一", "a"), TextExample("三", "b")]
-    with pytest.raises(
-        ConfigError, match="for pairs of texts, the examples are single texts"
-    ):
+    with pytest.raises(ConfigError, match="for pairs of texts, the examples are single texts"):
         finetune(single, [], replace(CONFIG, model=ModelConfig(symmetric=True)), init=None)
     sets = [TextExample("一", ("a", "b")), TextExample("三", ("b",))]
-    with pytest.raises(
-        ConfigError, match="one class or value each, the examples have several"
-    ):
+    with pytest.raises(ConfigError, match="one class or value each, the examples have several"):
         finetune(sets, [], CONFIG, init=save_micro_encoder(tmp_path / "micro"))
 
 

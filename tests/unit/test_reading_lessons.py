@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from zh_albert.tasks.reading.config import FinetuneConfig
 
 from tests.helpers.jobs import encoded
 from zh_albert.model.config import AlbertConfig
-from zh_albert.tasks.reading.config import FinetuneConfig
 from zh_albert.tasks.reading.examples import AnswerSpan, ReadingExample, as_spans
-from zh_albert.tasks.reading.finetune import ReadingJob
+from zh_albert.tasks.reading.finetune import FinetuneConfig, ReadingJob
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.spans import NO_ANSWER, RankedSpan, Reading, read_window

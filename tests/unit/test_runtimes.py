@@ -8,16 +8,16 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from zh_albert.distillation.teacher import LayerStates
-from zh_albert.errors import CheckpointError, ConfigError, ZhAlbertError
+from zh_albert.distillation.teacher import LayerStates, layer_states
+from zh_albert.errors import ConfigError, ZhAlbertError
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
@@ -25,13 +25,18 @@ from zh_albert.model.heads import MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.prefetch import map_prefetched
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
-from zh_albert.runtimes.onnx_network import onnx_model
+from zh_albert.runtimes.onnx_network import (
+    GraphOutputs,
+    mean_vectors,
+    onnx_model,
+    sequence_logits,
+)
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.runtimes.selection import Runtimes, choose_runtimes
 from zh_albert.tasks.batched_inference import network_outputs
 from zh_albert.tasks.choice.network import ChoiceScorer
-from zh_albert.tasks.ner.networks import HEADS, build_tagger
-from zh_albert.tasks.reading.network import SpanReader
+from zh_albert.tasks.ner.networks import HEADS, build_tagger, entity_scores
+from zh_albert.tasks.reading.network import SpanReader, border_logits
 from zh_albert.tokenization.encoding import ModelInput, PaddedBatch
 
 CONFIG = AlbertConfig(
@@ -60,23 +65,35 @@ def batch(rows: int = 4, length: int = 13) -> PaddedBatch:
     return PaddedBatch(ids, rng.integers(2, size=mask.shape), mask)
 
 
-def heads(config: AlbertConfig = CONFIG) -> dict[str, nn.Module]:
+class Exported(NamedTuple):
+    """A network, and what writes its graph."""
+
+    network: Any
+    outputs: GraphOutputs
+
+
+def heads(config: AlbertConfig = CONFIG) -> dict[str, Exported]:
     """All networks that have an export, with spread weights."""
     torch.manual_seed(0)
-    networks: dict[str, nn.Module] = {name: build_tagger(config, 3, name).eval() for name in HEADS}
-    networks["reader"] = SpanReader(config).eval()
-    networks["choice"] = ChoiceScorer(config).eval()
-    networks["vectors"] = MeanEncoder(config).eval()
-    networks["states"] = LayerStates(AlbertEncoder(config), (1, 2)).eval()
-    for pooling in ("first", "mean"):
-        networks[pooling] = SequenceClassifier(config, 5, pooling=pooling).eval()  # type: ignore[arg-type]
+    taggers = {name: Exported(build_tagger(config, 3, name), entity_scores) for name in HEADS}
+    networks: dict[str, Exported] = {
+        **taggers,
+        "reader": Exported(SpanReader(config), border_logits),
+        "choice": Exported(ChoiceScorer(config), sequence_logits),
+        "vectors": Exported(MeanEncoder(config), mean_vectors),
+        "states": Exported(LayerStates(AlbertEncoder(config), (1, 2)), layer_states),
+        "first": Exported(SequenceClassifier(config, 5, pooling="first"), sequence_logits),
+        "mean": Exported(SequenceClassifier(config, 5, pooling="mean"), sequence_logits),
+    }
+    for one in networks.values():
+        one.network.eval()
     return networks
 
 
 @pytest.mark.parametrize("name", heads())
 def test_every_head_gives_the_same_in_onnx(name: str) -> None:
-    network = heads()[name]
-    runtime = OnnxRuntime(onnx_model(network))
+    network, outputs = heads()[name]
+    runtime = OnnxRuntime(onnx_model(network, outputs))
     for inputs in (batch(), batch(1, 5), batch(2, CONFIG.max_position_embeddings)):
         expected = TorchRuntime(network)(inputs)
         np.testing.assert_allclose(runtime(inputs), expected, atol=1e-5, rtol=1e-5)
@@ -85,16 +102,16 @@ def test_every_head_gives_the_same_in_onnx(name: str) -> None:
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_every_variant_of_the_encoder_gives_the_same_in_onnx(changes: dict[str, Any]) -> None:
     for name in ("first", "softmax"):
-        network = heads(replace(CONFIG, **changes))[name]
-        runtime = OnnxRuntime(onnx_model(network))
+        network, outputs = heads(replace(CONFIG, **changes))[name]
+        runtime = OnnxRuntime(onnx_model(network, outputs))
         expected = TorchRuntime(network)(batch())
         np.testing.assert_allclose(runtime(batch()), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", heads())
 def test_openvino_gives_the_same(name: str) -> None:
-    network = heads()[name]
-    runtime = OpenVinoRuntime(onnx_model(network), "fp32")
+    network, outputs = heads()[name]
+    runtime = OpenVinoRuntime(onnx_model(network, outputs), "fp32")
     for inputs in (batch(), batch(3, 8)):
         expected = TorchRuntime(network)(inputs)
         np.testing.assert_allclose(runtime(inputs), expected, atol=1e-4, rtol=1e-4)
@@ -105,8 +122,8 @@ def test_openvino_gives_the_same(name: str) -> None:
 def test_each_parameter_is_stored_once_however_many_layers_use_it(
     changes: dict[str, Any], int8: bool
 ) -> None:
-    network = heads(replace(CONFIG, **changes))["first"]
-    stored = onnx.load_from_string(onnx_model(network, int8=int8)).graph.initializer
+    network, outputs = heads(replace(CONFIG, **changes))["first"]
+    stored = onnx.load_from_string(onnx_model(network, outputs, int8=int8)).graph.initializer
     names = [one.name.removesuffix(".int8") for one in stored if "scale" not in one.name]
     weights = {name: sum(1 for n in names if n == name) for name, _ in network.named_parameters()}
     assert set(weights.values()) == {1}
@@ -117,8 +134,8 @@ def test_each_parameter_is_stored_once_however_many_layers_use_it(
 
 
 def test_eight_bits_multiply_integers_in_every_layer_and_stay_near() -> None:
-    network = heads()["softmax"]
-    content = onnx_model(network, int8=True)
+    network, outputs = heads()["softmax"]
+    content = onnx_model(network, outputs, int8=True)
     nodes = [node.op_type for node in onnx.load_from_string(content).graph.node]
     assert nodes.count("MatMulInteger") == 6 * CONFIG.num_hidden_layers
     assert nodes.count("DynamicQuantizeLinear") == 4 * CONFIG.num_hidden_layers
@@ -130,7 +147,7 @@ def test_eight_bits_multiply_integers_in_every_layer_and_stay_near() -> None:
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_integers_stay_small_enough_for_every_cpu(changes: dict[str, Any]) -> None:
     network = SequenceClassifier(replace(CONFIG, **changes), 5).eval()
-    content = onnx_model(network, int8=True)
+    content = onnx_model(network, sequence_logits, int8=True)
     for tensor in onnx.load_from_string(content).graph.initializer:
         numbers = onnx.numpy_helper.to_array(tensor)
         if tensor.name.endswith(".int8") and "embeddings" not in tensor.name:
@@ -151,7 +168,7 @@ def test_one_unit_that_is_far_out_does_not_make_integers_coarse(changes: dict[st
             layer.bias.data[70] = 30.0
     inputs = batch()
     expected = TorchRuntime(network)(inputs)
-    content = onnx_model(network, int8=True)
+    content = onnx_model(network, sequence_logits, int8=True)
     found = OnnxRuntime(content, "int8")(inputs)
     # 0.0055 at most; in one product with the others 0.045 in the first variant.
     assert np.abs(found - expected).max() < 0.015 * np.abs(expected).max()
@@ -177,13 +194,13 @@ def test_a_number_that_is_far_out_does_not_make_those_beside_it_coarse(
             layer.weight.data[:, 7] *= 0.01
     inputs = batch()
     expected = TorchRuntime(network)(inputs)
-    found = OnnxRuntime(onnx_model(network, int8=True), "int8")(inputs)
+    found = OnnxRuntime(onnx_model(network, sequence_logits, int8=True), "int8")(inputs)
     # 0.087 of it at most; with one scale for all that goes in 0.12 to 0.23.
     assert np.square(found - expected).mean() < np.square(0.1 * expected).mean()
 
 
 def test_torch_in_bf16_is_near_and_leaves_the_network_as_it_is() -> None:
-    network = heads()["first"]
+    network, _ = heads()["first"]
     expected = TorchRuntime(network)(batch())
     found = TorchRuntime(network, "bf16")(batch())
     assert 0 < np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
@@ -192,9 +209,10 @@ def test_torch_in_bf16_is_near_and_leaves_the_network_as_it_is() -> None:
 
 def test_a_network_without_a_graph_is_refused_and_auto_takes_torch() -> None:
     network = AlbertForPretraining(CONFIG).eval()
-    with pytest.raises(CheckpointError, match="AlbertForPretraining has no export"):
-        onnx_model(network)
-    assert choose_runtimes(network).of(10).name.startswith("torch")
+    for runtime in ("onnxruntime", "openvino"):
+        with pytest.raises(ConfigError, match="AlbertForPretraining runs in PyTorch alone; leave"):
+            choose_runtimes(network, None, runtime=runtime)  # type: ignore[arg-type]
+    assert choose_runtimes(network, None).of(10).name.startswith("torch")
 
 
 @pytest.mark.parametrize(
@@ -223,14 +241,14 @@ def test_bf16_is_tried_where_the_cpu_claims_it(
 
 
 def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = heads()["first"]
+    network, outputs = heads()["first"]
     monkeypatch.setattr("zh_albert.runtimes.selection.is_bf16_faster", lambda: True)
 
     def names(*installed: str, **settings: Any) -> tuple[str, str]:
         monkeypatch.setattr(
             "zh_albert.runtimes.selection.is_installed", lambda name: name in installed
         )
-        runtimes = choose_runtimes(network, **settings)
+        runtimes = choose_runtimes(network, outputs, **settings)
         return runtimes.of(10).name, runtimes.of(100_000_000).name
 
     assert names() == ("torch bf16", "torch bf16")
@@ -257,7 +275,7 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_cannot_be_is_said_in_one_line(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        choose_runtimes(heads()["first"], **settings)
+        choose_runtimes(*heads()["first"], **settings)
 
 
 @pytest.mark.parametrize("library", ["onnx", "onnxruntime", "openvino"])
@@ -267,7 +285,7 @@ def test_a_missing_library_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, library, None)
     runtime: Any = "openvino" if library == "openvino" else "onnxruntime"
     with pytest.raises(ZhAlbertError, match=rf"{library} is not installed.*zh-albert\["):
-        choose_runtimes(heads()["first"], runtime=runtime)
+        choose_runtimes(*heads()["first"], runtime=runtime)
 
 
 def test_work_ahead_keeps_the_order_and_never_piles_up() -> None:

@@ -1,4 +1,4 @@
-"""``finetune``, ``pretrain``, ``distil``, ``evaluate`` and ``baseline``."""
+"""The commands ``finetune``, ``pretrain``, ``distil``, ``evaluate`` and ``baseline``."""
 
 from __future__ import annotations
 

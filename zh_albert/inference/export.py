@@ -1,4 +1,4 @@
-"""A model folder with its network in a runtime's own format, checked before it gets its place."""
+"""Export of a model folder to a runtime's own format, checked before it is put in place."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from zh_albert.training.events import Observer
 from zh_albert.training.run_folder import refuse_foreign, refuse_trained
 from zh_albert.training.stages import silent
 
-# Largest difference to the network in fp32, as a share of its largest output.
+# Largest allowed difference from the network in fp32, as a fraction of its largest output.
 _TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "bf16": 0.05, "int8": 0.25}
-# Bytes a parameter, on average; more would mean that something is stored twice.
+# Bytes for each parameter on average; more would mean that something is stored twice.
 _BYTES: dict[Precision, float] = {"fp32": 4.2, "bf16": 2.2, "int8": 2.0}
 _DESCRIPTION_BYTES = 200_000  # of the graph itself
 _ALLOWED_LOSS = 0.5  # points of the task's score that int8 may cost
@@ -61,20 +61,20 @@ def export(
     dev: Path | None = None,
     progress: Observer = silent,
 ) -> dict[str, Any]:
-    """Write a model folder with its network in another format; all of it or nothing.
+    """Write a model folder with its network in another format, completely or not at all.
 
     Args:
         source: A folder that ``zh-albert finetune`` wrote.
         out: Folder to write; may be ``source``.
-        form: The runtime's format; ``zh_albert``: the folder's own weights become those in 8 bits,
-            and the network is made of them when it is loaded.
-        precision: What the runtime computes in.
+        form: The runtime's format. ``zh_albert``: the folder's own weights are stored in 8 bits,
+            and the network is built from them when the folder is loaded.
+        precision: The precision in which the runtime computes.
         dev: Labelled examples. Both networks are scored on them; int8 is refused if it loses more
             than half a point.
-        progress: Is told how far that is.
+        progress: Observer of the scoring.
 
     Returns:
-        What ``export.json`` holds.
+        The content of ``export.json``.
 
     Raises:
         CheckpointError: If the file gives other answers than the network, is larger than its
@@ -95,7 +95,7 @@ def export(
     files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}
     exported = network_files(network, outputs, form, precision)
     if precision == "int8" and not is_installed("onnxruntime"):
-        raise MissingExtraError.of("onnxruntime", "onnx")  # by which it is checked
+        raise MissingExtraError.of("onnxruntime", "onnx")  # needed for the check
     exported = exported or _rounded(network, stored, files)
     size, parameters = sum(map(len, exported.values())), _count(network)
     if size > _BYTES[precision] * parameters + _DESCRIPTION_BYTES:
@@ -123,12 +123,12 @@ def export(
         (trial / EXPORT_METADATA).write_text(json.dumps(metadata), encoding="utf-8")
         runtimes = exported_runtimes(trial, network, outputs)
         assert runtimes is not None
-        measured = precision == "int8" and dev  # on real texts, which says more
+        measured = precision == "int8" and dev  # measured on real texts, which is more informative
         limit = math.inf if measured else _TOLERANCE[precision]
         difference = _checked_difference(network, runtimes.of(0), stored.config, out, limit)
         metadata["largest_difference"] = difference
         if dev:
-            # A classifier of label sets or values has scores of its own, the one that counts first.
+            # Multi-label and regression models have their own scores; the main one comes first.
             known = [name for name in ("micro_f1", task.metric) if name in before]
             metric = known[0] if known else next(iter(before))
             exact, exported_score = before[metric], score(dev)[metric]
@@ -143,13 +143,13 @@ def export(
                 )
     text = json.dumps(metadata, indent=2, ensure_ascii=False) + "\n"
     replace_folder(out, {**files, **exported, EXPORT_METADATA: text})
-    for name in EXPORTED_NETWORKS - exported.keys():  # of an export before, in another format
+    for name in EXPORTED_NETWORKS - exported.keys():  # left by an earlier export in another format
         (out / name).unlink(missing_ok=True)
     return metadata
 
 
 def _refuse_other_model(out: Path, source: Path) -> None:
-    """Refuse to replace a model; an export may be, for it can be made again."""
+    """Refuse to replace a model; an export may be replaced, because it can be made again."""
     is_model = (out / WEIGHTS).exists() or (out / "config.json").exists()
     if is_model and not (out / EXPORT_METADATA).exists() and out.resolve() != source.resolve():
         raise ConfigError(
@@ -160,7 +160,7 @@ def _refuse_other_model(out: Path, source: Path) -> None:
 def _rounded(
     network: nn.Module, stored: StoredModel, files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
-    """Return a folder's weights in 8 bits, and the config that says so."""
+    """Return a folder's weights in 8 bits, and the config that records this."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config, task = stored.config, stored.task
@@ -171,7 +171,7 @@ def _rounded(
 def _checked_difference(
     network: nn.Module, runtime: Runtime, config: AlbertConfig, out: Path, limit: float
 ) -> float:
-    """Return the largest difference between two runtimes, as a share of the largest output."""
+    """Return the largest difference between two runtimes, as a fraction of the largest output."""
     rng = np.random.default_rng(0)
     apart = largest = 0.0
     for rows, length in ((1, 1), (1, 9), (7, 40), (3, 128)):

@@ -1,4 +1,4 @@
-"""``load(name)``: from a model's name to something that answers."""
+"""``load(name)``: opens a model by its name, folder or hub id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zh_albert.runtimes.selection import RuntimeName, refuse_unknown_names
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.predictor import AnyPredictor
 
-if TYPE_CHECKING:  # a model's own predictor is imported when one is opened
+if TYPE_CHECKING:  # predictors are imported when a model is opened
     from zh_albert.tasks.classification.predictor import Classifier, Regressor
     from zh_albert.tasks.ner.predictor import Tagger
     from zh_albert.tasks.reading.predictor import Reader
@@ -50,9 +50,9 @@ def load(
 ) -> AnyPredictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
-    What it is for stands in its ``config.json``: a pretrained encoder fills masks, a classifier
+    The task is read from its ``config.json``: a pretrained encoder fills masks, a classifier
     classifies texts or pairs of texts, a tagger finds entities, a reader answers questions about a
-    text, a multiple-choice model chooses, sentence vectors encode.
+    text, a multiple-choice model chooses, an embedding model returns sentence vectors.
 
     >>> load("sentimant")
     Traceback (most recent call last):
@@ -61,11 +61,12 @@ def load(
 
     Args:
         model: See above.
-        runtime: What runs the network; ``auto``: what was exported into the folder, else what is
-            fastest here, see docs/inference.md. A pretrained encoder runs in PyTorch and fp32.
+        runtime: The runtime for the network. ``auto``: the export in the folder if there is one,
+            else the fastest on this machine, see docs/inference.md. A pretrained encoder runs in
+            PyTorch and fp32.
         precision: ``fp32`` for answers that do not depend on the machine; None: the fastest.
-        batch_invariant: Answer each text as it is answered alone, however many are at hand: in int8
-            long lists and streams share batches otherwise, and with them how numbers are rounded.
+        batch_invariant: Make each answer independent of the other texts. Otherwise texts of long
+            lists and streams share int8 batches, and with them the rounding.
         **old_names: ``engine`` and ``alone``: the old names of ``runtime`` and ``batch_invariant``.
 
     Raises:
@@ -89,10 +90,10 @@ def load(
 
 
 def _with_new_names(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments under the names they have now, with a note for each old one.
+    """Return the arguments under their current names, with a warning for each old name.
 
     Raises:
-        TypeError: If an argument never had such a name.
+        TypeError: If there is no argument of such a name.
     """
     found = {}
     for name, value in given.items():

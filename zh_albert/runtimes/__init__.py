@@ -1,1 +1,1 @@
-"""What runs a trained network: PyTorch, ONNX Runtime or OpenVINO, behind one interface."""
+"""Runtimes for trained networks: PyTorch, ONNX Runtime or OpenVINO, behind one interface."""

@@ -1,9 +1,9 @@
-"""Networks written to disk for a runtime: what is beside them, and opening them again.
+"""Networks exported for a runtime: their files in a model folder, and how these are opened.
 
-An exported folder is a model folder with two or three files more: the network in the runtime's own
-format, and ``export.json``, which says what it is and of which weights. In the format "zh_albert"
-there is no file of the network: the folder's weights are in 8 bits, and the graph is made of them
-when it is opened.
+An exported folder is a model folder with two or three additional files: the network in the
+runtime's own format, and ``export.json`` with its format, its precision and the digest of the
+weights it was made from. The format "zh_albert" has no network file: the folder's weights are
+stored in 8 bits, and the graph is built from them when the folder is opened.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from zh_albert.runtimes.selection import RuntimeName, Runtimes, choose_runtimes,
 
 Format = Literal["onnx", "openvino", "zh_albert"]
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
-# So many tokens of a pool are worth a scale shared with other texts.
+# From this number of tokens in a chunk on, texts share int8 batches, and with them their scales.
 _MANY_TOKENS = 20_000
 _PRECISIONS: dict[Format, tuple[Precision, ...]] = {
     "onnx": ("fp32", "int8"),
@@ -40,9 +40,9 @@ _PRECISIONS: dict[Format, tuple[Precision, ...]] = {
 def network_files(
     network: nn.Module, outputs: GraphOutputs, form: Format, precision: Precision
 ) -> dict[str, bytes]:
-    """Return a network in a runtime's format; file name to content.
+    """Return a network in a runtime's format, as a mapping from file name to content.
 
-    OpenVINO's numbers are stored in 16 bits where it computes in bf16. "zh_albert" has no file.
+    OpenVINO's weights are stored in 16 bits if it computes in bf16. "zh_albert" has no file.
 
     Raises:
         ConfigError: If the format has no such precision.
@@ -69,17 +69,17 @@ def network_files(
 
 
 def weights_digest(folder: Path) -> str:
-    """Return the SHA-256 of a model folder's weights, by which an export is known to be theirs."""
+    """Return the SHA-256 of a model folder's weights; it links an export to its weights."""
     path = folder / WEIGHTS
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def exported_precision(folder: Path) -> Precision | None:
-    """Return what a model folder's export is computed in here.
+    """Return the precision in which a model folder's export computes on this machine.
 
     Returns:
-        None if nothing was exported, or a folder in 8 bits finds no ONNX Runtime to make its graph
-        for: then its weights are computed as any other's.
+        None if nothing was exported, or if a folder in 8 bits finds no ONNX Runtime: its network
+        then runs like any other.
 
     Raises:
         CheckpointError: If ``export.json`` is damaged.
@@ -92,21 +92,22 @@ def exported_precision(folder: Path) -> Precision | None:
 
 
 def exported_runtimes(folder: Path, network: nn.Module, outputs: GraphOutputs) -> Runtimes | None:
-    """Return what was exported into a model folder, for any work.
+    """Return runtimes for the network that was exported into a model folder.
 
-    It is opened when it is first used. In int8 a few texts are run one by one, so that each is
-    answered as it is alone; many share batches, and what enters a matrix its scale.
+    The network is opened when it is first used. In int8 a few texts run one by one, so that no
+    answer depends on the other texts; many texts share batches, and with them the scale of each
+    matrix's input.
 
     Args:
-        folder: The model's.
-        network: With the folder's weights.
+        folder: The model folder.
+        network: The network with the folder's weights.
         outputs: See ``onnx_model``.
 
     Returns:
-        None where ``exported_precision`` is.
+        None if ``exported_precision`` returns None.
 
     Raises:
-        CheckpointError: If it is damaged, or of other weights than the folder's.
+        CheckpointError: If the export is damaged, or was made from other weights than the folder's.
     """
     metadata = _read_metadata(folder)
     if metadata is None:
@@ -137,7 +138,7 @@ def _int8_runtimes(model: Callable[[], bytes | Path]) -> Runtimes:
 
 
 class RuntimeSettings(TypedDict, total=False):
-    """How a model is to be run; see ``with_runtimes``."""
+    """Arguments that choose a model's runtimes; see ``with_runtimes``."""
 
     runtime: RuntimeName
     precision: Precision | None
@@ -167,24 +168,24 @@ def with_runtimes(
     precision: Precision | None = None,
     batch_invariant: bool = False,
 ) -> Model:
-    """Give a model that was opened from a folder the runtimes that answer fastest.
+    """Set the fastest runtimes on a model that was opened from a folder.
 
-    An export is taken, unless another runtime or precision is asked for; else see
+    An export is used unless another runtime or precision is requested; otherwise see
     ``choose_runtimes``.
 
     Args:
-        model: Without a runtime of its own.
-        folder: Where it is from.
+        model: The model; its ``runtimes`` are replaced.
+        folder: The folder it was opened from.
         runtime: See ``choose_runtimes``.
         precision: See there.
-        batch_invariant: Answer each text as it is answered alone, however many are at hand.
+        batch_invariant: Make each answer independent of the other texts, however many there are.
 
     Returns:
         The model itself.
 
     Raises:
-        CheckpointError: If the export is damaged, or of other weights.
-        ConfigError: If the runtime is unknown or cannot compute so.
+        CheckpointError: If the export is damaged, or was made from other weights.
+        ConfigError: If the runtime is unknown or does not support the precision.
         MissingExtraError: If the runtime is not installed.
     """
     model.runtimes = _runtimes(model, folder, runtime, precision)
@@ -199,7 +200,7 @@ def _runtimes(
     found = exported_precision(folder)
     wanted = runtime == "auto" and precision in (None, found)
     if wanted and (exported := exported_runtimes(folder, model.module, model.outputs)):
-        exported.of(0)  # what is missing is said now
+        exported.of(0)  # raises now if the runtime cannot be opened
         return exported
     metadata = _read_metadata(folder)
     if precision == "int8" and metadata and metadata["precision"] == "int8" and found is None:
@@ -216,7 +217,7 @@ def _read_metadata(folder: Path) -> dict[str, Any] | None:
         )
         if not known or not isinstance(metadata["weights_sha256"], str):
             raise ValueError
-        # Integers of 8 bits, of versions before, overflow on many CPUs.
+        # Matrices of 8 bits, as earlier versions wrote them, overflow on many CPUs.
         if metadata["precision"] == "int8" and metadata["matrix_bits"] != MATRIX_BITS:
             raise ValueError
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""ONNX Runtime and OpenVINO as runtimes. Each is an extra, and imported when it is opened."""
+"""ONNX Runtime and OpenVINO as runtimes. Each is an optional extra, imported when opened."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from zh_albert.tokenization.encoding import PaddedBatch
 class OnnxRuntime:
     """ONNX Runtime on the CPU, in the precision of the file.
 
-    One thread a batch: several short batches side by side are faster than one on all cores.
+    Each batch uses one thread: several short batches in parallel are faster than one on all cores.
 
     Args:
         model: An ``.onnx`` file, or its content; see ``onnx_network``.
-        precision: The file's, for the name.
+        precision: The precision of the file; part of the runtime's name.
 
     Raises:
         MissingExtraError: If onnxruntime is not installed.
@@ -39,19 +39,19 @@ class OnnxRuntime:
         except ImportError:
             raise MissingExtraError.of("onnxruntime", "onnx") from None
         self.name = f"onnxruntime {precision}"
-        self.batch_tokens = 512  # the widest layer's numbers then stay in the cache
+        self.batch_tokens = 512  # the activations of the widest layer then stay in the cache
         self.workers = torch.get_num_threads()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        options.log_severity_level = 3  # errors; it also warns of what it does well
-        options.enable_mem_pattern = False  # a plan for each shape, and shapes hardly come again
+        options.log_severity_level = 3  # errors only; its warnings concern normal operation
+        options.enable_mem_pattern = False  # made for each shape, and shapes rarely repeat
         try:
             self._session = onnxruntime.InferenceSession(
                 model if isinstance(model, bytes) else str(model),
                 options,
                 providers=["CPUExecutionProvider"],
             )
-        except Exception as error:  # one of a dozen classes of its own
+        except Exception as error:  # onnxruntime raises a dozen classes of its own
             raise _unreadable(model, "onnxruntime", error) from None
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
@@ -60,9 +60,9 @@ class OnnxRuntime:
         return outputs
 
     def one_by_one(self) -> OnnxRuntime:
-        """Return the same runtime for batches of one row: rows of an int8 batch share a scale.
+        """Return the same runtime with batches of one row; in int8 rows of a batch share a scale.
 
-        Nothing is opened twice.
+        The session is shared, not opened again.
         """
         runtime = copy.copy(self)
         runtime.batch_tokens = 1
@@ -73,8 +73,8 @@ class OpenVinoRuntime:
     """OpenVINO on the CPU.
 
     Args:
-        model: An ``.xml`` file with its ``.bin`` beside it, or the content of an ``.onnx`` file.
-        precision: What it computes in; int8 only if the file has integers.
+        model: An ``.xml`` file with its ``.bin`` next to it, or the content of an ``.onnx`` file.
+        precision: The precision of the computation; int8 only if the file has integer weights.
 
     Raises:
         MissingExtraError: If openvino is not installed.
@@ -82,7 +82,7 @@ class OpenVinoRuntime:
     """
 
     batch_tokens = 2048
-    multiple_of = 8  # it plans anew for each shape
+    multiple_of = 8  # it compiles again for each new shape
 
     def __init__(self, model: bytes | Path, precision: Precision) -> None:
         try:
@@ -100,7 +100,7 @@ class OpenVinoRuntime:
         try:
             read = core.read_model(model if isinstance(model, bytes) else str(model))
             self._model = core.compile_model(read, "CPU", settings)
-        except Exception as error:  # RuntimeError, and what its frontends raise
+        except Exception as error:  # RuntimeError, or an exception of one of its frontends
             raise _unreadable(model, "openvino", error) from None
         self._local = threading.local()
 
@@ -115,7 +115,7 @@ class OpenVinoRuntime:
 
 
 def feeds(batch: PaddedBatch) -> dict[str, NDArray[np.int64]]:
-    """Return a batch by the names of an exported network's inputs."""
+    """Return a batch as a mapping from the names of an exported network's inputs."""
     return dict(zip(INPUTS, (part.astype(np.int64, copy=False) for part in batch), strict=True))
 
 

@@ -1,7 +1,8 @@
-"""An ONNX graph as it grows: operators, and tensors of which each is stored once.
+"""Builder of an ONNX graph: operators, and tensors that are each stored once.
 
 An initializer has the name of the parameter it holds, so layers that share a block refer to the
-same one. Standard operators only (opset 23), so that any runtime that has these can read it.
+same one. Only standard operators are used (opset 23), so any runtime that supports them can read
+the graph.
 """
 
 from __future__ import annotations
@@ -13,29 +14,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-FLOAT, BOOL = 1, 9  # onnx.TensorProto's numbers of the types
+FLOAT, BOOL = 1, 9  # values of onnx.TensorProto.DataType
 
-# Of a matrix's integers, the sign among them. CPUs without VNNI instructions add two products in
-# 16 bits: 2 * 255 * 63 still fits in there, so that every CPU computes the same.
+# Bits of a matrix's integers, including the sign. CPUs without VNNI instructions add two products
+# in 16 bits: 2 * 255 * 63 still fits, so every CPU computes the same.
 MATRIX_BITS = 7
 _LARGEST = 2 ** (MATRIX_BITS - 1) - 1
 
 
 class Graph:
-    """Nodes and tensors as they come; each method returns the name of what it adds.
+    """A graph under construction; each method returns the name of what it adds.
 
     Attributes:
-        int8: Whether matrices are integers.
-        nodes: Operator, inputs, outputs, attributes.
-        tensors: What is stored, by name.
-        names: Of the network's modules, and of what parts of them are stored.
+        int8: Whether matrices are stored and multiplied as integers.
+        nodes: Operator, inputs, outputs and attributes of each node.
+        tensors: The stored tensors by name.
+        names: Names of the network's modules, and of parts of modules that are stored separately.
     """
 
     def __init__(self, network: nn.Module, *, int8: bool) -> None:
         self.int8 = int8
         self.nodes: list[tuple[str, list[str], list[str], dict[str, Any]]] = []
         self.tensors: dict[str, NDArray[Any]] = {}
-        # A block that several layers run is one object, and so has one name.
+        # A block shared by several layers is one object and therefore has one name.
         self.names = {part: name for name, part in network.named_modules()}
         self._quantized: dict[str, list[str]] = {}
 
@@ -44,7 +45,7 @@ class Graph:
         return self._add(kind, inputs, [output or f"{kind}_{len(self.nodes)}"], attributes)[0]
 
     def split(self, states: str, parts: int, *, axis: int = -1) -> list[str]:
-        """Cut into equal parts."""
+        """Split a tensor into equal parts."""
         names = [f"Split_{len(self.nodes)}_{part}" for part in range(parts)]
         return self._add("Split", [states], names, {"axis": axis, "num_outputs": parts})
 
@@ -58,7 +59,7 @@ class Graph:
         return self.store(f"{self.names[module]}.{kind}", numbers_of(getattr(module, kind)))
 
     def table(self, table: nn.Embedding, rows: str) -> str:
-        """Look rows up."""
+        """Look up rows of an embedding table."""
         if not self.int8:
             return self.node("Gather", self.weight(table), rows)
         name = f"{self.names[table]}.weight"
@@ -79,12 +80,12 @@ class Graph:
         """Multiply by a matrix, and by ``factor``; add the bias.
 
         Args:
-            states: Shape: (…, in).
-            layer: Its matrix.
-            factor: Goes into what is stored, so it costs nothing.
-            int8: Whether integers are multiplied; by default as for the whole graph.
-            ranges: How far each number that goes in is from 0, if that is known and they differ
-                much: as integers they are made alike. Shape: (in,).
+            states: Name of the input. Shape: (…, in).
+            layer: The linear layer with the matrix and bias.
+            factor: Folded into the stored weights, so it costs nothing at run time.
+            int8: Whether to multiply integers; by default as in the whole graph.
+            ranges: Largest absolute value of each input feature, if known; in int8 features of very
+                different ranges are smoothed. Shape: (in,).
         """
         name = self.names[layer]
         matrix = numbers_of(layer.weight).T * np.float32(factor)
@@ -110,20 +111,20 @@ class Graph:
         return self.node("LayerNormalization", states, scale, bias, epsilon=layer.eps)
 
     def _integer_product(self, states: str, name: str, matrix: NDArray[np.float32]) -> str:
-        """Multiply integers; in this form ONNX Runtime makes one operator of it."""
-        if states not in self._quantized:  # query, key and value read the same
+        """Multiply integers, in a form that ONNX Runtime fuses into one operator."""
+        if states not in self._quantized:  # query, key and value read the same input
             outputs = [f"{states}_{part}" for part in ("uint8", "scale", "zero")]
             self._quantized[states] = self._add("DynamicQuantizeLinear", [states], outputs, {})
         numbers, scale, zero = self._quantized[states]
         stored, scales = f"{name}.int8", f"{name}.scale"
-        if stored not in self.tensors:  # another layer has the same block
+        if stored not in self.tensors:  # not yet stored by another layer with the same block
             self.tensors[stored], self.tensors[scales] = _integers(matrix, axis=0, largest=_LARGEST)
         product = self.node("MatMulInteger", numbers, stored, zero, self.constant(0, dtype=np.int8))
         both = self.node("Mul", scale, scales)
         return self.node("Mul", self.node("Cast", product, to=FLOAT), both)
 
     def store(self, name: str, array: NDArray[Any]) -> str:
-        """Store an array, unless one of that name is there already."""
+        """Store an array unless one of that name is already stored."""
         self.tensors.setdefault(name, np.array(array, order="C"))
         return name
 
@@ -135,19 +136,20 @@ class Graph:
 
 
 def numbers_of(tensor: Tensor) -> NDArray[np.float32]:
-    """Return a tensor's numbers."""
+    """Return a tensor as a NumPy array in fp32."""
     result: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
     return result
 
 
 def _smoothing(ranges: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return by what to divide what goes into a matrix, whose rows get it as a factor instead.
+    """Return the divisors of a matrix's input features; the matrix's rows are multiplied by them.
 
-    All numbers that go in share one scale, and so do those of a column; halfway between both, in
-    orders of magnitude, neither is spoiled by a few that are far out.
+    All input features share one scale, and all weights of a column share one. The divisors are
+    the square roots of feature range over row range (up to a common factor), so that a few outliers
+    spoil neither scale.
 
-    Source: Xiao et al. 2023, SmoothQuant (arXiv:2211.10438), equation 4, there with ranges that
-    are measured on texts.
+    Source: Xiao et al. 2023, SmoothQuant (arXiv:2211.10438), equation 4, where the ranges are
+    measured on texts.
 
     Args:
         ranges: Shape: (in,).
@@ -162,10 +164,10 @@ def _smoothing(ranges: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDAr
 def _integers(
     numbers: NDArray[np.float32], *, axis: int, largest: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round; the largest along ``axis`` becomes ``largest``. Return also the scales.
+    """Round to integers so that the largest along ``axis`` becomes ``largest``; return also scales.
 
-    Shape of the scales: that of ``numbers`` with 1 in place of ``axis`` (of a matrix's columns:
-    without it).
+    Shape of the scales: that of ``numbers`` with 1 in place of ``axis`` (for the columns of a
+    matrix: without it).
     """
     scales = np.abs(numbers).max(axis=axis, keepdims=axis != 0) / np.float32(largest)
     scales = np.where(scales > 0, scales, np.float32(1))

@@ -1,7 +1,7 @@
 """Networks as ONNX files that store every weight once.
 
-Written out node by node: the usual exporters trace the layers, and what layers share comes out
-once a layer.
+The graph is written node by node, because the usual exporters trace the layers and store shared
+weights once for each layer.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from zh_albert.runtimes.onnx_graph import BOOL, FLOAT, Graph, numbers_of
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
 OUTPUT = "logits"
 _OPSET = 23  # the first with Attention
-_FAR = 4.0  # standard deviations that numbers out of a norm reach
-_OUTLIER = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5
+_FAR = 4.0  # standard deviations that outputs of a layer norm reach
+_OUTLIER = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5 of them
 
 
 GraphOutputs = Callable[[Any, Graph], str]
@@ -39,11 +39,11 @@ def onnx_model(network: nn.Module, outputs: GraphOutputs, *, int8: bool = False)
     Inputs are those of ``INPUTS``, int64. Shape of each: (batch, length). The output is ``OUTPUT``.
 
     Args:
-        network: Has an ``encoder``.
-        outputs: Writes the network down.
+        network: A network with an ``encoder``.
+        outputs: Adds the network to the graph.
         int8: Store the layers' matrices and the vocabulary's table as integers of 7 and 8 bits,
-            each column (row) with a scale of its own. The layers multiply integers; what goes into
-            a matrix gets its scale from the batch at hand.
+            each column (row) with its own scale. The layers multiply integers; the input of a
+            matrix is quantized with a scale computed from the batch.
 
     Raises:
         MissingExtraError: If onnx is not installed.
@@ -101,16 +101,16 @@ def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
     """Add the encoder; return its last hidden state. Shape: (batch, length, hidden).
 
     Args:
-        encoder: Any variant.
-        graph: Added to.
-        only_first: Only the first token's is wanted, so the last layer makes no other. Shape:
+        encoder: An encoder of any variant.
+        graph: The graph that the encoder is added to.
+        only_first: Compute only the first token's state in the last layer. The shape is then
             (batch, 1, hidden).
     """
     return states_of(encoder, graph, only_first=only_first)[-1]
 
 
 def states_of(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[str]:
-    """Add the encoder; return the state after each of its layers. See ``encoded``."""
+    """Add the encoder; return the hidden state after each of its layers. See ``encoded``."""
     one = graph.constant([1])
     there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
     length = graph.node("Shape", INPUTS[0], start=1, end=2)
@@ -162,10 +162,10 @@ def _attended(
 
 
 def _ranges_before(group: int, encoder: AlbertEncoder) -> NDArray[np.float32]:
-    """Return how large each number gets that a feed-forward block reads. Shape: (hidden,).
+    """Return the largest absolute value of each feature that a block reads. Shape: (hidden,).
 
-    They come out of a norm, so its gain and offset tell; several, if layers that share the block
-    do not share their attention.
+    The features come out of a layer norm, so its gain and offset bound them. Several norms count if
+    layers that share the feed-forward block do not share their attention.
     """
     blocks = [encoder.attention[layer.attention] for layer in encoder.plan if layer.ffn == group]
     if encoder.config.norm_position == "pre":
@@ -189,8 +189,8 @@ def _fed_forward(
         if isinstance(block.activation, nn.ReLU):
             active = graph.node("Relu", wide)
         else:
-            # With integers the erf form stands in for the tanh form: it is nearer than the
-            # rounding, and faster.
+            # In int8 the erf form replaces the tanh form: it is faster, and the difference is
+            # smaller than the rounding error.
             exact = graph.int8 or isinstance(block.activation, nn.GELU)
             active = graph.node("Gelu", wide, approximate="none" if exact else "tanh")
         output = graph.node("Add", output, graph.linear(active, down, int8=int8))
@@ -198,21 +198,22 @@ def _fed_forward(
 
 
 def _parts(block: FeedForwardBlock, graph: Graph) -> list[tuple[nn.Linear, nn.Linear, bool]]:
-    """Return the block's two matrices; with integers, few of its units stay in floating point.
+    """Return the block's two matrices; in int8 outlier features are split off and kept in fp32.
 
-    Trained encoders have a unit or two that a few outputs hang on: their weights are far out in
-    their rows, and what they say is many times as large as what the others do. With them in the
-    same product the scales of all others would be theirs.
+    Trained encoders have one or two hidden units (outlier features) whose weights and activations
+    are many times as large as those of the others. In the same integer product they would determine
+    the scale of the regular features.
 
-    Source: Dettmers et al. 2022 (arXiv:2208.07339), there by activations.
+    Source: Dettmers et al. 2022 (arXiv:2208.07339), where outliers are found by activations.
     """
     rows = numbers_of(block.down.weight)
-    loud = (np.abs(rows) > _OUTLIER * rows.std(axis=1, keepdims=True)).any(axis=0)
-    if not (graph.int8 and loud.any()):
+    outlier = (np.abs(rows) > _OUTLIER * rows.std(axis=1, keepdims=True)).any(axis=0)
+    if not (graph.int8 and outlier.any()):
         return [(block.up, block.down, graph.int8)]
-    few, others = (torch.from_numpy(chosen) for chosen in (loud, ~loud))
+    outliers, regular = (torch.from_numpy(chosen) for chosen in (outlier, ~outlier))
     parts = []
-    for name, chosen, bias, int8 in (("quiet", others, True, True), ("loud", few, False, False)):
+    split = (("quiet", regular, True, True), ("loud", outliers, False, False))  # names in files
+    for name, chosen, bias, int8 in split:
         size, units = block.down.out_features, int(chosen.sum())
         up = nn.Linear(size, units, device="meta")
         up.weight, up.bias = (

@@ -1,4 +1,4 @@
-"""The interface all runtimes share, and the one that is always there: PyTorch."""
+"""The interface shared by all runtimes, and PyTorch, the one that is always available."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ Precision = Literal["fp32", "bf16", "int8"]
 
 
 class Runtime(Protocol):
-    """A padded batch in, the head's outputs out."""
+    """A callable from a padded batch to the outputs of the network's head."""
 
     @property
     def name(self) -> str:
-        """Library and precision, to be shown."""
+        """Library and precision, for display."""
         ...
 
     @property
     def batch_tokens(self) -> int:
-        """Padded tokens of a batch that is run fastest."""
+        """Padded tokens of the fastest batch size."""
         ...
 
     @property
     def multiple_of(self) -> int:
-        """What lengths are rounded up to, so that few shapes occur; 1: they need not be."""
+        """Lengths are rounded up to a multiple of this, to limit the shapes; 1: no rounding."""
         ...
 
     @property
     def workers(self) -> int:
-        """Batches that are worth running at once, each on a thread of the caller's."""
+        """Batches worth running in parallel, each on a thread of the caller."""
         ...
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
-        """Return what the network's ``forward`` does. Shape: (batch, …)."""
+        """Return the output of the network's ``forward``. Shape: (batch, …)."""
         ...
 
 
 class TorchRuntime:
-    """The network itself.
+    """PyTorch as the runtime.
 
     Args:
-        network: In fp32 it is used as it is, so later changes of its weights count.
-        precision: ``fp32``, or ``bf16`` for a copy of the network in it.
+        network: In fp32 it is used directly, so later changes of its weights take effect.
+        precision: ``fp32``, or ``bf16`` for a copy of the network in bf16.
     """
 
     batch_tokens = 2048
     multiple_of = 1
-    workers = 1  # one batch keeps all of PyTorch's own threads busy
+    workers = 1  # one batch already uses all of PyTorch's threads
 
     def __init__(self, network: nn.Module, precision: Precision = "fp32") -> None:
         self.name = f"torch {precision}"
@@ -62,7 +62,7 @@ class TorchRuntime:
             self._network = copy.deepcopy(network).to(torch.bfloat16).eval()
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
-        """Run one batch, on whatever device the network is."""
+        """Run one batch on the device of the network."""
         device = next(self._network.parameters()).device
         with torch.inference_mode():
             outputs = self._network(*(torch.from_numpy(part).to(device) for part in batch))

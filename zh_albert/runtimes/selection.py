@@ -1,4 +1,4 @@
-"""Which runtime runs a network: what was exported, what was asked for, or what is fastest here."""
+"""Runtime selection: by an explicit request, or the fastest one on this machine."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from zh_albert.runtimes.runtime import Precision, Runtime, TorchRuntime
 RuntimeName = Literal["auto", "torch", "onnxruntime", "openvino"]
 
 Watch = Callable[[int], Callable[[int], None]]
-"""Told of how many tokens work is that begins; returns what is told of those that are done."""
+"""Called with the total number of tokens; returns a callback for the number of tokens done."""
 
-_MANY_OPERATIONS = 1e11  # done in about the time that OpenVINO takes to start
+_MANY_OPERATIONS = 1e11  # take about as long as OpenVINO takes to start
 
 
 class Runtimes:
-    """A runtime for a few texts and one for many; each is opened when it is first needed.
+    """A runtime for few texts and one for many; each is opened when it is first needed.
 
     Args:
-        few: Opens the one that answers soonest.
-        many: Opens the one that answers most texts a second; None: the same.
-        many_tokens: How many are many.
+        few: Opens the runtime with the lowest latency.
+        many: Opens the runtime with the highest throughput; None: the same.
+        many_tokens: Number of tokens from which on ``many`` is used.
     """
 
     def __init__(
@@ -46,18 +46,18 @@ class Runtimes:
         self._opened: dict[Callable[[], Runtime], Runtime] = {}
 
     def of(self, tokens: int) -> Runtime:
-        """Return the runtime for work of so many tokens."""
+        """Return the runtime for inputs of this number of tokens in total."""
         opener = self._openers[tokens >= self._many_tokens]
         if opener not in self._opened:
             self._opened[opener] = opener()
         return self._opened[opener]
 
     def for_few(self) -> Runtimes:
-        """Return the runtime for a few texts, for any number of them."""
+        """Return runtimes that use the runtime for few texts for any number of them."""
         return Runtimes(lambda: self.of(0)).watched(self.watch)
 
     def watched(self, watch: Watch) -> Runtimes:
-        """Return the same runtimes, whose work is told of."""
+        """Return the same runtimes with progress reported to ``watch``."""
         same = copy(self)
         same.watch = watch
         return same
@@ -68,7 +68,7 @@ def _unwatched(_: int) -> Callable[[int], None]:
 
 
 def plain_runtimes(network: nn.Module) -> Runtimes:
-    """Return PyTorch in fp32 for everything: what training and evaluation compute with."""
+    """Return PyTorch in fp32 for all inputs, as training and evaluation use it."""
     return Runtimes(partial(TorchRuntime, network))
 
 
@@ -81,19 +81,19 @@ def choose_runtimes(
 ) -> Runtimes:
     """Return runtimes for a network in memory.
 
-    ``auto``, by measurement (docs/inference.md): ONNX Runtime answers a single text soonest, and
-    many texts in fp32. They are answered by OpenVINO in bf16 where that is faster; where
-    neither is installed by PyTorch.
+    ``auto`` follows measurements (docs/inference.md): ONNX Runtime for single texts, and for many
+    texts in fp32; OpenVINO for many texts in bf16 where that is faster; PyTorch if neither is
+    installed.
 
     Args:
-        network: In fp32.
-        outputs: See ``onnx_model``; None: the network runs in PyTorch alone.
-        runtime: One by name, or ``auto``.
-        precision: ``fp32`` for exact answers, ``bf16``; None: the fastest of both.
+        network: A network in fp32.
+        outputs: See ``onnx_model``; None: the network runs only in PyTorch.
+        runtime: Name of a runtime, or ``auto``.
+        precision: ``fp32`` for exact answers, or ``bf16``; None: the faster of the two.
 
     Raises:
-        ConfigError: If runtime or precision are unknown, or the runtime cannot compute so.
-        MissingExtraError: If the runtime that was asked for is not installed.
+        ConfigError: If the runtime or precision is unknown, or they do not go together.
+        MissingExtraError: If the requested runtime is not installed.
     """
     refuse_unknown_names(runtime, precision)
     if precision == "int8":
@@ -111,7 +111,7 @@ def choose_runtimes(
     }
     if runtime != "auto":
         runtimes = Runtimes(openers[runtime])
-        runtimes.of(0)  # what is missing is said now
+        runtimes.of(0)  # raises now if the runtime cannot be opened
         return runtimes
     found = [name for name in ("onnxruntime", "openvino") if outputs and is_installed(name)]
     if precision == "bf16":
@@ -124,10 +124,10 @@ def choose_runtimes(
 
 
 def refuse_unknown_names(runtime: str, precision: str | None) -> None:
-    """Check the names of a runtime and of a precision (None: the fastest).
+    """Check the names of a runtime and of a precision (None: the fastest one).
 
     Raises:
-        ConfigError: Naming the nearest.
+        ConfigError: If a name is unknown; the error suggests the nearest one.
     """
     if runtime not in get_args(RuntimeName):
         raise ConfigError(
@@ -140,7 +140,7 @@ def refuse_unknown_names(runtime: str, precision: str | None) -> None:
 
 
 def _operations(network: nn.Module) -> int:
-    """Return about how many multiplications and additions a token takes, with short texts."""
+    """Return the approximate multiplications and additions for a token of a short text."""
     config = getattr(network.encoder, "config", None)
     assert isinstance(config, AlbertConfig)
     matrices = 4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size
@@ -162,5 +162,5 @@ def _graph(network: nn.Module, outputs: GraphOutputs | None) -> bytes:
 
 
 def is_installed(name: str) -> bool:
-    """Say whether a runtime's library is there, and onnx, which it gets its networks in."""
+    """Return whether a runtime's library is installed, and onnx, which networks are built with."""
     return find_spec("onnx") is not None and find_spec(name) is not None

@@ -28,40 +28,40 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     for status, what in {
         400: "The body is not JSON.",
         413: "Too many texts, one too long, or the body too large.",
-        415: "The body is not said to be JSON.",
+        415: "The content type is not JSON.",
         422: "The body has another form, or a text cannot be answered.",
-        503: "Too much waits; Retry-After says when to try again.",
+        503: "The queue is full; Retry-After gives the time to try again.",
         504: "Not answered in time.",
     }.items()
 }
 
 
 class Model(BaseModel):
-    """A model that is served."""
+    """A served model."""
 
     name: str
     kind: str
     predict: str
-    """Where to send texts."""
+    """Path of its prediction endpoint."""
     example: Any
-    """A body to send there."""
+    """An example of a request body."""
     facts: dict[str, Any]
     """The contents of its model card: data, scores."""
 
 
 class Health(BaseModel):
-    """Whether the server lives, and whether it takes requests."""
+    """Liveness and readiness of the server."""
 
     live: bool
     ready: bool
 
 
 def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
-    """Make the application; its threads start with it and end when it is shut down.
+    """Create the application; its threads start with it and end at shutdown.
 
     Args:
-        models: By the name in their address.
-        limits: Of every request.
+        models: The models by the name in their address.
+        limits: Limits on every request.
     """
     metrics = Metrics()
     queues: dict[str, BatchingQueue] = {}
@@ -141,7 +141,7 @@ def _waiting(queue: BatchingQueue) -> float:
 
 
 def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
-    """Give every error the one form that clients can rely on."""
+    """Register handlers that give every error the same form."""
 
     @app.exception_handler(RequestValidationError)
     async def wrong_form(request: Request, error: RequestValidationError) -> Response:
@@ -150,11 +150,11 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
     @app.exception_handler(StarletteHTTPException)
     async def refused(request: Request, error: StarletteHTTPException) -> Response:
         message = error.detail
-        if error.status_code == 400:  # FastAPI's, for what json.loads stumbles over otherwise
+        if error.status_code == 400:  # raised by FastAPI where json.loads fails with another error
             message = "the body is not JSON in UTF-8, or nested too deeply"
         elif error.status_code == 404:
             path = request.scope["path"]
-            message = f"nothing is at {path!r:.80}; /openapi.json says what is where"
+            message = f"nothing is at {path!r:.80}; /openapi.json lists the paths"
         elif error.status_code == 405:
             allowed = (error.headers or {}).get("Allow", "")
             message = f"expected the method {allowed}, found {request.method}"
@@ -170,7 +170,7 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
 
     @app.exception_handler(Exception)
     async def broken(_: Request, __: Exception) -> Response:
-        return problem(500, "the server failed; its log says why")
+        return problem(500, "the server failed; see its log")
 
 
 def _add_model(
@@ -203,7 +203,7 @@ def _add_model(
 
     predict.__annotations__["body"] = request_type(
         form.name, form.item
-    )  # depends on the model: no type checker's affair
+    )  # depends on the model, so it cannot be type-checked
     app.post(
         _path(name),
         name=f"predict_{name}",
@@ -215,11 +215,11 @@ def _add_model(
 
 
 async def _answered(job: Job, request: Request, timeout_s: float) -> list[bytes]:
-    """Wait for a job's answers, and leave the queue when nobody wants them any more."""
+    """Wait for a job's answers; leave the queue if the client disconnects."""
     answers: asyncio.Future[Any] = asyncio.wrap_future(job.answers)
     gone: asyncio.Future[Any] = asyncio.ensure_future(
         request.receive()
-    )  # the body is read: only the end can come
+    )  # the body is read: only a disconnect can follow
     try:
         either = {answers, gone}
         done, _ = await asyncio.wait(either, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""A queue before each model: what waits together is answered together, by one thread."""
+"""Dynamic batching: a queue and a thread for each model; waiting requests share batches."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from zh_albert.errors import DataError, ZhAlbertError
 from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import encode_json
 
-BATCH_CHARACTERS = 4096  # two forward passes: enough to fill them, short enough to take turns
-_TEXT_CHARACTERS = 2  # what a text costs beside its characters: [CLS] and [SEP]
+BATCH_CHARACTERS = 4096  # two forward passes: enough to fill them, short enough to be fair
+_TEXT_CHARACTERS = 2  # cost of a text in addition to its characters: [CLS] and [SEP]
 
 
 class QueueFullError(ZhAlbertError):
-    """More waits than the server accepts.
+    """The queue holds as much as the server accepts.
 
     Attributes:
         retry_after_s: When the queue should have room again.
@@ -34,7 +34,7 @@ class BadTextError(DataError):
     """One of a request's texts cannot be answered.
 
     Attributes:
-        index: Which one, from 0.
+        index: Index of the text, from 0.
     """
 
     def __init__(self, message: str, index: int) -> None:
@@ -46,11 +46,11 @@ class Job(NamedTuple):
     """One request.
 
     Attributes:
-        contents: What the predictor reads.
-        costs: Characters of each.
+        contents: Inputs of the predictor.
+        costs: Characters of each content.
         whole: Whether its texts must be answered at once, as their answers depend on each other.
         rows: Answers so far, as JSON.
-        answers: Gets ``rows`` when all are there. To cancel it is to leave the queue.
+        answers: Future of ``rows``, set when all are there. Cancelling it removes the job.
     """
 
     contents: Sequence[Any]
@@ -69,17 +69,17 @@ class _Piece(NamedTuple):
 
 
 class BatchingQueue:
-    """Requests to one model → answers, many requests at a time.
+    """A queue that answers requests to one model in batches.
 
-    A thread takes what waits, up to ``BATCH_CHARACTERS``, and never waits for more. A request
-    that is longer is taken in pieces and goes to the end of the queue after each, so that others
-    do not wait for all of it. What a text is answered does not depend on its neighbours, but for
-    the last digits of a score.
+    A thread takes the waiting texts, up to ``BATCH_CHARACTERS``, and never waits for more. A longer
+    request is taken in pieces and moves to the end of the queue after each, so that others do not
+    wait for all of it. The answer to a text does not depend on the other texts of its batch, except
+    in the last digits of a score.
 
     Args:
         predictor: The model.
-        max_waiting: Characters of requests that were accepted and are not yet answered.
-        on_batch: Told the number of texts of each batch.
+        max_waiting: Limit on the characters of requests that are accepted and not yet answered.
+        on_batch: Called with the number of texts of each batch.
     """
 
     def __init__(
@@ -96,26 +96,26 @@ class BatchingQueue:
         self._closing = False
         self._numbers = itertools.count()
         self._changed = threading.Condition()
-        # A daemon: a second Ctrl-C waits for nobody.
+        # A daemon thread: a second Ctrl-C ends the process at once.
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     @property
     def alive(self) -> bool:
-        """Whether new requests are answered."""
+        """Whether the queue accepts requests."""
         return self._thread.is_alive() and not self._closing
 
     @property
     def waiting(self) -> int:
-        """Characters of what was accepted and is not yet answered."""
+        """Characters of requests that are accepted and not yet answered."""
         return self._waiting
 
     def put(self, contents: Sequence[Any], characters: Sequence[int]) -> Job:
         """Accept a request.
 
         Args:
-            contents: What the predictor reads; at least one.
-            characters: What each of them costs.
+            contents: Inputs of the predictor; at least one.
+            characters: Cost of each content.
 
         Raises:
             QueueFullError: If too much waits already, or the queue is closed.
@@ -126,7 +126,7 @@ class BatchingQueue:
         with self._changed:
             if self._closing:
                 raise QueueFullError("the server is shutting down; try again", 5)
-            # Into an empty queue goes any request that passed the limits on one.
+            # An empty queue accepts any request that passed the limits on a single request.
             if self._waiting and self._waiting + sum(costs) > self._max_waiting:
                 raise QueueFullError(
                     f"the queue is full: {self._waiting} characters wait, {self._max_waiting} "
@@ -140,7 +140,7 @@ class BatchingQueue:
         return job
 
     def close(self) -> None:
-        """Answer what was accepted, then end the thread."""
+        """Answer the accepted requests, then end the thread."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -149,7 +149,7 @@ class BatchingQueue:
     def _forget(self, job: Job) -> None:
         with self._changed:
             self._waiting -= sum(job.costs)
-            # By identity: equal requests are not the same one.
+            # By identity: two requests may be equal.
             self._jobs = deque(other for other in self._jobs if other is not job)
 
     def _work(self) -> None:
@@ -161,7 +161,7 @@ class BatchingQueue:
             self._speed += (done / seconds - self._speed) / 8
 
     def _take(self) -> list[_Piece]:
-        """Return the next batch, when there is one; nothing when the queue is closed and empty."""
+        """Wait for the next batch and return it; empty when the queue is closed and empty."""
         with self._changed:
             self._changed.wait_for(lambda: self._jobs or self._closing)
             pieces: list[_Piece] = []
@@ -179,7 +179,7 @@ class BatchingQueue:
                     break
                 self._jobs.popleft()
                 pieces.append(_Piece(job, first, job.contents[first:end]))
-                if end < len(job.costs):  # behind the others, with what is left of it
+                if end < len(job.costs):  # back to the end of the queue, with the rest
                     self._jobs.append(job)
                     break
             return pieces
@@ -194,7 +194,7 @@ class BatchingQueue:
         except Exception as error:
             if len(pieces) == 1:
                 self._end(pieces[0].job, error)
-            else:  # one of them is to blame, and only that one shall fail
+            else:  # only the request that causes the error must fail
                 for piece in pieces:
                     self._answer([piece])
             return
@@ -214,7 +214,7 @@ class BatchingQueue:
 
     def _end(self, job: Job, error: Exception | None) -> None:
         if not job.answers.set_running_or_notify_cancel():
-            return  # nobody waits any more
+            return  # the client has disconnected
         if error is None:
             job.answers.set_result(job.rows)
         else:

@@ -1,4 +1,4 @@
-"""The bodies of requests and responses, as types that OpenAPI shows."""
+"""Pydantic types of request and response bodies, shown in OpenAPI."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Row = TypeVar("Row")
 
 
 class Answers(BaseModel, Generic[Row]):
-    """One answer for each content, in order: the lines of ``zh-albert predict``."""
+    """One answer for each content, in order; the rows of ``zh-albert predict``."""
 
     answers: list[Row]
 
 
 @cache
 def request_type(name: str, item: Any) -> type[BaseModel]:
-    """Return the type of a request's body, ``{"texts": [...]}``; the same for the same arguments.
+    """Return the type of a request's body, ``{"texts": [...]}``; cached by its arguments.
 
     Args:
         name: The type's name.

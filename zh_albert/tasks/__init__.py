@@ -1,1 +1,1 @@
-"""What a model is trained to do: one package a task, and what all of them share."""
+"""The tasks that models are fine-tuned for: a package for each, and the code they share."""

@@ -1,4 +1,4 @@
-"""Networks over any number of inputs: batches of windows of like length, several at once."""
+"""Batched inference: batches of windows of similar length, several at once."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def network_outputs(
     Args:
         lengths: Tokens of each input.
         input_of: Makes an input, by its number.
-        runtimes: Run the network; the one that fits the work is taken.
+        runtimes: Run the network; the one for this number of tokens is used.
         config: The encoder's.
-        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
+        batch_tokens: Padded tokens of one forward pass; None: the runtime's fastest size.
 
     Yields:
-        The numbers of a batch's inputs, and the outputs of these. Every number comes once.
+        The numbers of a batch's inputs, and their outputs. Every number occurs once.
     """
     runtime, advance = runtimes.of(sum(lengths)), runtimes.watch(sum(lengths))
     step, limit = runtime.multiple_of, config.max_position_embeddings
@@ -61,9 +61,9 @@ def window_outputs(
     *,
     batch_tokens: int | None = None,
 ) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
-    """Run a network over windows of like length, whichever texts they are of.
+    """Run a network over windows, batched by length across texts.
 
-    So the memory a forward pass takes depends on ``batch_tokens``, not on the longest text.
+    The memory of a forward pass therefore depends on ``batch_tokens``, not on the longest text.
 
     Args:
         texts: Any number of windows each.

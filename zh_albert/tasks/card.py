@@ -14,16 +14,16 @@ from zh_albert.tasks.model import TaskModel
 
 @dataclass(frozen=True, kw_only=True)
 class CardText:
-    """What one task's card says; plain Markdown.
+    """The task's parts of a model card; plain Markdown.
 
     Attributes:
         title: The heading.
         pipeline: The hub's name of the task.
-        answers: What the model tells apart, a line.
-        windows: How long texts are read, an item of a list.
-        scores: Further scores behind those of ``metadata``; may be empty.
+        answers: The model's outputs, one line.
+        windows: The reading of long texts, a list item.
+        scores: Further scores, added after those of ``metadata``; may be empty.
         use: Python lines that show an answer.
-        limits: What it cannot do.
+        limits: The model's limits.
     """
 
     title: str
@@ -36,10 +36,10 @@ class CardText:
 
 
 def model_card(text: CardText, model: TaskModel[Any, Any], settings: str) -> str:
-    """Return the ``README.md`` of a model: what it is, from what, how good, how to use it.
+    """Return the ``README.md`` of a model: description, origin, scores, recipe and usage.
 
     Args:
-        text: The task's words.
+        text: The task's parts of the card.
         model: Its network and its metadata are described.
         settings: The resolved TOML of the run.
     """

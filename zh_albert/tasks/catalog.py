@@ -1,4 +1,4 @@
-"""The tasks by name; each one's module is imported when it is first used."""
+"""The tasks by name; the module of a task is imported when it is first used."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def task_of(folder: Path, settings: Mapping[str, Any]) -> Task:
         settings: The task's part of ``config.json``; see ``checkpoints.store.load_config``.
 
     Raises:
-        CheckpointError: If it is a model for none of the tasks.
+        CheckpointError: If it is not a model for one of the tasks.
     """
     name = str(settings.get("name", "no task (an encoder)"))
     if name not in TASKS:
@@ -70,7 +70,7 @@ def task_of(folder: Path, settings: Mapping[str, Any]) -> Task:
 
 
 def network_of(stored: StoredModel) -> nn.Module:
-    """Make the untrained network that stored tensors belong in: a task's, or an encoder."""
+    """Build the untrained network that stored tensors belong to: a task's, or an encoder."""
     from zh_albert.checkpoints.stored_model import encoder_network  # noqa: PLC0415  (loads PyTorch)
 
     name = str(stored.task.get("name"))

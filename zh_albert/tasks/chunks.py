@@ -1,4 +1,4 @@
-"""Inputs of a caller: a list of texts, or a stream of them in chunks."""
+"""Conversion of callers' inputs: to a list of texts, or to a stream in chunks."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def as_list(texts: str | Iterable[Text], name: str = "texts") -> list[Text]:
 
     Args:
         texts: A list, a tuple, an array, a column of a table, a generator.
-        name: What the error calls them.
+        name: Name of the argument in errors.
 
     Raises:
-        DataError: If they have no order, are a table, or nothing that can be gone through.
+        DataError: If they are unordered, a table, or not iterable.
     """
     return list(_series(texts, name))
 
 
 def chunks(texts: str | Iterable[Text], size: int) -> Iterator[list[Text]]:
-    """Yield a stream's texts in lists that are answered together, in order; see ``as_list``.
+    """Yield a stream's texts in chunks, in order; see ``as_list``.
 
     Args:
         texts: Any number of them.
-        size: How many are sorted together by length: bounds memory and the wait for the first
-            result.
+        size: Texts in a chunk, which are sorted together by length; it bounds the memory and the
+            wait for the first result.
     """
     iterator = iter(_series(texts, "texts"))
     while chunk := list(itertools.islice(iterator, size)):
@@ -44,7 +44,7 @@ def as_count(value: object, name: str) -> int:
     """Return a count that a caller gave.
 
     Raises:
-        DataError: If it is no whole number of 1 or more.
+        DataError: If it is not a positive integer.
     """
     if isinstance(value, SupportsIndex) and not isinstance(value, bool) and index(value) >= 1:
         return index(value)
@@ -56,7 +56,7 @@ def _series(texts: str | Iterable[Text], name: str) -> Iterable[Text]:
         return [texts]  # type: ignore[list-item]
     if getattr(texts, "shape", ())[1:] == (2,):  # pairs: an array, or a table of two columns
         return [tuple(row) for row in np.asarray(texts, dtype=object).tolist()]  # type: ignore[misc]
-    # Going through a table gives the names of its columns, through bytes numbers.
+    # Iterating over a table yields its column names, over bytes integers.
     unordered = isinstance(texts, Mapping | Set | bytes | bytearray)
     if unordered or not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
         found = f"{type(texts).__name__}: {texts!r:.50}"

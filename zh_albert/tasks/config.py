@@ -1,4 +1,4 @@
-"""Settings that the fine-tuning jobs of all tasks share."""
+"""Settings shared by the fine-tuning jobs of all tasks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class NetworkConfig:
     """The network around (or in place of) a trained encoder."""
 
     preset: str = "tiny"  # size of the encoder where no trained one is given
-    dropout: float | None = None  # in the encoder; None keeps what its config says
-    layers: int | None = None  # evenly chosen layers of the encoder that are kept; None: all
+    dropout: float | None = None  # in the encoder; None keeps the value of its config
+    layers: int | None = None  # number of encoder layers kept, evenly spaced; None: all
 
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
@@ -31,7 +31,7 @@ class NetworkConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class CardConfig:
-    """The model card's words about the data, which the files alone cannot tell."""
+    """Information about the data for the model card that the files do not contain."""
 
     trained_on: str = ""
     licence: str = ""
@@ -40,7 +40,7 @@ class CardConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class JobConfig:
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+    """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
     model: NetworkConfig = field(default_factory=NetworkConfig)
     window: WindowConfig = field(default_factory=WindowConfig)

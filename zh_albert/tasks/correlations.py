@@ -1,4 +1,4 @@
-"""How well predicted values follow gold ones."""
+"""Correlations of predicted and gold values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 def correlations(gold: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
     """Return ``spearman`` and ``pearson``, in [-1, 1].
 
-    Both are 0 where all gold or all predicted values are the same.
+    Both are 0 if all gold or all predicted values are the same.
     """
     from scipy.stats import pearsonr, spearmanr  # noqa: PLC0415  (slow to import; answers need none)
 

@@ -1,4 +1,4 @@
-"""Scores with the time they took: of a model on examples, of a baseline on its files."""
+"""Timed evaluation of models and of baselines."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def timed_baseline(
     """Fit, predict and score; return the scores with counts and both times.
 
     Args:
-        examples: Those that ``fit`` learns from.
-        dev: Those that ``predict`` answers.
+        examples: Training examples of ``fit``.
+        dev: Examples that ``predict`` answers.
         fit: Returns the fitted baseline.
         predict: A fitted baseline → predictions.
         score: Predictions → scores.

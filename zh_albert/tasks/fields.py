@@ -16,7 +16,7 @@ Label = str | tuple[str, ...] | int | float
 
 
 def kind_of(label: Label) -> str:
-    """Return a word for the kind of a label.
+    """Return the name of a label's kind.
 
     >>> [kind_of(label) for label in ("好", ("好", "快"), 3.5)]
     ['string', 'list', 'number']
@@ -31,10 +31,10 @@ def kind_of(label: Label) -> str:
 
 
 def refuse_no_examples(count: int, path: Path | str) -> None:
-    """Check that a task file holds something.
+    """Check that a task file has examples.
 
     Raises:
-        DataError: If it does not.
+        DataError: If it has none.
     """
     if not count:
         raise DataError(f"{path}: no examples: the file is empty")
@@ -46,7 +46,7 @@ def refuse_missing_fields(
     """Check that a row of a task file has its fields.
 
     Raises:
-        DataError: Naming the first one missing, and the form of a row.
+        DataError: If one is missing; the first is named, with the form of a row.
     """
     for name in names:
         if name not in row:
@@ -58,7 +58,7 @@ def checked_string(row: dict[str, Any], name: str, path: Path | str, line: int) 
     """Return a text field of a row of a task file, which may be empty.
 
     Raises:
-        DataError: If it is no string.
+        DataError: If it is not a string.
     """
     text = row[name]
     if not isinstance(text, str):
@@ -70,7 +70,7 @@ def checked_text(row: dict[str, Any], name: str, path: Path | str, line: int) ->
     """Return a text field of a row of a task file.
 
     Raises:
-        DataError: If it is no string, or holds nothing to read.
+        DataError: If it is not a string, or has no content.
     """
     text = checked_string(row, name, path, line)
     if not has_content(text):
@@ -82,7 +82,7 @@ def checked_name(name: Any, field: str, path: Path | str, line: int) -> str:
     """Return the name of a class or type.
 
     Raises:
-        DataError: If it is no string, empty, or cannot be printed.
+        DataError: If it is not a string, is empty, or cannot be printed.
     """
     if not isinstance(name, str):
         raise DataError.at(path, line, f'"{field}" must be a string, found {name!r:.80}')
@@ -95,7 +95,7 @@ def refuse_not_finite(label: float, path: Path, line: int) -> None:
     """Check a label that is a number.
 
     Raises:
-        DataError: If it is infinite, not a number, or larger than what a network computes with.
+        DataError: If it is infinite, not a number, or too large for fp32.
     """
     largest = float(np.finfo(np.float32).max)
     if not -largest <= label <= largest:
@@ -106,7 +106,7 @@ def checked_label(label: Any, path: Path, line: int) -> Label:
     """Return a label of a row of a task file: a class, a list of classes, or a number.
 
     Raises:
-        DataError: If it is none of these, or cannot be printed or computed with.
+        DataError: If it is none of these, cannot be printed, or is not finite.
     """
     if isinstance(label, list):
         return tuple(dict.fromkeys(checked_name(name, "label", path, line) for name in label))

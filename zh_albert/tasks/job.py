@@ -1,7 +1,8 @@
-"""The fine-tuning job: how a task's examples become training instances, batches and a loss.
+"""The fine-tuning job: conversion of a task's examples to training instances, batches and a loss.
 
-A task's own job says that; what all tasks share is here (soft targets of a teacher, the order of
-preparation) and in ``run`` (the run folder, the training loop, the best checkpoint).
+The subclass of a task implements that. The parts shared by all tasks are here (soft targets of a
+teacher, the order of preparation) and in ``run`` (the run folder, the training loop, the best
+checkpoint).
 """
 
 from __future__ import annotations
@@ -43,25 +44,25 @@ Model = TypeVar("Model", bound=TaskModel[Any, Any])
 
 
 class Questions(NamedTuple):
-    """The questions that a teacher is asked, one or several for each training instance."""
+    """Sizes of a teacher's answers, of which each training instance has one or several."""
 
     lengths: Sequence[int]
-    """Of each instance, in characters or tokens."""
+    """Length of each instance, in characters or tokens."""
     width: int
-    """Logits of an answer."""
+    """Number of logits in an answer."""
     counts: Sequence[int] | None = None
-    """TeacherAnswers of each instance; None: one."""
+    """Number of answers for each instance; None: one."""
 
 
 def untrained(
     config: JobConfig, init: Path | None, build: Callable[[AlbertConfig, Tokenizer], Model]
 ) -> Model:
-    """Make a model that has learned nothing of its task yet.
+    """Create a model before fine-tuning: a new head on the encoder of ``init``.
 
     Args:
-        config: ``train.seed`` decides random weights.
+        config: Settings; ``train.seed`` is the seed of random weights.
         init: See ``starting_point``.
-        build: Makes the model with random weights.
+        build: Creates the model with random weights.
     """
     sizes, tokenizer = starting_point(config.model, init)
     seed_torch(config.train.seed, 0, 0)
@@ -75,34 +76,34 @@ class FineTuningJob(ABC, Generic[Example, Model]):
     """One fine-tuning run of one task.
 
     Args:
-        examples: To learn from.
-        dev: To choose the best weights by ``metric``, and what is tuned on dev; empty: the last
-            weights are taken.
+        examples: Training examples.
+        dev: Examples to choose the best checkpoint by ``metric`` and to tune decision parameters;
+            if empty, the last weights are kept.
         config: Settings.
-        unlabelled: Further texts to learn from, with a teacher; those that also occur in
+        unlabelled: Further training texts for soft targets of a teacher; those that also occur in
             ``examples`` or ``dev`` are left out.
         init: A folder with an encoder to start from; None: random weights.
         out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
             is written.
 
     Attributes:
-        model: The model that is trained and kept.
+        model: The model that is trained and saved.
         trained: The network whose parameters are trained: the model's, or one around it.
-        metric: The score that chooses the best weights.
+        metric: The score that chooses the best checkpoint.
         soft_targets: A teacher's answers to the training instances; None: there is no teacher.
-        soft_share: The teacher's part in the loss of each instance. Shape: (instances,).
+        soft_share: Weight of the soft targets in the loss of each instance. Shape: (instances,).
 
     Raises:
         ConfigError: If settings do not fit together.
-        CheckpointError: If the teacher cannot teach this student.
-        DataError: If there is nothing to learn from, or dev cannot be scored on.
+        CheckpointError: If the teacher does not fit this student.
+        DataError: If there is nothing to train on, or dev cannot be scored on.
     """
 
     model_type: ClassVar[type[TaskModel[Any, Any]]]
     config_type: ClassVar[type[JobConfig]]
     metric: str = "accuracy"
     takes_unlabelled: ClassVar[bool] = False
-    """Whether texts without labels can be learned from, with a teacher."""
+    """Whether the task can use texts without labels, with a teacher."""
 
     def __init__(
         self,
@@ -132,26 +133,26 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             self.check_teacher(self.teacher, self.teacher_settings)
             self.asked_before = fingerprint(self.teacher, self.asked())
 
-    # ---- what a task says ----
+    # ---- implemented by each task ----
 
     def check(self) -> None:
-        """Check the examples and the settings, before anything is made of them."""
+        """Check the examples and the settings before the model is built."""
 
     @abstractmethod
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> Model:
-        """Make the model with random weights."""
+        """Create the model with random weights."""
 
     @abstractmethod
     def encode(self, progress: Observer) -> Sequence[Size]:
-        """Make the training instances, unlabelled ones last; return what each costs in a batch."""
+        """Create the training instances, unlabelled ones last; return their sizes in a batch."""
 
     @abstractmethod
     def load(self, item: SeededBatch) -> Batch:
-        """Make the batch of some instances; chance comes from the batch's seed alone."""
+        """Collate the instances of a batch; all randomness comes from the batch's seed."""
 
     @abstractmethod
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-        """Return the loss of a batch, summed over what ``Batch.weight`` counts."""
+        """Return the loss of a batch, summed over the units that ``Batch.weight`` counts."""
 
     def plan(self, epoch: int) -> list[SeededBatch]:
         """Return an epoch's batches; with ``load`` the job is the loop's ``BatchSource``."""
@@ -159,55 +160,55 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         return seeded_batches(self.sizes, train.batch_tokens, seed=train.seed, epoch=epoch)
 
     def chance_loss(self) -> float | None:
-        """Return the mean loss of guessing, see ``ChanceWatch``; None: it is not watched."""
+        """Return the mean loss of guessing for ``ChanceWatch``; None: no watch."""
         return None
 
     def on_update(self, update: int, total: int) -> None:
-        """Change what depends on the time; called on every process before each update."""
+        """Update schedules; called on every process before each update."""
 
     @abstractmethod
     def evaluate(self) -> Mapping[str, Any]:
-        """Score the model on dev, and choose what is tuned there."""
+        """Score the model on dev after tuning its decision parameters there."""
 
     card: Callable[..., str]
     """A model and the TOML of its run → its model card."""
 
     def fit_ngrams(self, progress: Observer) -> None:
-        """Fit the n-gram model that stands beside the network, if there shall be one."""
+        """Fit the n-gram model of the ensemble, if there is one."""
 
     def probe(self, progress: Observer) -> None:
-        """Fit the head to the untouched encoder (linear-probe initialization), if that pays."""
+        """Fit the head to the frozen encoder (linear-probe initialization), if that helps."""
 
     def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        """Check that a model of this task can teach this student."""
+        """Check that a model of this task fits this student as its teacher."""
 
     def asked(self) -> Sequence[Any]:
-        """Return all that decides what the teacher is asked, as JSON has it."""
+        """Return the data that identify the teacher's inputs, ready for JSON."""
         return [example.text for example in [*self.examples, *self.unlabelled]]
 
     def questions(self) -> Questions:
-        """Return how many answers of what width a teacher gives."""
+        """Return the number and the width of the teacher's answers."""
         raise NotImplementedError
 
     def teacher_logits(self, teacher: Model, instances: list[int]) -> Any:
-        """Return a teacher's logits for some instances, one after the other."""
+        """Return a teacher's logits for some instances, concatenated."""
         raise NotImplementedError
 
     def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:  # noqa: ARG002
-        """Return a teacher's logits for some instances in the form that the loss takes."""
+        """Return a teacher's logits for some instances in the shape that the loss expects."""
         return logits
 
-    # ---- what all tasks share ----
+    # ---- shared by all tasks ----
 
     def soft_inputs(self, chosen: list[int]) -> dict[str, Tensor]:
-        """Return what the loss needs of a teacher; nothing if there is none."""
+        """Return the soft targets and their weights for the loss; empty without a teacher."""
         if self.soft_targets is None:
             return {}
         soft = self.shaped(self.soft_targets.of(chosen), chosen)
         return {"soft_targets": soft, "soft_share": self.soft_share[chosen]}
 
     def prepare(self, progress: Observer) -> None:
-        """Make everything the loop needs: instances, soft targets, n-grams, the head's start."""
+        """Prepare the training loop: instances, soft targets, n-grams, initial head."""
         self.sizes = self.encode(progress)
         if self.teacher:
             self.ask_teacher(progress)
@@ -219,7 +220,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         """Get the soft targets of all instances; see ``ask_once``."""
         folder, instances = self.teacher, len(self.sizes)
         assert folder is not None
-        opened: list[Any] = []  # not before there is something left to ask
+        opened: list[Any] = []  # opened only if answers are missing
 
         def ask(some: list[int]) -> Any:
             if not opened:
@@ -241,5 +242,5 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         self.soft_share = torch.tensor(shares)
 
     def unlabelled_instances(self) -> int:
-        """Return how many of the instances have no labels."""
+        """Return the number of instances without labels."""
         return len(self.unlabelled)

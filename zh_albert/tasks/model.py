@@ -1,4 +1,4 @@
-"""A task's model as one thing: tokenizer, network, windows and runtimes, kept in a folder."""
+"""Base class of the tasks' models: tokenizer, network, windows and runtimes."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         config: Sizes of the encoder.
         tokenizer: Text → token ids.
         module: The network.
-        window: How long texts are read.
+        window: Settings of the windows over long texts.
         metadata: The contents of the model card and of ``zh-albert models``: data, scores.
-        runtimes: What runs the network when it predicts.
-        ngrams: An n-gram model beside the network, where a task has one; None: there is none.
+        runtimes: The runtimes of the network in prediction.
+        ngrams: An n-gram model in an ensemble with the network, or None.
     """
 
     names: ClassVar[tuple[str, ...]]
     """The task's name in ``config.json``; several if the model serves several tasks."""
     required: ClassVar[frozenset[str]] = frozenset()
-    """Settings without which a folder's ``config.json`` is no model of this task."""
+    """Settings that the ``config.json`` of a model of this task must have."""
     plural: ClassVar[str] = "texts"
-    """What errors call the contents."""
+    """Name of the contents in errors."""
 
     ngrams: Any = None
 
@@ -70,13 +70,13 @@ class TaskModel(ABC, Generic[Content, Encoded]):
 
     @property
     def no_content(self) -> str:
-        """The problem of a content for which ``encode_or_none`` gives None."""
+        """Error text for a content for which ``encode_or_none`` returns None."""
         return "is empty (or only spaces and control characters)"
 
     @classmethod
     @abstractmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
-        """Make the untrained network that a folder's settings describe."""
+        """Build the untrained network that a folder's settings describe."""
 
     @staticmethod
     @abstractmethod
@@ -88,11 +88,11 @@ class TaskModel(ABC, Generic[Content, Encoded]):
     def from_settings(
         cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
     ) -> Self:
-        """Make an untrained model from what ``settings`` returned; the rest is metadata."""
+        """Create an untrained model from the result of ``settings``; other entries are metadata."""
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """Return what ``config.json`` keeps of the model besides its window and metadata."""
+        """Return the model's entries of ``config.json`` besides its window and metadata."""
 
     @abstractmethod
     def encode_or_none(
@@ -101,7 +101,7 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         """Tokenize and cut into windows; None stands for a content with nothing to read.
 
         Args:
-            contents: What the model reads.
+            contents: The model's inputs.
             counted_from: Number of the first content, for errors.
 
         Raises:
@@ -112,7 +112,7 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         """Tokenize and cut into windows.
 
         Raises:
-            DataError: If an element has another form or holds nothing to read; its index is named.
+            DataError: If an element has another form or no content; its index is named.
         """
         encoded = self.encode_or_none(contents, counted_from=counted_from)
         for index, one in enumerate(encoded, start=counted_from):
@@ -121,7 +121,7 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         return [one for one in encoded if one is not None]
 
     def ngrams_settings(self) -> dict[str, float]:
-        """Return what ``config.json`` keeps of the n-gram model."""
+        """Return the entries of ``config.json`` for the n-gram model."""
         raise NotImplementedError(f"{type(self).__name__} has no n-grams")
 
     def load_ngrams(self, file: Path, settings: Mapping[str, float]) -> None:  # noqa: ARG002
@@ -141,15 +141,15 @@ class TaskModel(ABC, Generic[Content, Encoded]):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open a model folder; what was exported into it runs the network, else PyTorch.
+        """Open a model folder; its export runs the network if there is one, else PyTorch.
 
         Raises:
-            CheckpointError: If it is none, or a model for another task.
-            MissingExtraError: If a library that the model needs is not installed.
+            CheckpointError: If it is not a model folder, or is one for another task.
+            MissingExtraError: If a library required by the model is not installed.
         """
         config, settings = load_config(folder)
         cls.refuse_other(folder, settings)
-        # A folder that transformers wrote names no window: take the encoder's whole length.
+        # A folder written by transformers has no window settings: use the encoder's whole length.
         longest = config.max_position_embeddings
         window = WindowConfig(
             max_length=settings.pop("max_length", longest),
@@ -182,5 +182,5 @@ class TaskModel(ABC, Generic[Content, Encoded]):
 
     @classmethod
     def advice(cls) -> str:
-        """Return how to get a model of this task."""
+        """Return advice on how to get a model of this task, for errors."""
         return f"fine-tune it first: zh-albert finetune --task {cls.names[0]} --init …"

@@ -1,4 +1,4 @@
-"""N-grams of tokens, by hashes that are the same on every machine, and how a folder keeps them."""
+"""Hashes of token n-grams, equal on all machines, and the file format of n-gram models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.windows import EncodedText
 
-MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, of many bits
+MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with many bits set
 
 
 def hashed_ngrams(ids: NDArray[np.uint64], orders: int) -> NDArray[np.uint32]:
@@ -23,7 +23,8 @@ def hashed_ngrams(ids: NDArray[np.uint64], orders: int) -> NDArray[np.uint32]:
 
     Shape: (n-grams,).
 
-    With a million known n-grams, 0.02 % of the unknown ones are taken for one of them: no harm.
+    With a million known n-grams, 0.02 % of the unknown ones collide with one of them, which is
+    harmless.
     """
     found = [np.zeros(0, np.uint32)]
     mixed = np.zeros(len(ids), np.uint64)
@@ -37,15 +38,15 @@ def hashed_ngrams(ids: NDArray[np.uint64], orders: int) -> NDArray[np.uint32]:
 def known_places(
     names: NDArray[np.uint32], hashes: NDArray[np.uint32]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Find n-grams among known ones.
+    """Look up n-grams among the known ones.
 
     Args:
         names: The known ones, sorted. Shape: (known,).
-        hashes: Those looked for. Any shape.
+        hashes: Hashes to look up. Any shape.
 
     Returns:
-        Where each stands, and whether it is known: only then does its place mean anything. The
-        shape of ``hashes``.
+        The index of each, valid only if it is known, and whether it is known. Both have the shape
+        of ``hashes``.
     """
     places = np.searchsorted(names, hashes)
     known = places < len(names)
@@ -64,12 +65,12 @@ def tokens_of(text: EncodedText) -> NDArray[np.uint64]:
 def packed(names: NDArray[np.uint32], numbers: Mapping[str, NDArray[Any]]) -> bytes:
     """Return an ``.npz`` archive, compressed.
 
-    Of the names it holds the differences, all low bytes first: the high ones are mostly 0, which
-    takes next to no space.
+    Names are stored as differences, all low bytes first: the high bytes are mostly 0 and compress
+    well.
 
     Args:
         names: The n-grams known, sorted.
-        numbers: What is known of them, by any other name.
+        numbers: Arrays of the model by name; any name but ``names``.
     """
     steps = np.diff(names, prepend=np.uint32(0)).astype("<u4").view(np.uint8).reshape(-1, 4)
     file = io.BytesIO()
@@ -78,7 +79,7 @@ def packed(names: NDArray[np.uint32], numbers: Mapping[str, NDArray[Any]]) -> by
 
 
 def unpacked(path: Path) -> dict[str, NDArray[Any]]:
-    """Read what ``packed`` returned: the numbers, and ``names``.
+    """Read an archive written by ``packed``: the arrays, and ``names``.
 
     Raises:
         CheckpointError: If the file is missing or damaged.

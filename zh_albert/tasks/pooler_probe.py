@@ -1,4 +1,4 @@
-"""The pooler's start, and what the untouched encoder says through it: heads are fitted to that."""
+"""Initialization of the pooler, and its outputs, to which linear probes are fitted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zh_albert.training.events import Observer
 from zh_albert.training.linear_probe import Standardization
 from zh_albert.training.stages import watched
 
-_SPREAD = 0.5  # of what goes into the pooler's tanh: nearly linear, and not small
+_SPREAD = 0.5  # standard deviation of the tanh's input: nearly linear, and not small
 
 
 def probe_pooler(
@@ -29,16 +29,16 @@ def probe_pooler(
     *,
     progress: Observer,
 ) -> Tensor:
-    """Begin a pooler of means as a scale for each direction; one of first tokens is pretrained.
+    """Initialize a pooler of means to a diagonal scaling; one of first tokens is pretrained.
 
     Args:
-        module: With a trained encoder, which stays as it is.
-        texts: To measure how the encoder's vectors are spread, not many.
+        module: A network with a trained encoder, which is not changed.
+        texts: Texts to measure the spread of the encoder's vectors, a small number.
         config: The encoder's.
-        progress: Told how much is read.
+        progress: Progress observer.
 
     Returns:
-        What goes into the last layer. Shape: (texts, hidden).
+        The inputs of the last layer. Shape: (texts, hidden).
     """
     precision: Precision = "bf16" if is_bf16_faster() else "fp32"
     runtimes = Runtimes(partial(TorchRuntime, _Summary(module), precision))

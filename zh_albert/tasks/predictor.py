@@ -1,4 +1,4 @@
-"""A trained model answering: any number of contents in order, errors in their places."""
+"""Base class of predictors: answers to any number of contents, in order, with errors in place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _string(value: Any) -> str:
     return value
 
 
-# pydantic's own check refuses half a surrogate pair, which every model here can read.
+# pydantic's own check refuses lone surrogates, which the models here accept.
 Text = Annotated[str, PlainValidator(_string), WithJsonSchema({"type": "string"})]
 """A text in a request."""
 
@@ -47,7 +47,7 @@ def text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
 
 @dataclass(frozen=True)
 class RequestForm:
-    """The form in which a model is asked.
+    """The form of a model's requests.
 
     Attributes:
         name: The name of a request's type.
@@ -62,19 +62,19 @@ class RequestForm:
     blank: Any = ""
 
     def content(self, item: Any) -> Any:
-        """Return what a predictor takes of an item of a request."""
+        """Convert an item of a request to a predictor's content."""
         return item if isinstance(item, str) else item.content()
 
     def example_content(self) -> Any:
-        """Return the example as a predictor takes it."""
+        """Return the example as a predictor's content."""
         return self.content(TypeAdapter(self.item).validate_python(self.example))
 
 
 class Predictor(ABC, Generic[Content, Encoded, Answer]):
-    """Contents → answers, one each; what ``zh_albert.load`` returns.
+    """Base class of predictors: contents → one answer each; ``zh_albert.load`` returns one.
 
-    A task says how its model's outputs become an answer (``answers``), and how an answer is
-    written (``row``); reading, chunks, order and errors are the same for all.
+    A task implements the conversion of its model's outputs to answers (``answers``) and of answers
+    to JSON (``row``); reading, chunks, order and errors are shared.
 
     Attributes:
         task: The task's name.
@@ -86,7 +86,7 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     unanswered: ClassVar[Mapping[str, Any]]
     """The row of a content that could not be answered."""
     noun: ClassVar[str] = "text"
-    """What errors call one content."""
+    """Name of one content in errors."""
     chunk_size: ClassVar[int] = 2048
     """Contents answered together: bounds memory and the wait for the first answer."""
     reads_plain_lines: ClassVar[bool] = True
@@ -98,7 +98,7 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     """The type of a row, for pydantic."""
 
     form: RequestForm = RequestForm()
-    """How it is asked."""
+    """The form of its requests."""
 
     def __init__(self, model: TaskModel[Content, Encoded]) -> None:
         self._model = model
@@ -106,14 +106,14 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
 
     @abstractmethod
     def answers(self, contents: Sequence[Content], encoded: Sequence[Encoded]) -> Sequence[Answer]:
-        """Answer contents that hold something to read; further arguments are the task's own."""
+        """Answer contents that are not empty; further arguments are specific to the task."""
 
     def row(self, answer: Any) -> dict[str, Any]:
         """Return the JSON object of one answer of ``stream``; errors are not answers."""
         return dataclasses.asdict(answer)
 
     def content_of(self, row: dict[str, Any], source: Path | str, line: int) -> Any:
-        """Return what the model reads of a row of a task file.
+        """Return the model's input from a row of a task file.
 
         Raises:
             DataError: If a field is missing or of another type.
@@ -121,18 +121,18 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
         return text_of(row, source, line)
 
     def characters(self, content: Any) -> int:
-        """Return how many characters the model reads for one content: about what it costs."""
+        """Return the characters the model reads for one content, an estimate of its cost."""
         return len(content) if isinstance(content, str) else sum(map(len, content))
 
     def as_one_request(self, contents: Sequence[Any], request: int) -> Sequence[Any] | None:  # noqa: ARG002
-        """Return contents whose answers depend on each other, so that no other request mixes in.
+        """Return contents whose answers depend on each other, isolated from other requests.
 
         Args:
-            contents: Those of one request.
-            request: Its number.
+            contents: Contents of one request.
+            request: Number of the request.
 
         Returns:
-            None if each answer stands for itself.
+            None if the answers are independent.
         """
         return None
 
@@ -140,7 +140,7 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
         """Answer contents, in order; a single string counts as a list of one.
 
         Raises:
-            DataError: If one has another form or holds nothing to read; its index is named.
+            DataError: If one has another form or no content; its index is named.
         """
         return self._all(as_list(contents))
 
@@ -163,8 +163,8 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     def stream(self, contents: Iterable[Content]) -> Iterator[Answer | DataError]:
         """Answer any number of contents in constant memory, in order.
 
-        A content that holds nothing to read (empty, only spaces) yields its error in its place, so
-        that one bad line does not stop a long file.
+        A content with nothing to read (empty, only spaces) yields an error in its place, so that
+        one bad line does not stop a long file.
 
         Raises:
             DataError: If an element has another form.

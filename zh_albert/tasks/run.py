@@ -42,24 +42,24 @@ def finetune(
     resume: bool = False,
     observers: Sequence[Observer] = (),
 ) -> tuple[Model, RunState]:
-    """Train a model; see ``FineTuningJob`` for what is not said here.
+    """Train a model; see also ``FineTuningJob``.
 
     Args:
-        job_type: The task's job.
-        examples: To learn from.
-        dev: To choose the best weights by.
+        job_type: The task's job class.
+        examples: Training examples.
+        dev: Examples to choose the best checkpoint by.
         config: Settings.
-        unlabelled: Further texts, for a teacher.
+        unlabelled: Further training texts for soft targets of a teacher.
         init: A folder with an encoder to start from.
         out: The model folder to write.
-        resume: Go on where an interrupted run in ``out`` stopped.
+        resume: Continue an interrupted run in ``out``.
         observers: Called during training, see ``training.events``.
 
     Returns:
-        The model with its best weights, and where the run ended (best dev metrics, seconds).
+        The model with its best weights, and the final run state (best dev metrics, seconds).
 
     Raises:
-        ConfigError: If ``out`` holds a run already and ``resume`` is not given.
+        ConfigError: If ``out`` already holds a run and ``resume`` is not given.
     """
     job = job_type(examples, dev, config, unlabelled=unlabelled, init=init, out=out)
     model: Model = job.model
@@ -107,17 +107,17 @@ def finetune(
     )
     if best:
         model.module.load_state_dict(best)
-        assess()  # tunes again what is decided on dev: thresholds, the weight of n-grams
-    # Every process has trained the same weights, but only the first has kept the best ones.
+        assess()  # tunes the decision parameters again: thresholds, the n-gram weight
+    # All processes have the same weights, but only the first has kept the best ones.
     return (type(model).load(out) if out and is_first_process() else model), state
 
 
 def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -> dict[str, float]:
-    """Score a job's model on dev, and note the scores in its metadata."""
+    """Score a job's model on dev, and store the scores in its metadata."""
     model = job.model
     exact = chosen = model.runtimes
     if used.train.precision == "bf16" and is_bf16_faster():
-        # What chooses weights need not be more exact than what makes them.
+        # Evaluation during training needs no higher precision than training itself.
         chosen = Runtimes(partial(TorchRuntime, model.module, "bf16"))
     model.runtimes = watched(chosen, "tokens of dev", progress)
     try:
@@ -146,7 +146,7 @@ def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
 
 
 def _settings(job: FineTuningJob[Any, Any]) -> str:
-    """Return what a resumed run must not change; data and encoder belong to it."""
+    """Return the settings that a resumed run must not change, including data and encoder."""
     lines = [
         write_toml(job.config),
         f"# init {job.init}",
@@ -159,7 +159,7 @@ def _settings(job: FineTuningJob[Any, Any]) -> str:
 
 
 def _beyond_training(job: FineTuningJob[Any, Any]) -> str:
-    """Return a warning if windows are longer than what the encoder was trained on."""
+    """Return a warning if windows are longer than those the encoder was trained on."""
     window = job.config.window
     if job.init is None:
         return ""

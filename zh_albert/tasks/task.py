@@ -1,4 +1,4 @@
-"""The face of a task: everything the layers above look up, in one object."""
+"""The interface of a task to the layers above, in one object."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ def _nothing_to_check(*_: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One task; the examples of its functions are those that ``read`` makes.
+    """One task; its functions take the examples that ``read`` returns.
 
     Attributes:
         package: The task's folder. Its modules ``finetune`` and ``baseline`` are imported when they
             are first used, for answering needs neither of them.
         read: A task file → examples.
-        model: Tokenizer, network, its ONNX graph, and the folder they are kept in.
-        predictor: A trained model → what answers: answers, their rows, requests and errors.
-        check: Refuses examples that the model cannot be scored on; the third is their source.
-        metric: The score that counts, one of those of ``evaluate``.
+        model: The model class: tokenizer, network, its ONNX graph, and its folder.
+        predictor: The predictor of a trained model.
+        check: Refuses examples that the model cannot be scored on; the third argument is their
+            source.
+        metric: The main score, one of those of ``evaluate``.
         best_score: Its highest value.
         read_unlabelled: A file of texts for a teacher → what the job takes as ``unlabelled``;
             None: it takes none.
@@ -69,24 +70,24 @@ class Task:
         return importlib.import_module(f"{self.package}.{name}")
 
     def open(self, folder: Path, **how: Unpack[RuntimeSettings]) -> AnyPredictor:
-        """Open a model folder; see ``zh_albert.load`` for what runs it.
+        """Open a model folder; see ``zh_albert.load`` for its runtimes.
 
         Raises:
-            CheckpointError: If it is none, or a model for another task.
+            CheckpointError: If it is not a model folder, or is one for another task.
         """
         return self.predictor(with_runtimes(self.model.load(folder), folder, **how))
 
     def score(self, folder: Path, file: Path, *, progress: Observer = silent) -> dict[str, Any]:
-        """Score a model folder on a task file, with the runtimes that it opens with.
+        """Score a model folder on a task file, with its default runtimes.
 
         Args:
-            folder: Of a model for this task.
+            folder: Folder of a model for this task.
             file: Labelled examples.
-            progress: Receives how far it is.
+            progress: Progress observer.
 
         Raises:
             CheckpointError: If the folder cannot be read.
-            DataError: If the file cannot be, or has labels that the model does not know.
+            DataError: If the file cannot be read, or has labels that the model does not know.
         """
         model = self.model.load(folder)
         model.runtimes = watched(model.runtimes, f"tokens of {file.name}", progress)

@@ -1,4 +1,4 @@
-"""What the examples of every task have: a text or a pair; and those training must not have seen."""
+"""Contents of examples, texts or pairs of texts: comparison, overlap and checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from zh_albert.errors import DataError
 
 Content = str | tuple[str, str]
-"""What a model reads at once: a text, or a pair of texts."""
+"""The input of a model: a text, or a pair of texts."""
 
 
 _NOTHING = {"Zs", "Zl", "Zp", "Mn", "Mc", "Me", "Cc", "Cf", "Cs"}
@@ -28,17 +28,17 @@ E = TypeVar("E", bound=HasText)
 
 
 def has_content(text: str) -> bool:
-    """Say whether anything is left of a text when spaces, controls and bare marks are gone.
+    """Return whether a text has characters other than spaces, controls and combining marks.
 
-    Characters that this Python knows nothing of count: emoji are newer than it.
+    Unassigned characters count, because new emoji may be unknown to this Python version.
     """
     return any(unicodedata.category(c) not in _NOTHING and c != "\ufffd" for c in text)
 
 
 def text_key(text: Content) -> str:
-    """Return what two texts share when they are the same but for width, case and white space.
+    """Return a key that is equal for texts that differ only in width, case and white space.
 
-    The two texts of a pair may also have changed places.
+    The order of the texts of a pair makes no difference.
 
     >>> text_key("Ａ 级 酒店") == text_key("a级酒店")
     True
@@ -78,7 +78,7 @@ def refuse_non_strings(texts: Sequence[Any], *, counted_from: int = 0) -> None:
     """Check a caller's texts.
 
     Raises:
-        DataError: Naming the first element that is not a string; the first is ``counted_from``.
+        DataError: If an element is not a string; its index, from ``counted_from``, is named.
     """
     for index, text in enumerate(texts, start=counted_from):
         if not isinstance(text, str):
@@ -91,7 +91,7 @@ def refuse_non_pairs(pairs: Sequence[Any], *, counted_from: int = 0) -> None:
     """Check a caller's pairs of texts.
 
     Raises:
-        DataError: Naming the first element that is not two strings; the first is ``counted_from``.
+        DataError: If an element is not two strings; its index, from ``counted_from``, is named.
     """
     for index, pair in enumerate(pairs, start=counted_from):
         two = isinstance(pair, tuple | list) and len(pair) == 2
@@ -105,16 +105,16 @@ def refuse_non_pairs(pairs: Sequence[Any], *, counted_from: int = 0) -> None:
 def refuse_unseen(
     named: Iterable[tuple[str, str]], known: Sequence[str], source: Path | str, what: str
 ) -> None:
-    """Check evaluation data against what the model knows.
+    """Check that a model knows all classes or types in evaluation data.
 
     Args:
-        named: The classes or types in the data, each with its place, or with an empty one.
-        known: Those of the model.
-        source: The data, named in the error where there is no place.
-        what: What they are names of, plural.
+        named: The classes or types in the data, each with its place (may be empty).
+        known: The classes or types of the model.
+        source: The data, named in the error if there is no place.
+        what: A plural noun for the names, such as classes.
 
     Raises:
-        DataError: Naming those the model was never shown, and the place of the first.
+        DataError: If some do not occur in training; they are named, with the place of the first.
     """
     unseen: dict[str, str] = {}
     for name, place in named:

@@ -1,4 +1,4 @@
-"""The window that decides a token, where windows overlap."""
+"""Ownership of tokens among overlapping windows: one window decides each token."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Sequence
 
 
 def decided_by(parts: Sequence[range]) -> list[range]:
-    """Say which window decides what: the one that has the most of the text around it.
+    """Return the range that each window decides: the spans with most context in that window.
 
-    What stands from token ``i`` to token ``j``, both of them in it, is decided by the window
-    whose range holds ``i + j``; so a single token ``i`` by the one that holds ``2 * i``. The
-    ranges lie side by side. Something longer than the overlap can be in no window as a whole.
+    A span from token ``i`` to token ``j``, both included, is decided by the window whose range
+    contains ``i + j``, and so a single token ``i`` by the one that contains ``2 * i``. The ranges
+    are adjacent. A span longer than the overlap may not fit in any window.
 
     >>> decided_by([range(0, 6), range(4, 10)])  # tokens 0 to 4, then 5 to 9
     [range(0, 10), range(10, 19)]
     """
     doubled_centres = [part.start + part.stop - 1 for part in parts]
-    # Of two windows the nearer centre wins; half-way between them the first one.
+    # The window with the nearer centre decides; half-way between two centres, the first one.
     limits = [(a + b) // 2 + 1 for a, b in itertools.pairwise(doubled_centres)]
     starts, ends = [2 * parts[0].start, *limits], [*limits, 2 * parts[-1].stop - 1]
     return [range(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def tokens_in(decided: range) -> range:
-    """Return the tokens of a range of ``decided_by``; those of all windows are the whole text.
+    """Return the tokens of a range of ``decided_by``; all windows together cover the text.
 
     >>> [tokens_in(decided) for decided in decided_by([range(0, 6), range(4, 10)])]
     [range(0, 5), range(5, 10)]

@@ -1,10 +1,11 @@
-"""Texts of any length as windows that a model can read.
+"""Overlapping windows over texts of any length.
 
-Every task reads long texts in overlapping windows and puts the answers together again, so that
-nothing is cut and a text that fits one window is read as without windows. Classification, multiple
-choice and sentence vectors average a long text's outputs over its windows, each weighing by its
-tokens, in training as in prediction. Of choices the odds are averaged: what speaks for one stands
-in one window mostly, and must not be outvoted by the others (docs/experiments/multiple-choice.md).
+Every task reads long texts in overlapping windows and merges the outputs, so that no text is
+truncated; a text that fits in one window is read as without windows. Classification, multiple
+choice and sentence vectors average a long text's outputs over its windows, weighted by their
+tokens, in training and in prediction. For choices the odds are averaged, because the evidence for a
+choice is mostly in one window, which the others must not outvote
+(docs/experiments/multiple-choice.md).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from zh_albert.training.batching import Size
 
 @dataclass(frozen=True, kw_only=True)
 class WindowConfig:
-    """How texts longer than the model's window are read: in overlapping windows, never cut."""
+    """Settings of the overlapping windows over long texts."""
 
     max_length: int = 128  # tokens of one window, [CLS] and [SEP] among them
     stride: int = 32  # tokens that neighbouring windows share
@@ -46,10 +47,10 @@ class WindowConfig:
             )
 
     def refuse_longer_than(self, config: AlbertConfig) -> None:
-        """Check that the encoder has a position for every token of a window.
+        """Check that the encoder has position embeddings for every token of a window.
 
         Raises:
-            ConfigError: If it has not.
+            ConfigError: If windows are too long.
         """
         if self.max_length > config.max_position_embeddings:
             raise ConfigError(
@@ -60,13 +61,12 @@ class WindowConfig:
 
 @dataclass(frozen=True, slots=True)
 class EncodedText:
-    """The windows of a text, or of a pair, as the model reads them.
+    """The windows of a text, or of a pair, as model inputs.
 
     Attributes:
-        windows: What the model reads.
-        parts: The tokens of the text (of a pair the first) that stand in each window.
-        turned: From which window on a pair stands the other way round; None: in none, or it is no
-            pair.
+        windows: The model inputs.
+        parts: The tokens of the text (for a pair, of the first text) in each window.
+        turned: Index of the first window with the pair in reverse order; None: there is none.
     """
 
     windows: list[ModelInput]
@@ -75,20 +75,20 @@ class EncodedText:
 
     @property
     def readings(self) -> list[EncodedText]:
-        """The text itself; of a pair in both orders each by itself."""
+        """The text itself; for a pair in both orders, each order separately."""
         if self.turned is None:
             return [self]
         orders = slice(self.turned), slice(self.turned, None)
         return [EncodedText(self.windows[order], self.parts[order]) for order in orders]
 
     def drawn(self, tokens: int, rng: random.Random) -> EncodedText:
-        """Return the text, or some of its windows, drawn by chance, if it has more tokens.
+        """Return the text, or a random sample of its windows if it has more tokens.
 
-        So training a batch takes no more memory for a text of any length.
+        This bounds the memory of a training batch.
 
         Args:
-            tokens: Padded ones; a single window may have more.
-            rng: Decides which.
+            tokens: Limit on padded tokens; a single window may have more.
+            rng: Random generator for the sample.
         """
         rows = self.size.within(tokens).rows
         if rows == len(self.windows):
@@ -98,7 +98,7 @@ class EncodedText:
 
     @property
     def size(self) -> Size:
-        """Its cost in a batch."""
+        """Its size in a batch."""
         return Size(rows=len(self.windows), length=max(map(len, self.windows)))
 
     @property
@@ -122,12 +122,12 @@ def encode_windows(encoding: Encoding, special: SpecialIds, window: WindowConfig
 def encode_pair(
     first: Encoding, second: Encoding, special: SpecialIds, window: WindowConfig
 ) -> EncodedText:
-    """Cut a pair's tokens into windows that show a part of both texts each.
+    """Cut a pair's tokens into windows that each contain parts of both texts.
 
-    A pair that does not fit shares the room as if the longer text gave way: a text of up to half
-    a window stands whole in every window, and the rest is left to windows over the other. Two
-    longer ones have half each and are read side by side, from both beginnings to both ends. So
-    nothing is cut, and the windows are as many as the longer text needs.
+    If a pair does not fit in one window, a text of up to half a window is complete in every window,
+    and the rest of the room goes to windows over the other text. Two longer texts get half each,
+    and their windows advance in parallel from the beginnings to the ends. So nothing is truncated,
+    and the number of windows is what the longer text needs.
 
     Raises:
         ConfigError: If a window has no room for a token of each.
@@ -165,7 +165,7 @@ def encode_mirrored(
 
 
 def pad_windows(inputs: Sequence[ModelInput], pad_id: int) -> dict[str, Tensor]:
-    """Make one batch of windows.
+    """Pad windows into one batch.
 
     Returns:
         The tensors of ``INPUT_NAMES``. Shape of each: (windows, length).
@@ -197,8 +197,8 @@ def merged_outputs(
 
     Args:
         module: Takes ``INPUT_NAMES`` and returns a row for each window: logits, or a vector.
-        inputs: What ``collate_windows`` made.
-        texts: Texts in the batch.
+        inputs: The result of ``collate_windows``.
+        texts: Number of texts in the batch.
         odds: Average the exponentials of the outputs, and return the logarithm of that.
 
     Returns:

@@ -1,1 +1,1 @@
-"""One of several choices for each question about a text."""
+"""Multiple choice: one of several choices for each question about a text."""

@@ -1,4 +1,4 @@
-"""Which choice each question takes: its best, or, within a group, the best without repeats."""
+"""Assignment of choices to questions: the best one, or within a group the best without repeats."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from zh_albert.tasks.choice.examples import Question
 def one_to_one(probabilities: ArrayLike) -> list[int]:
     """Assign a choice to each question so that none is taken twice.
 
-    Of all such assignments the most probable one, by the Hungarian method. Where there are more
-    questions than choices, those left over take their most probable choice.
+    It is the most probable of all such assignments, found by the Hungarian method. If there are
+    more questions than choices, the remaining questions take their most probable choice.
 
     Args:
         probabilities: Of each choice. Shape: (questions, choices).
@@ -27,7 +27,7 @@ def one_to_one(probabilities: ArrayLike) -> list[int]:
 
     table = np.asarray(probabilities, float)
     taken = table.argmax(-1)
-    # Far below any probability that occurs: one impossible answer does not spoil the others.
+    # Far below any probability that occurs, so that a probability of 0 does not give -inf.
     rows, columns = linear_sum_assignment(np.log(np.maximum(table, 1e-30)), maximize=True)
     taken[rows] = columns
     return [int(choice) for choice in taken]

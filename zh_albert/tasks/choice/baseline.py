@@ -1,4 +1,4 @@
-"""The baseline of multiple choice: the choice that is most like a sentence of the text."""
+"""The baseline of multiple choice: the choice most similar to a sentence of the text."""
 
 from __future__ import annotations
 

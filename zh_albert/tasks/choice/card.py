@@ -6,7 +6,7 @@ from zh_albert.tasks.card import CardText, model_card
 from zh_albert.tasks.choice.chooser import TextChooser
 
 _LIMITS = """\
-A small model: it finds choices whose words or meaning stand in the text, and is often wrong where
+A small model: it finds choices whose words or meaning occur in the text, and is often wrong where
 an answer must be inferred, counted or known. It always chooses, also where no choice is right."""
 
 

@@ -1,4 +1,4 @@
-"""A multiple-choice model as one thing: tokenizer, network, windows."""
+"""The multiple-choice model: tokenizer, network and windows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 
 class TextChooser(TaskModel[Question, list[EncodedText]]):
-    """Questions → the probability of each of their choices.
+    """A multiple-choice model: questions → the probability of each of their choices.
 
     A choice is read as ``[CLS] context [SEP] question [SEP] choice [SEP]``, the context as the
     first text of a pair and the rest as the second, and gets one logit; the softmax over a

@@ -1,4 +1,4 @@
-"""Questions with choices as they stand in task files."""
+"""Questions with choices, and their task files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _FORM = '{"context": …, "question": …, "choices": […], "label": …}'
 
 
 class Question(NamedTuple):
-    """What is asked about a text, and what there is to choose from."""
+    """A question about a text, with its choices."""
 
     context: str
-    """What has to be read; never empty."""
+    """The text; never empty."""
     question: str
-    """May be empty, where the context itself asks (a cloze)."""
+    """The question; may be empty if the context itself asks (a cloze)."""
     choices: tuple[str, ...]
     """Two or more."""
     group: str | None = None
@@ -38,7 +38,7 @@ class ChoiceExample:
 
     Attributes:
         asked: The question.
-        label: Which choice is right, from 0.
+        label: Index of the right choice, from 0.
     """
 
     asked: Question
@@ -46,7 +46,7 @@ class ChoiceExample:
 
     @property
     def text(self) -> tuple[str, str]:
-        """What tells examples apart; the same question may come with other choices."""
+        """The text that identifies an example; the same question may occur with other choices."""
         return self.asked.context, self.asked.question
 
 
@@ -75,8 +75,8 @@ def question_of(row: dict[str, Any], source: Path | str, line: int) -> Question:
 def read_choice_examples(path: Path) -> list[ChoiceExample]:
     """Read a multiple-choice file, ``{"context", "question", "choices", "label"}`` a line.
 
-    The label is the number of the right choice, from 0, or its text. Digits that are no choice
-    are taken for the number.
+    The label is the index of the right choice, from 0, or its text. A string of digits that is not
+    a choice is taken as the index.
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty context or

@@ -38,25 +38,25 @@ from zh_albert.training.loop import Batch, LossOutput
 class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
-    # In the encoder and before the last layer. A question's choices share their context and differ
-    # by little; dropout hides something else of each, and moved their logits by more than that
-    # (docs/experiments/multiple-choice.md).
+    # In the encoder and before the last layer. The choices of a question share their context and
+    # differ little; dropout masks each differently and changed their logits by more than their
+    # difference (docs/experiments/multiple-choice.md).
     dropout: float | None = 0.0
     pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
 
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneConfig(JobConfig):
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+    """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
-    # All choices of a question share a batch, so it takes more tokens to hold several questions.
+    # All choices of a question are in one batch, so several questions need more tokens.
     train: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs="auto", peak_lr=1e-4, batch_tokens=4096)
     )
-    # Characters; questions about longer contexts are not learned from (None: all are). Where an
-    # answer has to be found in much text a small model learns nothing, and forgets its start
-    # (docs/experiments/multiple-choice.md); it still answers them.
+    # Characters; questions about longer contexts are not trained on (None: no limit). A small model
+    # learns nothing from an answer within much text and loses its initialization
+    # (docs/experiments/multiple-choice.md). At inference it still answers them.
     longest_context: int | None = None
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
     """Fine-tuning of a multiple-choice model.
 
     Raises:
-        DataError: If there is no question to learn from, or one has no content.
+        DataError: If there is no question to train on, or one has no content.
     """
 
     model_type = TextChooser
@@ -107,10 +107,10 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
         return sizes
 
     def load(self, item: SeededBatch) -> Batch:
-        """See ``FineTuningJob``; a question with more tokens than a batch has some windows."""
+        """See ``FineTuningJob``; of a question too long for a batch some windows are drawn."""
         texts, rng, chosen = [], random.Random(item.seed), item.texts
         for choices in (self.questions_read[number] for number in chosen):
-            same = rng.random()  # parts of the context for all choices
+            same = rng.random()  # the same parts of the context for all choices
             room = self.config.train.batch_tokens // len(choices)
             texts += [choice.drawn(room, random.Random(same)) for choice in choices]
         inputs = collate_windows(texts, self.model.config.pad_token_id) | self._inputs(chosen)
@@ -128,7 +128,7 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
     def _losses(self, logits: Tensor, inputs: Mapping[str, Tensor]) -> Tensor:
         """Return the loss of each question's choices. Shape: (questions,)."""
         counts = inputs["counts"]
-        # A row a question; where it has fewer choices than others, nothing can be chosen.
+        # A row for each question; missing choices are padded with an impossible score.
         there = torch.arange(int(counts.max()), device=counts.device) < counts[:, None]
 
         def table(logits: Tensor) -> Tensor:
@@ -145,9 +145,9 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
     def probe(self, progress: Observer) -> None:
         """See ``FineTuningJob``."""
         drawn = some_of(len(self.questions_read), seed=self.config.train.seed)
-        told = self._inputs(drawn)
+        data = self._inputs(drawn)
         some = [self.questions_read[number] for number in drawn]
-        probe_scores(self.model, some, lambda logits: self._losses(logits, told), progress=progress)
+        probe_scores(self.model, some, lambda logits: self._losses(logits, data), progress=progress)
 
     def chance_loss(self) -> float | None:
         """See ``FineTuningJob``."""

@@ -7,7 +7,7 @@ from zh_albert.model.heads import Pooling, SequenceClassifier
 
 
 class ChoiceScorer(SequenceClassifier):
-    """Score one choice of several, read as a pair with what it is about; higher is likelier.
+    """A scorer of single choices, each read as a pair with its question; higher is more likely.
 
     As ``transformers.AlbertForMultipleChoice``, but choices come as rows of their own, so that
     questions may have different numbers of them.

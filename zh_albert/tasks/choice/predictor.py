@@ -1,4 +1,4 @@
-"""A trained multiple-choice model answering: one choice for each question."""
+"""The predictor of a multiple-choice model: one choice for each question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Choice:
     """The answer to one question; ``text == choices[index]``, always.
 
     Attributes:
-        index: The chosen one, from 0.
+        index: Index of the chosen one, from 0.
         text: The choice itself.
         score: Its probability among this question's choices.
         scores: Every choice's probability, in the order of the choices; they sum to 1.
@@ -36,7 +36,7 @@ class Choice:
 
 
 class ChoiceItem(BaseModel):
-    """A question with two choices or more, in a request; a group takes no choice twice."""
+    """A question with at least two choices, in a request; a group takes no choice twice."""
 
     context: Text
     question: Text
@@ -44,12 +44,12 @@ class ChoiceItem(BaseModel):
     group: Text | None = None
 
     def content(self) -> Question:
-        """Return what the model reads."""
+        """Return the model's input."""
         return Question(self.context, self.question, tuple(self.choices), self.group)
 
 
 class Chooser(Predictor[Question, list[EncodedText], Choice]):
-    """Questions → ``Choice``; questions of one group stand one after the other."""
+    """Predictor: questions → ``Choice``; questions of a group must be consecutive."""
 
     kind = "multiple choice"
     unanswered: ClassVar[Mapping[str, Any]] = {
@@ -102,7 +102,7 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
         return len(content.choices) * whole + sum(map(len, content.choices))
 
     def as_one_request(self, contents: Sequence[Question], request: int) -> list[Question] | None:
-        """See ``Predictor``; groups of different requests have nothing to do with each other."""
+        """See ``Predictor``; groups of different requests are kept apart."""
         if all(question.group is None for question in contents):
             return None
         return [

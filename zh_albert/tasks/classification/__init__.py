@@ -1,1 +1,1 @@
-"""One class for each text."""
+"""Classification and regression of texts and pairs of texts."""

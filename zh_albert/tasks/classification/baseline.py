@@ -25,8 +25,9 @@ _n_grams = TfidfVectorizer(analyzer="char", ngram_range=(1, 2)).build_analyzer()
 def features(content: Content) -> list[str]:
     """Return the character 1- and 2-grams of a text.
 
-    Of a pair: those of the second text (in inference the hypothesis, which gives much away), those
-    that only the second has, and how much of each the other has too, in tenths.
+    For a pair: those of the second text (in natural language inference the hypothesis, which is
+    informative by itself), those that only the second has, and the fraction of each text's n-grams
+    that the other has too, in tenths.
 
     >>> features("不好")
     ['不', '好', '不好']
@@ -51,8 +52,7 @@ def _tenths(of: str, share: float) -> list[str]:
 def fit_baseline(examples: Sequence[TextExample], head: LabelHead) -> Pipeline:
     """Fit sublinear TF-IDF and a linear SVM; for values ridge regression.
 
-    C is 1, for pairs 0.1. Nothing is tuned beyond that: it is what a user gets from scikit-learn
-    in a minute.
+    C is 1, for pairs 0.1; nothing else is tuned.
     """
     svm = LinearSVC(C=0.1 if isinstance(examples[0].text, tuple) else 1.0, random_state=0)
     estimator, last = {
@@ -72,9 +72,9 @@ def score_baseline(
     """Fit on ``examples`` and return the scores on ``dev``, with both times.
 
     Args:
-        examples: To learn from.
-        dev: To score on.
-        head: See ``head_for``; numbers are taken for values.
+        examples: Training examples.
+        dev: Examples to score on.
+        head: See ``head_for``; numbers are taken as values.
 
     Raises:
         DataError: If there is only one class.
@@ -95,7 +95,7 @@ def score_baseline(
 
 
 def _as_scores(predicted: Any, head: LabelHead) -> NDArray[np.float32]:
-    """Return what ``LabelHead.metrics`` takes: 1 for what is given, 0 for what is not."""
+    """Return predictions as scores for ``LabelHead.metrics``: 1 for predicted labels, else 0."""
     if head.name == "classes":
         given: NDArray[np.float32] = np.eye(len(head.labels), dtype=np.float32)[predicted]
         return given

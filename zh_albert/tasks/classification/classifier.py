@@ -1,4 +1,4 @@
-"""A classifier as one thing: tokenizer, network, what its logits mean, n-grams, windows."""
+"""The classifier: tokenizer, network, head, n-gram model and windows."""
 
 from __future__ import annotations
 
@@ -34,20 +34,19 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 
 class TextClassifier(TaskModel[Content, EncodedText]):
-    """Texts, or pairs of texts → class probabilities, or values.
+    """A classifier or regressor: texts, or pairs of texts → class probabilities, or values.
 
-    The network's logits are merged over a long text's windows, each weighing by its share of the
-    tokens; a text that fits one window is read as without windows.
+    The network's logits of a long text are averaged over its windows, weighted by their tokens.
 
     Attributes:
-        head: The meaning of the logits.
-        pairs: Whether it reads pairs of texts.
-        symmetric: Whether it reads them in both orders and averages the logits, so that the order
+        head: The head, which interprets the logits.
+        pairs: Whether the inputs are pairs of texts.
+        symmetric: Whether pairs are read in both orders and the logits averaged, so that the order
             makes no difference.
-        ngrams: An ensemble member whose margins (of a value: whose own), times ``ngrams_weight``,
-            are added to the network's logits; or None.
-        ngrams_weight: Logits that a margin of 1 is worth.
-        calibration_scale: Factor of the sum, so that probabilities mean what they say.
+        ngrams: An n-gram model, the second ensemble member, or None. Its margins (in regression its
+            value), times ``ngrams_weight``, are added to the network's logits.
+        ngrams_weight: Factor of the margins.
+        calibration_scale: Factor of the sum, which calibrates the probabilities.
     """
 
     names = ("classification", "pair")
@@ -115,11 +114,11 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         """Return class probabilities, or values, in the order of the texts.
 
         Args:
-            texts: Any length each; see ``encode`` for what is refused.
+            texts: Texts of any length; see ``encode`` for errors.
             batch_tokens: Padded tokens of one forward pass; None: what is fastest.
 
         Returns:
-            What the head makes of the logits. Shape: (texts, labels).
+            The head's scores. Shape: (texts, labels).
         """
         return self.scores_of(self.encode(texts), batch_tokens=batch_tokens)
 
@@ -140,12 +139,12 @@ class TextClassifier(TaskModel[Content, EncodedText]):
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32] | None]:
         """Return the scores of encoded texts by the ensemble and by each of its members.
 
-        For a choice of one class the product of the members' probabilities, made to sum to 1, is
-        that of the ensemble.
+        For a single class per text, the ensemble's probabilities are the normalized product of the
+        members' probabilities.
 
         Returns:
-            Of the ensemble, of the network, and of the n-grams or None. Shape of each: (texts,
-            labels).
+            Scores of the ensemble, of the network, and of the n-gram model or None. Shape of each:
+            (texts, labels).
         """
         logits, margins = self._members(encoded, None)
         together = self.head.scores(self._added(logits, margins))
@@ -161,9 +160,10 @@ class TextClassifier(TaskModel[Content, EncodedText]):
     def tuned_scores(
         self, encoded: Sequence[EncodedText], gold: Sequence[Label]
     ) -> NDArray[np.float32]:
-        """Choose what is decided after training, on labelled texts, and return their scores.
+        """Tune the decision parameters on labelled texts, and return their scores.
 
-        That is a head's threshold, and weight and scale of the ensemble; see ``ensemble.tuned``.
+        They are the head's threshold, and the weight and scale of the ensemble; see
+        ``ensemble.tuned``.
         """
         logits, margins = self._members(encoded, None)
         if margins is not None:
@@ -175,7 +175,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
     def _members(
         self, encoded: Sequence[EncodedText], batch_tokens: int | None
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the network's logits and the n-grams' margins. Shape: (texts, labels)."""
+        """Return the network's logits and the n-gram model's margins. Shape: (texts, labels)."""
         logits = predicted_outputs(
             self.runtimes,
             encoded,

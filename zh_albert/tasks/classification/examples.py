@@ -1,4 +1,4 @@
-"""Labelled texts and pairs of texts as they stand in task files."""
+"""Labelled texts and pairs of texts, and their task files."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class TextExample:
     Attributes:
         text: As read; never empty, nor is one of a pair.
         label: See ``Label``.
-        weight: Its share in the loss, relative to other examples.
-        place: File and line, for errors; empty: it is from no file.
+        weight: Its weight in the loss, relative to other examples.
+        place: File and line, for errors; empty if it is not from a file.
     """
 
     text: Content
@@ -40,7 +40,7 @@ class TextExample:
 
 @dataclass(frozen=True, slots=True)
 class UnlabelledText:
-    """One text, or one pair of texts, of which only a teacher knows what it is.
+    """One text, or one pair of texts, without a label; a teacher provides its soft targets.
 
     Attributes:
         text: See ``TextExample``.
@@ -50,7 +50,7 @@ class UnlabelledText:
 
 
 def text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
-    """Return what a classifier of single texts reads of a row, ``{"text"}``.
+    """Return the input of a classifier of single texts from a row, ``{"text"}``.
 
     A row of a coreference file, ``{"text", "span1", "span2"}``, is read with marks around its
     spans; see ``marked_spans``.
@@ -66,7 +66,7 @@ def text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
 
 
 def pair_of(row: dict[str, Any], source: Path | str, line: int) -> tuple[str, str]:
-    """Return what a classifier of pairs reads of a row, ``{"text_a", "text_b"}``.
+    """Return the input of a classifier of pairs from a row, ``{"text_a", "text_b"}``.
 
     Raises:
         DataError: If a field is missing or of another type.
@@ -97,7 +97,7 @@ def read_pair_examples(path: Path) -> list[TextExample]:
 
 
 def read_unlabelled_texts(path: Path) -> list[UnlabelledText]:
-    """Read a file of texts, ``{"text"}`` a line; labels, if there are any, are passed over.
+    """Read a file of texts, ``{"text"}`` a line; labels, if any, are ignored.
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an

@@ -46,10 +46,10 @@ class ModelConfig(NetworkConfig):
 
     pooling: Literal["first", "mean"] = "mean"  # "first" opens as a classifier in transformers
     head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
-    # An ensemble with a linear model of n-grams. None: wherever it is possible, that is for one
-    # class or one value each and with pooling = "mean".
+    # An ensemble with a linear n-gram model. None: if possible, that is for one class or one value
+    # for each text and with pooling = "mean".
     ngrams: bool | None = None
-    # Pairs in which the order makes no difference: trained on in either, answered by the mean of
+    # For pairs whose order makes no difference: trained on either order, predicted by the mean of
     # both, which takes twice as long.
     symmetric: bool = False
 
@@ -66,7 +66,7 @@ class ModelConfig(NetworkConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneConfig(JobConfig):
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+    """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
 
@@ -76,7 +76,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
 
     Raises:
         ConfigError: If settings do not fit the labels or the texts.
-        CheckpointError: If the teacher tells other classes apart.
+        CheckpointError: If the teacher has other classes.
         DataError: If dev has labels that training lacks, or the labels do not fit the head; see
             ``head_for``.
     """
@@ -133,7 +133,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         return [text.readings[0].size.within(batch_tokens) for text in self.texts]
 
     def load(self, item: SeededBatch) -> Batch:
-        """See ``FineTuningJob``; of a pair in both orders a batch has one."""
+        """See ``FineTuningJob``; of a symmetric pair a batch has one order."""
         rng, batch_tokens = random.Random(item.seed), self.config.train.batch_tokens
         own = self._inputs(item.texts)
         texts = [rng.choice(self.texts[n].readings).drawn(batch_tokens, rng) for n in item.texts]
@@ -241,9 +241,9 @@ def evaluate(
     """Return the head's metrics, ``examples`` and ``seconds`` (of prediction).
 
     Args:
-        classifier: To be scored.
-        examples: To score it on.
-        tune: First choose on them what is decided after training; see ``tuned_scores``.
+        classifier: The classifier to score.
+        examples: Examples to score it on.
+        tune: First tune the decision parameters on them; see ``tuned_scores``.
     """
     gold = [example.label for example in examples]
 

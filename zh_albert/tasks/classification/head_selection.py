@@ -19,12 +19,12 @@ def head_for(labels: Sequence[Label], name: HeadName | None) -> LabelHead:
     """Make the head for training labels.
 
     Args:
-        labels: Of one kind.
-        name: None takes what strings and lists ask for.
+        labels: Labels of one kind.
+        name: None: the head that fits strings or lists.
 
     Raises:
-        DataError: If the labels are numbers and the name is None, for they may be classes; or they
-            are of several kinds, or of another kind than the head's.
+        DataError: If the labels are numbers and the name is None, since numbers may be classes; or
+            if they are of several kinds, or of another kind than the head's.
     """
     kinds = {kind_of(label) for label in labels}
     if len(kinds) > 1:
@@ -38,16 +38,16 @@ def head_for(labels: Sequence[Label], name: HeadName | None) -> LabelHead:
 
 
 def refuse_unknown(head: LabelHead, examples: Iterable[TextExample], source: Path | str) -> None:
-    """Check evaluation data against what a model knows.
+    """Check the labels of evaluation data against a model's.
 
     Args:
-        head: The model's.
-        examples: To be scored on.
-        source: Where they are from; named where they do not know it themselves.
+        head: The model's head.
+        examples: Examples to score on.
+        source: Their source, named in errors for examples without a ``place``.
 
     Raises:
-        DataError: Naming the place, if a label is of another kind than the head's, or a class among
-            them does not occur in training.
+        DataError: If a label is of another kind than the head's, or a class does not occur in
+            training; the error names the place.
     """
     named = []
     for example in examples:

@@ -1,4 +1,4 @@
-"""What a label is and what the network's logits say of it: one class, several, or a value."""
+"""Heads of the classifier, which map labels to targets and logits to scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HeadName = Literal["classes", "multi_label", "regression"]
 
 
 def class_name(label: Label) -> str:
-    """Return the name of a class; a number's is how it is written, without an empty fraction.
+    """Return the name of a class; for a number its digits, without an empty fraction.
 
     >>> class_name(1), class_name(1.0), class_name(0.5)
     ('1', '1', '0.5')
@@ -55,7 +55,7 @@ def value_of(label: Label) -> float:
     """Return a value on a scale.
 
     Raises:
-        DataError: If it is no number.
+        DataError: If it is not a number.
     """
     if not isinstance(label, int | float):
         raise DataError(
@@ -66,10 +66,10 @@ def value_of(label: Label) -> float:
 
 
 class LabelHead(Protocol):
-    """One way to answer.
+    """Interface of a head.
 
     Attributes:
-        name: Its name in settings and model folders.
+        name: The head's name in settings and model folders.
         metric: The score that chooses the best weights.
         labels: Names of the logits.
     """
@@ -80,35 +80,35 @@ class LabelHead(Protocol):
 
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> LabelHead:
-        """Make the head that learns these labels.
+        """Create the head for these labels.
 
         Raises:
-            DataError: If they are of another kind, or there is nothing to tell apart.
+            DataError: If they are of another kind, or there is only one class or value.
         """
 
     def names(self, labels: Iterable[Label]) -> set[str]:
         """Return the classes among labels. Raises ``DataError`` for labels of another kind."""
 
     def targets(self, labels: Sequence[Label]) -> Tensor:
-        """Return what ``losses`` compares with. Shape: (texts, …)."""
+        """Return the targets of ``losses``. Shape: (texts, …)."""
 
     def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
         """Return each text's loss. Shape: (texts, labels) → (texts,)."""
 
     def chance_loss(self, targets: Tensor, weights: Tensor) -> float:
-        """Return the mean loss of the best answer that does not look at the text."""
+        """Return the mean loss of the best constant prediction."""
 
     def scores(self, logits: Tensor) -> NDArray[np.float32]:
         """Return probabilities, or values. Shape: (texts, labels) → the same."""
 
     def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
-        """Choose what is decided after training, on dev examples."""
+        """Tune the decision parameters on dev examples."""
 
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """Score predictions."""
 
     def settings(self) -> dict[str, Any]:
-        """Return what a model folder keeps beside ``name`` and ``labels``."""
+        """Return the settings stored in a model folder besides ``name`` and ``labels``."""
 
 
 @dataclass
@@ -151,7 +151,7 @@ class OneClass:
         return np.asarray(logits.softmax(-1))
 
     def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
-        """Nothing is left to choose: the most probable class is the answer."""
+        """Do nothing: the answer is the most probable class."""
 
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``classification_metrics``."""
@@ -159,7 +159,7 @@ class OneClass:
         return classification_metrics([class_name(label) for label in gold], predicted)
 
     def settings(self) -> dict[str, Any]:
-        """Nothing else is kept."""
+        """Return no further settings."""
         return {}
 
 
@@ -169,7 +169,7 @@ class LabelSet:
 
     Attributes:
         labels: See ``LabelHead``.
-        threshold: A class is given where its probability is at least this.
+        threshold: A class is predicted if its probability is at least this.
     """
 
     labels: list[str]
@@ -228,10 +228,10 @@ class Value:
 
     Attributes:
         labels: One name, for the one logit.
-        mean: Of the training labels; what a logit of 0 means.
-        spread: Their standard deviation; what a logit of 1 is above that.
-        lowest: Of the training labels; None: not told.
-        highest: Of the training labels; None: not told.
+        mean: Mean of the training labels; a logit of 0 stands for it.
+        spread: Standard deviation of the training labels; the unit of the logit.
+        lowest: Smallest training label; None: unknown.
+        highest: Largest training label; None: unknown.
     """
 
     mean: float
@@ -255,7 +255,7 @@ class Value:
         )
 
     def names(self, labels: Iterable[Label]) -> set[str]:
-        """Return nothing: any value will do."""
+        """Return an empty set: any value is valid."""
         for label in labels:
             value_of(label)
         return set()
@@ -266,7 +266,7 @@ class Value:
         return torch.from_numpy((values - self.mean) / self.spread).float()
 
     def losses(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """Return squared errors; their mean is 1 where the answer is always the mean."""
+        """Return squared errors; 1 on average if the mean is predicted. Shape: (texts,)."""
         return (logits[:, 0] - targets) ** 2
 
     def chance_loss(self, targets: Tensor, weights: Tensor) -> float:
@@ -275,11 +275,11 @@ class Value:
         return float(((targets - mean) ** 2 * weights).sum() / weights.sum())
 
     def scores(self, logits: Tensor) -> NDArray[np.float32]:
-        """Return values in the units of the labels; may lie outside. Shape: (texts, 1)."""
+        """Return values in the units of the labels, unclipped. Shape: (texts, 1)."""
         return np.asarray(logits.double() * self.spread + self.mean)
 
     def tune(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> None:
-        """Nothing is left to choose."""
+        """Do nothing: there is nothing to tune."""
 
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``correlations``."""

@@ -1,4 +1,4 @@
-"""Whether a pronoun means a thing, as classification: the two spans are marked in the text."""
+"""Pronoun resolution as text classification: both spans are marked in the text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from zh_albert.errors import DataError
 def mark_spans(text: str, first: range, second: range) -> str:
     """Put ``_`` around the first span and ``[ ]`` around the second.
 
-    The spans may stand in any order, and in each other. This is the marking of CLUE's baseline
-    for CLUEWSC, without which a model cannot know what is asked.
+    The spans may be in any order and may be nested. CLUE's baseline for CLUEWSC uses the same
+    marks.
 
     >>> mark_spans("小明说他饿了", range(0, 2), range(3, 4))
     '_小明_说[他]饿了'
@@ -29,7 +29,7 @@ def text_with_marks(row: dict[str, Any], text: str, source: Path | str, line: in
     """Return the marked text of a row of a coreference file, ``{"text", "span1", "span2"}``.
 
     Raises:
-        DataError: If a span is missing or is not the slice of the text that it says it is.
+        DataError: If a span is missing, or its text differs from the slice at its offsets.
     """
     return mark_spans(text, *(_span(row.get(name), name, text, source, line) for name in _NAMES))
 

@@ -1,4 +1,4 @@
-"""Scores: pure functions of gold and predicted values."""
+"""Metrics of classification: pure functions of gold and predicted labels."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def label_set_metrics(gold: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> 
 
     Args:
         gold: True where a text has a label. Shape: (texts, labels).
-        predicted: Likewise. A label that neither has counts as 0 in ``macro_f1``; ``accuracy``
-            counts the texts whose labels are all right.
+        predicted: The same for the predictions. A label that occurs in neither counts as 0 in
+            ``macro_f1``; ``accuracy`` is the fraction of texts whose labels are all right.
     """
     right, given = (gold & predicted).sum(0), gold.sum(0) + predicted.sum(0)
     return {
@@ -39,20 +39,20 @@ def label_set_metrics(gold: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> 
 def best_threshold(gold: NDArray[np.bool_], probabilities: NDArray[np.floating]) -> float:
     """Return the threshold of the highest micro F1; half-way between two probabilities.
 
-    A label is given where its probability is at least the threshold.
+    A label is predicted if its probability is at least the threshold.
 
     Args:
         gold: True where a text has a label. Shape: (texts, labels).
-        probabilities: Of each label. Shape: (texts, labels).
+        probabilities: Probability of each label. Shape: (texts, labels).
 
     >>> best_threshold(np.array([[True, True, False]]), np.array([[0.75, 0.25, 0.125]]))
     0.1875
     """
     order = np.argsort(-probabilities, axis=None, kind="stable")
     ranked, hits = probabilities.ravel()[order], np.cumsum(gold.ravel()[order])
-    # With the first k given, micro F1 is 2 · hits / (k + all).
+    # With the k most probable labels predicted, micro F1 is 2 · hits / (k + all).
     f1 = 2 * hits / (np.arange(1, len(ranked) + 1) + gold.sum())
-    ends = np.append(ranked[:-1] > ranked[1:], True)  # equal ones are given together
+    ends = np.append(ranked[:-1] > ranked[1:], True)  # equal probabilities stay together
     best = int(np.argmax(np.where(ends, f1, -1.0)))
     below = ranked[best + 1] if best + 1 < len(ranked) else 0.0
     return float((ranked[best] + below) / 2)

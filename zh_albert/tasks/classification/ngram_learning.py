@@ -1,8 +1,8 @@
-"""How the weights of n-grams are learned; the training texts say which way suits them.
+"""Training of n-gram models, with a recipe chosen by cross-validation.
 
-Short texts of many classes mostly want longer and rarer n-grams, and features that are first scaled
-by how much more often a class has them than the others (naive Bayes beside an SVM); few texts of
-two classes want neither (docs/experiments/ngrams.md).
+Short texts of many classes are mostly classified better with longer and rarer n-grams, and with
+features scaled by their log-ratio between a class and the others (NB-SVM); few texts of two classes
+are not (docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
 from zh_albert.training.stages import StageMeter, silent
 
-_ALPHA = 1.0  # the ridge's
-_MOST = 1 << 17  # n-grams kept where rare ones are learned from, too: 1.5 MB for 15 classes
-_FOLDS = 3  # in which recipes are tried
-_TRIED_ON = 50_000  # texts at most: bounds the time
+_ALPHA = 1.0  # L2 penalty of the ridge regression
+_MOST = 1 << 17  # n-grams kept if rare ones are used too: 1.5 MB for 15 classes
+_FOLDS = 3  # of the cross-validation of recipes
+_TRIED_ON = 50_000  # texts at most in cross-validation: bounds the time
 
 _Targets = NDArray[np.int64] | NDArray[np.float32]
 _Weighed = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""Weights of n-grams for each class, and what is added to the scores."""
+"""Weights of n-grams for each class, and the offsets of the scores."""
 _Fit = Callable[[csr_matrix, _Targets, NDArray[np.float32]], _Weighed]
 
 
 class Recipe(NamedTuple):
-    """One way to learn the weights of classes."""
+    """Hyperparameters of an n-gram model of classes."""
 
     orders: int
-    """N-grams are of this many tokens at most."""
+    """Largest number of tokens in an n-gram."""
     seen_in: int
-    """Rarer n-grams than of this many texts are left out, unless all are."""
+    """Minimum number of texts with an n-gram; rarer ones are left out, unless all are rarer."""
     c: float
-    """The SVM's; n-grams are many and single ones weak, so it is small."""
+    """C of the SVM; small, because n-grams are many and single ones weak."""
     contrasted: bool
     """Whether each class scales features by their log-ratio (Wang and Manning 2012, NB-SVM)."""
 
@@ -50,12 +50,12 @@ RECIPES = (
     PLAIN,
     Recipe(orders=3, seen_in=3, c=0.2, contrasted=True),
     Recipe(orders=4, seen_in=2, c=0.1, contrasted=True),
-    Recipe(orders=4, seen_in=2, c=0.3, contrasted=True),  # where texts repeat
+    Recipe(orders=4, seen_in=2, c=0.3, contrasted=True),  # for repetitive texts
 )
 
 
 class Learned(NamedTuple):
-    """What a recipe made of texts; see ``NgramClassifier``."""
+    """A trained n-gram model; see ``NgramClassifier``."""
 
     names: NDArray[np.uint32]
     rarity: NDArray[np.float32]
@@ -70,16 +70,16 @@ def fit_ngram_classifier(
     *,
     progress: Observer = silent,
 ) -> NgramClassifier:
-    """Learn from labelled texts: classes by a linear SVM, values by ridge regression.
+    """Train an n-gram model on labelled texts: an SVM for classes, ridge regression for values.
 
-    Of the recipes for classes of single texts the best is taken, by cross-validation.
+    For classes of single texts the recipe is chosen by cross-validation.
 
     Args:
-        texts: To learn from.
+        texts: Training texts.
         targets: The number of each text's class, from 0, where every class occurs; or values,
             as floating-point numbers. Shape: (texts,).
-        weights: How much each text counts, beside the others. Shape: (texts,).
-        progress: Told how far the recipes are.
+        weights: Relative weight of each text. Shape: (texts,).
+        progress: Observer of the cross-validation.
     """
     counting = weights > 0
     texts = [text for text, counts in zip(texts, counting, strict=True) if counts]
@@ -94,7 +94,7 @@ def fit_ngram_classifier(
     known, targets = np.unique(targets, return_inverse=True)
     learned = _learn_classes(recipe, counted(texts, recipe.orders), targets, weights)
     classes = int(highest) + 1
-    if len(known) < classes:  # the others have no text that counts
+    if len(known) < classes:  # the other classes have only texts of weight 0
         shape = (len(learned.names), classes)
         columns, offsets = np.zeros(shape, np.float32), np.full(classes, -1, np.float32)
         columns[:, known], offsets[known] = learned.weights, learned.offsets
@@ -111,8 +111,7 @@ def best_recipe(
 ) -> Recipe:
     """Return the recipe with the most right answers in cross-validation.
 
-    The plain one, unless another is ahead of it by more than chance would have it: by a standard
-    error of their difference.
+    It is the plain one, unless another is better by more than a standard error of their difference.
     """
     drawn = np.random.default_rng(0).permutation(len(texts))[:_TRIED_ON]
     chosen, wanted, weight = [texts[i] for i in drawn], targets[drawn], weights[drawn]
@@ -165,7 +164,7 @@ def _learn(
     fit: _Fit,
     most: int | None = None,
 ) -> Learned:
-    """Learn what n-grams weigh; of more than ``most`` first which of them count."""
+    """Train the weights of n-grams; if there are more than ``most``, select n-grams first."""
     names, seen = np.unique(np.concatenate([own.hashes for own in counts]), return_counts=True)
     kept = seen >= min(seen_in, seen.max())
     while True:
@@ -174,7 +173,7 @@ def _learn(
         learned, offsets = fit(_rows(counts, names, rarity), targets, weights)
         if most is None or len(names) <= most:
             return Learned(names, rarity, learned, offsets)
-        # By how much each moves the margins of all texts.
+        # Total change that each n-gram causes in the margins of all texts.
         moved = np.einsum("gc,gc->g", learned, learned) * seen
         kept = np.sort(np.argsort(-moved, kind="stable")[:most])
 
@@ -208,12 +207,12 @@ def _plain(
 def _contrasted(
     svm: LinearSVC, rows: csr_matrix, targets: _Targets, weights: NDArray[np.float32]
 ) -> _Weighed:
-    """Learn one class against the rest after another, each with features scaled for it."""
+    """Train one-vs-rest classifiers, each with features scaled for its class."""
     there = rows.copy()
     there.data = np.ones_like(there.data)
     total = there.T @ weights
     classes = int(targets.max()) + 1
-    several = [1] if classes == 2 else range(classes)  # one margin tells two apart
+    several = [1] if classes == 2 else range(classes)  # two classes have one margin
     learned = np.zeros((rows.shape[1], len(several)), np.float32)
     offsets = np.zeros(len(several), np.float32)
     for column, number in enumerate(several):
@@ -227,7 +226,7 @@ def _contrasted(
 
 
 def _of_each_class(learned: NDArray[np.float32], offsets: NDArray[np.float32]) -> _Weighed:
-    """Return a column for each class, also where one margin tells two apart."""
+    """Return a column for each class, also for two classes with one margin."""
     if learned.shape[1] > 1:
         return learned, offsets
     half, offset = learned / np.float32(2), offsets / np.float32(2)

@@ -1,7 +1,7 @@
-"""A second opinion beside the network: TF-IDF over token n-grams and a linear model of them.
+"""The n-gram ensemble member of a classifier: a linear model of TF-IDF over token n-grams.
 
-What a bag of n-grams sees at once (names, set phrases) a small encoder has to learn; what the
-encoder understands no bag can see. Their answers added up are better than either
+An n-gram model memorises names and set phrases that a small encoder has to learn; the encoder
+models context that a bag of n-grams cannot. Their ensemble is better than either
 (docs/experiments/ngrams.md).
 """
 
@@ -21,9 +21,9 @@ from zh_albert.errors import CheckpointError
 from zh_albert.tasks.ngrams import MIX, hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 
-_LEVELS = np.float32(127)  # of a weight's size in 8 bits
+_LEVELS = np.float32(127)  # levels of a weight's magnitude in 8 bits
 _NEW = np.uint32(0x5BD1E995)  # marks an n-gram that only the second text of a pair has
-_STEPS = 10  # in which the share of n-grams in common is told
+_STEPS = 10  # of the feature for the fraction of n-grams in common
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class NgramClassifier:
     """Scores of classes, or a value, from the n-grams of a text or a pair; see ``features_of``.
 
     Attributes:
-        names: The n-grams known, as sorted hashes. Shape: (n-grams,).
-        rarity: Weight of each, its inverse document frequency. Shape: (n-grams,).
-        weights: Of each for each class; one column for a value. Shape: (n-grams, classes).
+        names: Sorted hashes of the known n-grams. Shape: (n-grams,).
+        rarity: Inverse document frequency of each n-gram. Shape: (n-grams,).
+        weights: Weights for each class; one column for a value. Shape: (n-grams, classes).
         offsets: Added to the scores. Shape: (classes,).
-        orders: N-grams are of this many tokens at most.
+        orders: Largest number of tokens in an n-gram.
     """
 
     names: NDArray[np.uint32]
@@ -45,7 +45,7 @@ class NgramClassifier:
     orders: int
 
     def margins(self, texts: Sequence[EncodedText]) -> NDArray[np.float32]:
-        """Return how far each class is ahead, or the value. Shape: (texts, classes)."""
+        """Return the margin of each class, or the value. Shape: (texts, classes)."""
         bags = weighed(counted(texts, self.orders), self.names, self.rarity)
         found = embedding_bag(
             torch.from_numpy(bags.columns),
@@ -57,13 +57,13 @@ class NgramClassifier:
         return np.asarray(found.numpy() + self.offsets)
 
     def to_bytes(self, *, exact: bool = False) -> bytes:
-        """Return what ``ngrams.npz`` holds: weights in 8 bits, others in half precision.
+        """Return the content of ``ngrams.npz``: weights in 8 bits, others in half precision.
 
-        Stored are the weights' square roots, as shares of the largest of a class: most weights are
-        small, and it is of these that a text has many.
+        Square roots of the weights, relative to the largest of a class, are stored: most weights
+        are small, and a text has many of these.
 
         Args:
-            exact: Store all numbers as they are, in four times the space.
+            exact: Store all numbers without loss, in four times the space.
         """
         if exact:
             numbers = {"rarity": self.rarity, "weights": self.weights, "offsets": self.offsets}
@@ -81,11 +81,11 @@ class NgramClassifier:
 
     @classmethod
     def load(cls, path: Path, classes: int) -> NgramClassifier:
-        """Read what ``to_bytes`` returned.
+        """Read a file written by ``to_bytes``.
 
         Args:
-            path: Of the file.
-            classes: How many it should know; 1 for a value.
+            path: Path of the file.
+            classes: Expected number of classes; 1 for a value.
 
         Raises:
             CheckpointError: If the file is missing, damaged, or of another model.
@@ -115,23 +115,23 @@ class NgramClassifier:
 
 
 class Counts(NamedTuple):
-    """What a text has, and how often."""
+    """Features of a text with their counts."""
 
     hashes: NDArray[np.uint32]
-    """Of its features, sorted. Shape: (different features,)."""
+    """Sorted hashes of its features. Shape: (different features,)."""
     often: NDArray[np.uint32]
     """Shape: (different features,)."""
 
 
 class Bags(NamedTuple):
-    """The known n-grams of several texts, one text's after the other's."""
+    """The known n-grams of several texts, concatenated."""
 
     columns: NDArray[np.int64]
-    """Which they are. Shape: (n-grams of all texts,)."""
+    """Indices of the n-grams. Shape: (n-grams of all texts,)."""
     values: NDArray[np.float32]
-    """What each weighs. Shape: (n-grams of all texts,)."""
+    """Weight of each. Shape: (n-grams of all texts,)."""
     ends: NDArray[np.int64]
-    """0, then where each text's end. Shape: (texts + 1,)."""
+    """0, then the end of each text. Shape: (texts + 1,)."""
 
 
 def counted(texts: Sequence[EncodedText], orders: int) -> list[Counts]:
@@ -143,7 +143,7 @@ def counted(texts: Sequence[EncodedText], orders: int) -> list[Counts]:
 def weighed(
     counts: Sequence[Counts], names: NDArray[np.uint32], rarity: NDArray[np.float32]
 ) -> Bags:
-    """Weigh n-grams by 1 + log of their count, times the rarity; the squares of a text sum to 1."""
+    """Weight n-grams by (1 + log count) times rarity, with L2 norm 1 for each text."""
     columns: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     often: list[NDArray[np.uint32]] = [np.zeros(0, np.uint32)]
     for own in counts:
@@ -159,12 +159,13 @@ def weighed(
 
 
 def features_of(text: EncodedText, orders: int) -> NDArray[np.uint32]:
-    """Return hashes of what a text has. Shape: (features,).
+    """Return the hashes of a text's features. Shape: (features,).
 
-    Of a single text: its n-grams, as often as they occur. Of a pair: the n-grams of the second
-    text (in inference the hypothesis, which gives much away), those that only the second has,
-    and what share of each text's n-grams the other has, too. Of a pair in both orders, where
-    neither is the second: those of both texts, those of only one, and the shares by their size.
+    For a single text: its n-grams, repeated as they occur. For a pair: the n-grams of the second
+    text (in natural language inference the hypothesis, which is informative by itself), those that
+    only the second has, and the fraction of each text's n-grams that the other has too. For a
+    symmetric pair, where neither is the second: the n-grams of both texts, those of only one, and
+    the fractions sorted by size.
     """
     if not text.windows[0].second:
         return hashed_ngrams(tokens_of(text), orders)
@@ -186,7 +187,7 @@ def features_of(text: EncodedText, orders: int) -> NDArray[np.uint32]:
 
 
 def _ngrams_of(parts: list[list[int]], orders: int) -> NDArray[np.uint32]:
-    """Return each n-gram of a text that windows show parts of, once. Shape: (n-grams,)."""
+    """Return the distinct n-grams of a text from its parts in windows. Shape: (n-grams,)."""
     return np.unique(
         np.concatenate([hashed_ngrams(np.array(ids, np.uint64), orders) for ids in parts])
     )

@@ -1,4 +1,4 @@
-"""A trained classifier answering: a class, a set of classes, or a value for each text or pair."""
+"""Predictors of a classifier: a class, a set of classes, or a value for each text or pair."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Classification:
 class EnsembleMembers:
     """The answers of a classifier and of its ensemble members for one text.
 
-    Multiplied class by class and made to sum to 1, the members' probabilities are the classifier's.
+    The classifier's probabilities are the normalized product of the members' probabilities.
 
     Attributes:
         together: The classifier's answer.
@@ -68,7 +68,7 @@ class Estimate:
     """The answer of a regression model for one text.
 
     Attributes:
-        value: In the units of its training labels; may lie outside their range.
+        value: The value, in the units of the training labels; may lie outside their range.
     """
 
     value: float
@@ -81,7 +81,7 @@ class PairItem(BaseModel):
     text_b: Text
 
     def content(self) -> tuple[str, str]:
-        """Return what the model reads."""
+        """Return the model's input."""
         return self.text_a, self.text_b
 
 
@@ -89,7 +89,7 @@ A = TypeVar("A")
 
 
 class LabelPredictor(Predictor[Content, EncodedText, A]):
-    """Texts, or pairs of texts → answers, one each.
+    """Predictor: texts, or pairs of texts → one answer each.
 
     Attributes:
         labels: Names of the classes.
@@ -107,7 +107,7 @@ class LabelPredictor(Predictor[Content, EncodedText, A]):
 
     @abstractmethod
     def _answer(self, scores: Sequence[float]) -> A:
-        """Make the answer of the scores of one text, which are in the order of the labels."""
+        """Return the answer for one text from its scores, which are in the order of the labels."""
 
     def answers(self, contents: Sequence[Content], encoded: Sequence[EncodedText]) -> list[A]:  # noqa: ARG002
         """See ``Predictor``."""
@@ -123,7 +123,7 @@ class LabelPredictor(Predictor[Content, EncodedText, A]):
 
 
 class Classifier(LabelPredictor[Classification]):
-    """A model that tells classes apart."""
+    """Predictor of one class for each text."""
 
     kind = "classifier"
     unanswered: ClassVar[Mapping[str, Any]] = {"label": None, "score": None, "scores": {}}
@@ -149,7 +149,7 @@ class Classifier(LabelPredictor[Classification]):
 
 
 class MultiLabelClassifier(LabelPredictor[Labelling]):
-    """A model that gives any number of classes."""
+    """Predictor of any number of classes for each text."""
 
     kind = "multi-label classifier"
     unanswered: ClassVar[Mapping[str, Any]] = {"labels": [], "scores": {}}
@@ -165,11 +165,11 @@ class MultiLabelClassifier(LabelPredictor[Labelling]):
 
 
 class Regressor(LabelPredictor[Estimate]):
-    """A model that gives values on a scale.
+    """Predictor of values on a scale.
 
     Attributes:
-        lowest: Of the values it was trained on; None: not told.
-        highest: Of the values it was trained on; None: not told.
+        lowest: Smallest value in training; None: unknown.
+        highest: Largest value in training; None: unknown.
     """
 
     kind = "regressor"
@@ -185,7 +185,7 @@ class Regressor(LabelPredictor[Estimate]):
 
 
 def predictor_of(classifier: TextClassifier) -> Classifier | MultiLabelClassifier | Regressor:
-    """Return what answers with a trained classifier, by its head."""
+    """Return the predictor for a trained classifier, by its head."""
     match classifier.head:
         case LabelSet(threshold=threshold):
             return MultiLabelClassifier(classifier, threshold)

@@ -1,4 +1,4 @@
-"""Soft targets of a trained classifier: its logits in the student's terms, and the loss to them."""
+"""Soft targets from a trained classifier: conversion to the student's labels, and the loss."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def soft_losses(
 ) -> Tensor:
     """Return the distance of each text's logits from the teacher's. Shape: (texts,).
 
-    The divergence of both distributions; where each class has its own probability the mean over
-    all classes; of values the squared difference.
+    For one class: the divergence of both distributions. For multi-label: its mean over all classes.
+    For values: the squared difference.
 
     Args:
-        head: The student's.
-        logits: The student's. Shape: (texts, labels).
-        soft_targets: What ``as_students_logits`` returned. Shape: (texts, labels).
+        head: The student's head.
+        logits: The student's logits. Shape: (texts, labels).
+        soft_targets: Result of ``as_students_logits``. Shape: (texts, labels).
         temperature: See ``divergence``.
     """
     match head.name:
@@ -42,7 +42,7 @@ def soft_losses(
 
 
 def soft_chance_loss(head: LabelHead, soft_targets: Tensor, temperature: float) -> float:
-    """Return the mean of ``soft_losses`` for the best answer that does not look at the text."""
+    """Return the mean of ``soft_losses`` for the best constant prediction."""
     soft = soft_targets / temperature
     match head.name:
         case "regression":

@@ -1,1 +1,1 @@
-"""A vector for each text, so that texts of like meaning have like vectors."""
+"""Sentence vectors: texts of similar meaning have similar vectors."""

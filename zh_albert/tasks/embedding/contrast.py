@@ -1,4 +1,4 @@
-"""The contrastive loss: of all texts in the batch, find the one that means the same."""
+"""The contrastive loss: in-batch classification of the text that means the same."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def contrastive_loss(
 ) -> Tensor:
     """Cross-entropy of each text's cosines with all second texts, and the other way round.
 
-    A text is never its own negative: where two pairs of a batch share a text, neither is told that
-    the other's partner means something else.
+    A text is never its own negative: if two pairs of a batch share a text, the partner of one is
+    not a negative of the other.
 
     Args:
         first: Vectors of the first texts. Shape: (pairs, hidden).
-        second: Vectors of what means the same. Shape: (pairs, hidden).
-        ids: The same number for the same text. Shape: (pairs, 2).
-        temperature: Cosines are divided by this; small ones look at the likest negatives.
+        second: Vectors of the second texts. Shape: (pairs, hidden).
+        ids: Ids of the texts; equal texts have equal ids. Shape: (pairs, 2).
+        temperature: Divisor of the cosines; small values emphasise the hardest negatives.
 
     Returns:
         The mean of both directions, summed over the pairs. Shape: (). Zero for a single pair.
@@ -30,7 +30,7 @@ def contrastive_loss(
     al. 2021 (arXiv:2103.00020).
     """
     cosines = F.normalize(first, dim=-1) @ F.normalize(second, dim=-1).T / temperature
-    # Pair i knows of both texts of pair j whether it has them too.
+    # For pairs i and j: whether pair i contains each of the two texts of pair j.
     shared = (ids[:, None, :, None] == ids[None, :, None, :]).flatten(2).any(-1)
     own = torch.eye(len(ids), dtype=torch.bool, device=ids.device)
     cosines = cosines.masked_fill(shared & ~own, -math.inf)

@@ -1,4 +1,4 @@
-"""Sentence vectors as one thing: tokenizer, encoder, windows."""
+"""The embedding model: tokenizer, encoder and windows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 
 class TextEmbedder(TaskModel[str, EncodedText]):
-    """Texts → vectors: the mean over the tokens of the last layer.
+    """An embedding model: texts → vectors, the mean over the tokens of the last layer.
 
     A long text's vector is the mean over its windows, by their tokens.
     """
@@ -65,7 +65,7 @@ class TextEmbedder(TaskModel[str, EncodedText]):
 
         Args:
             encoded: Texts that ``encode`` cut.
-            normalize: Give all of them length 1, so that dot products are cosines.
+            normalize: Scale them to length 1, so that dot products are cosines.
             batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         merged = predicted_outputs(

@@ -1,4 +1,4 @@
-"""Texts and pairs that sentence vectors are taught and judged by."""
+"""Training and evaluation examples of sentence vectors, and their task files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EmbeddingExample:
 
     Attributes:
         text: As read; never empty, nor is one of a pair.
-        label: Of a pair: how alike, a number; or the name of a class; None: the texts mean the
+        label: Of a pair: its similarity, a number, or the name of a class; None: the texts mean the
             same.
     """
 
@@ -61,12 +61,11 @@ def read_embedding_examples(path: Path) -> list[EmbeddingExample]:
 def contrastive_texts(
     examples: Iterable[EmbeddingExample], positive_threshold: float
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return what can be learned from: texts, and pairs that mean the same.
+    """Return the examples of contrastive training: texts, and pairs that mean the same.
 
     Args:
-        examples: Texts in pairs that are not alike are left out: they say what is different, not
-            what is the same.
-        positive_threshold: A pair with a number for a label means the same from here on.
+        examples: Texts and pairs. Pairs that do not mean the same are left out.
+        positive_threshold: Pairs with numeric labels of at least this value are positives.
     """
     texts = [example.text for example in examples if isinstance(example.text, str)]
     pairs = [
@@ -81,10 +80,10 @@ def contrastive_texts(
 def judged(
     examples: Sequence[EmbeddingExample], source: Path | str
 ) -> tuple[list[tuple[str, str]], list[float]]:
-    """Return pairs and how alike each is: its number, or 1 for ``SAME_MEANING`` and else 0.
+    """Return pairs and their similarities: the number, or 1 for ``SAME_MEANING``, else 0.
 
     Raises:
-        DataError: If an example is no pair with a label, or all are as much alike.
+        DataError: If an example is not a pair with a label, or all labels are the same.
     """
     pairs, gold = [], []
     for example in examples:
@@ -120,7 +119,7 @@ def _checked_label(label: Any, path: Path, line: int) -> float | str | None:
     if isinstance(label, str):
         name = checked_name(label, "label", path, line)
         try:
-            value = float(name)  # CSV has nothing but strings
+            value = float(name)  # CSV has only strings
         except ValueError:
             return name
         return value if math.isfinite(value) else name

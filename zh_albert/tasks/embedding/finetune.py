@@ -31,15 +31,15 @@ from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.loop import Batch, LossOutput
 
-_PAIRS = 4  # at least in a batch, where texts are long: the others are what each is kept away from
+_PAIRS = 4  # minimum for a batch of long texts: the other pairs are the negatives
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastConfig:
-    """What is learned to be alike, and how sharply."""
+    """Settings of the contrastive loss."""
 
     temperature: float = 0.05  # of the cosines
-    # Pairs with numbers for labels mean the same from here on.
+    # Pairs with numeric labels of at least this value are positives.
     positive_threshold: float = renamed("alike_from", default=4.0)
 
     def __post_init__(self) -> None:
@@ -49,12 +49,12 @@ class ContrastConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneConfig(JobConfig):
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+    """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
-    # Published encoders have no dropout, but it is all that tells a single text from itself.
+    # Published encoders have no dropout, but without it both readings of a single text are equal.
     model: NetworkConfig = field(default_factory=lambda: NetworkConfig(dropout=0.1))
     contrast: ContrastConfig = field(default_factory=ContrastConfig)
-    # The other texts of a batch are what one is told apart from, so batches are large.
+    # The other texts of a batch are the negatives, so batches are large.
     train: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs=1, peak_lr=3e-5, batch_tokens=4096)
     )
@@ -63,12 +63,12 @@ class FinetuneConfig(JobConfig):
 class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
     """Contrastive fine-tuning of sentence vectors.
 
-    Pairs that mean the same are brought together; a single text with itself, read twice under
-    different dropout (unsupervised SimCSE). The other texts of the batch are kept away.
+    The positives are pairs that mean the same, or a single text encoded twice with different
+    dropout (unsupervised SimCSE). The negatives are the other texts of the batch.
 
     Raises:
-        ConfigError: If single texts are to be learned without dropout, or batches are too small.
-        DataError: If there is nothing to learn from, or dev holds anything but pairs with labels.
+        ConfigError: If there are single texts but no dropout, or batches are too small.
+        DataError: If there is nothing to train on, or dev holds anything but pairs with labels.
     """
 
     metric = "spearman"
@@ -96,7 +96,7 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         sizes = self.model.config
         if self.single and not (sizes.hidden_dropout_prob or sizes.attention_probs_dropout_prob):
             raise ConfigError(
-                "single texts are told from themselves by dropout alone, and there is none; set "
+                "single texts need dropout, which makes their two readings differ; set "
                 "model.dropout=0.1, or learn from pairs"
             )
         if left_out := len(self.examples) - len(self.single) - len(self.same):
@@ -149,7 +149,7 @@ finetune = partial(run.finetune, JOB)
 
 
 def new_embedder(config: FinetuneConfig, *, init: Path | None) -> TextEmbedder:
-    """Make a model that has learned nothing of sentences yet; see ``job.untrained``."""
+    """Create a model before its contrastive training; see ``job.untrained``."""
     return untrained(config, init, partial(TextEmbedder, window=config.window))
 
 
@@ -158,7 +158,7 @@ def evaluate(
     examples: Sequence[EmbeddingExample],
     source: Path | str = "the examples",
 ) -> dict[str, Any]:
-    """Return correlations of cosines and labels, ``examples`` and ``seconds`` (of prediction)."""
+    """Return correlations of cosines with labels, ``examples`` and ``seconds`` (of prediction)."""
     pairs, gold = judged(examples, source)
     cosines = partial(embedder.cosines, pairs)
     return timed(examples, cosines, lambda found: correlations(gold, found))

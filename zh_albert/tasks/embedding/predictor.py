@@ -1,4 +1,4 @@
-"""A trained model of sentence vectors answering: a vector for each text."""
+"""The predictor of sentence vectors: a vector for each text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Vector(BaseModel):
 
 
 class Embedder(Predictor[str, EncodedText, NDArray[np.float32]]):
-    """Texts → vectors."""
+    """Predictor: texts → vectors."""
 
     kind = "sentence vectors"
     unanswered: ClassVar[Mapping[str, Any]] = {"vector": []}
@@ -36,7 +36,7 @@ class Embedder(Predictor[str, EncodedText, NDArray[np.float32]]):
 
         Args:
             texts: Of any length each.
-            normalize: Give all vectors length 1, so that dot products are cosines.
+            normalize: Scale all vectors to length 1, so that dot products are cosines.
 
         Returns:
             Shape: (texts, hidden).

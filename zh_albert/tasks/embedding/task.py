@@ -1,4 +1,4 @@
-"""Sentence vectors: texts of like meaning close to each other."""
+"""Sentence vectors: texts of similar meaning are close to each other."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Entities: where in a text something is named, and of what type it is."""
+"""Named entity recognition: spans of a text with their types."""

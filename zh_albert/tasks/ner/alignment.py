@@ -1,4 +1,4 @@
-"""Entities between characters, as users give and get them, and tokens, as a network reads them."""
+"""Conversion of entities between characters, for users, and tokens, for the network."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ class SkippedEntities:
 
     Attributes:
         entities: All of them.
-        moved: Those with an edge inside a token (a part of an English word, say) or on a character
-            that no token stands for: they are taught with the tokens' edges.
-        unread: Dropped, for no token stands for them.
-        overlapping: Dropped, for the head marks no two that overlap, and the longer one stays.
-        too_long: Dropped, for no window holds them as a whole.
+        moved: Entities with an edge inside a token (part of an English word, for example) or on a
+            character without a token; they are trained with the tokens' edges.
+        unread: Dropped because they contain no token.
+        overlapping: Dropped because the head cannot mark overlapping entities and keeps the longer
+            one.
+        too_long: Dropped because no window contains them completely.
     """
 
     entities: int = 0
@@ -47,8 +48,8 @@ class SkippedEntities:
     too_long: int = 0
 
     def __str__(self) -> str:
-        """Name what is not 0; empty if all entities are taught as they are."""
-        told = {
+        """Describe the counts that are not 0; empty if all entities are trained unchanged."""
+        descriptions = {
             "taught with the edges of tokens, for theirs are inside one": self.moved,
             "left out, for no token stands for them": self.unread,
             "left out, for they overlap a longer one and this head marks only one": (
@@ -56,7 +57,7 @@ class SkippedEntities:
             ),
             "left out, for they are longer than a window can hold": self.too_long,
         }
-        found = [f"{count:,} {what}" for what, count in told.items() if count]
+        found = [f"{count:,} {what}" for what, count in descriptions.items() if count]
         return f"of {self.entities:,} training entities {'; '.join(found)}" if found else ""
 
 
@@ -66,13 +67,13 @@ def to_tokens(
     type_ids: dict[str, int],
     skipped: SkippedEntities,
 ) -> list[TokenSpan]:
-    """Return the tokens of entities: all that share a character with one.
+    """Return the token spans of entities: all tokens that share a character with one.
 
     Args:
-        entities: Of one text.
+        entities: Entities of one text.
         offsets: Of the text's tokens.
         type_ids: Type → number.
-        skipped: Counted up.
+        skipped: Counts to increase.
     """
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     spans = []
@@ -122,16 +123,16 @@ def to_characters(
     best: dict[EntitySpan, float] = {}
     for first, last, type_id, score in spans:
         start, end = offsets[first][0], offsets[last][1]
-        if start < end:  # a token can stand for no character
+        if start < end:  # a token may cover no character
             entity = EntitySpan(start, end, types[type_id])
             best[entity] = max(score, best.get(entity, 0.0))
     return sorted(best.items())
 
 
 def flat(entities: Iterable[tuple[EntitySpan, float]]) -> list[tuple[EntitySpan, float]]:
-    """Drop the less likely one of sorted neighbours that share a character.
+    """Drop the less likely one of adjacent sorted entities that share a character.
 
-    Side by side in tokens they can do that, where one character became several tokens.
+    Entities that are adjacent in tokens can share a character that became several tokens.
     """
     kept: list[tuple[EntitySpan, float]] = []
     for entity, score in entities:

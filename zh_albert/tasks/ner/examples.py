@@ -1,4 +1,4 @@
-"""Texts with their entities as they stand in task files."""
+"""Texts with their entities, and their task files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EntityExample:
     Attributes:
         text: As read; never empty.
         entities: Sorted, each one once; they may overlap.
-        place: File and line, for errors; empty: it is from no file.
+        place: File and line, for errors; empty if it is not from a file.
     """
 
     text: str
@@ -65,7 +65,7 @@ def read_entity_examples(path: Path) -> list[EntityExample]:
 
 
 def read_unlabelled_texts(path: Path) -> list[EntityExample]:
-    """Read a file of texts, ``{"text"}`` a line; entities, if there are any, are passed over.
+    """Read a file of texts, ``{"text"}`` a line; entities, if any, are ignored.
 
     Returns:
         Examples without entities.
@@ -83,7 +83,7 @@ def read_unlabelled_texts(path: Path) -> list[EntityExample]:
 
 
 def problem_with(entity: EntitySpan, text: str) -> str:
-    """Return what is wrong with an entity's place in a text; empty if nothing is."""
+    """Return the problem with an entity's position in a text; empty if there is none."""
     start, end, _ = entity
     if not 0 <= start < end <= len(text):
         return f"entity {start}–{end} lies outside the text of {len(text)} characters"
@@ -97,7 +97,7 @@ def type_names(examples: Iterable[EntityExample]) -> list[str]:
     """Return the types that occur, sorted.
 
     Raises:
-        DataError: If there is none: nothing could be learned.
+        DataError: If there are no entities to train on.
     """
     types = sorted({entity.type for example in examples for entity in example.entities})
     if not types:
@@ -132,13 +132,13 @@ def _read_entity(entity: Any, text: str, path: Path, line: int) -> EntitySpan:
 
 
 def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[EntitySpan, ...]:
-    """Return the entities a caller hands in for one text, sorted, each one once.
+    """Return the entities that a caller passes for one text, sorted and without duplicates.
 
     Args:
         entities: Each a mapping or an object with ``start``, ``end`` and ``type``, or a triple.
             None: there are none.
-        text: Where they stand.
-        where: Named in errors.
+        text: The text.
+        where: Their source, named in errors.
 
     Raises:
         DataError: If one is none of these, or does not lie in the text.
@@ -168,5 +168,5 @@ def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[Ent
 
 
 def _position(given: Any) -> int:
-    """Return a whole number; of a string, which arrays make of it beside a type's name, too."""
+    """Return an integer; also from a string, since arrays with type names hold only strings."""
     return int(given) if isinstance(given, str) else index(given)

@@ -45,7 +45,7 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     head: Head = "crf"  # "softmax" opens in transformers; "global_pointer" nests entities
-    # An ensemble with a small tagger over n-grams; None: where the head is "crf".
+    # An ensemble with a small tagger over n-grams; None: if the head is "crf".
     ngrams: bool | None = None
 
     def __post_init__(self) -> None:
@@ -56,9 +56,9 @@ class ModelConfig(NetworkConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneConfig(JobConfig):
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from.
+    """All settings of a fine-tuning run except the data and the encoder it starts from.
 
-    A teacher is possible for the heads that have tags.
+    A teacher is possible only for heads with tags.
     """
 
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -67,13 +67,13 @@ class FinetuneConfig(JobConfig):
 class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
     """Fine-tuning of an entity tagger.
 
-    Entities that cannot be learned as they stand are counted in a warning event; see
+    Entities that cannot be trained unchanged are counted in a warning event; see
     ``alignment.SkippedEntities``. Scores always count all of them.
 
     Raises:
         ConfigError: If the head cannot learn from a teacher.
         CheckpointError: If the teacher has other types, other tokens, or a head without tags.
-        DataError: If there is no entity at all, or dev has types that training lacks.
+        DataError: If there are no entities, or dev has types that training lacks.
     """
 
     metric = "f1"
@@ -96,8 +96,8 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         """See ``FineTuningJob``; the entities of unlabelled texts are left out."""
         batch_tokens = self.config.train.batch_tokens
         passages, skipped = training_passages(self.model, self.examples, batch_tokens=batch_tokens)
-        if told := str(skipped):
-            progress(Warned(update=0, text=told))
+        if warning := str(skipped):
+            progress(Warned(update=0, text=warning))
         further = [EntityExample(example.text, ()) for example in self.unlabelled]
         others, _ = training_passages(self.model, further, batch_tokens=batch_tokens)
         self.labelled, self.passages = passages, passages + others
@@ -146,7 +146,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
             yield self._inputs([self.labelled[number] for number in batch.texts])
 
     def chance_loss(self) -> float | None:
-        """See ``FineTuningJob``; the tags' says nothing about a mixture with soft targets."""
+        """See ``FineTuningJob``; None with soft targets, for which that of the tags is no bound."""
         return None if self.teacher else self.model.head.chance_loss(self.labelled)
 
     def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
@@ -202,9 +202,9 @@ def evaluate(
     """Return ``entity_metrics``, ``examples`` and ``seconds`` (of prediction).
 
     Args:
-        tagger: To be scored.
-        examples: To score it on.
-        tune: First choose on them the share of the n-grams.
+        tagger: The tagger to score.
+        examples: Examples to score it on.
+        tune: First tune the n-gram share on them.
     """
     gold = [example.entities for example in examples]
 

@@ -1,4 +1,4 @@
-"""The head that scores pairs of tokens (global pointer): entities may lie in each other."""
+"""The global pointer head, which scores pairs of tokens; entities may be nested."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from zh_albert.tasks.window_ownership import decided_by
 
 
 class GlobalPointerHead:
-    """First and last token of each type, any number of them; but none longer than a window.
+    """Pairs of first and last token for each type; entities may be nested, but fit in a window.
 
-    Of windows that overlap, a pair belongs to the one that has most of the text around it.
+    Among overlapping windows a pair belongs to the one with most of the text around it.
     """
 
     flat = False
@@ -25,7 +25,7 @@ class GlobalPointerHead:
         self._num_types = num_types
 
     def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
-        """Keep the entities that stand in the window that decides them."""
+        """Keep the entities that lie in the window that decides them."""
         parts = passage.text.parts
         kept = [
             span
@@ -53,9 +53,9 @@ class GlobalPointerHead:
     def loss(self, scores: Tensor, inputs: dict[str, Tensor]) -> Tensor:
         """Return the multi-label loss, in nats, summed over windows, its mean over types.
 
-        It pulls every entity's score above 0 and every other pair's below: per window and type
-        log(1 + sum exp(-entity)) + log(1 + sum exp(other)), so that few entities among very many
-        pairs need no weights.
+        It pushes the scores of entities above 0 and those of all other pairs below: for each window
+        and type, log(1 + sum exp(-entity)) + log(1 + sum exp(other)). Therefore the imbalance
+        between few entities and many pairs needs no class weights.
 
         Source: Su et al. 2022 (arXiv:2208.02955), the ZLPR loss.
         """
@@ -73,7 +73,7 @@ class GlobalPointerHead:
         return float(sum(len(passage.text.windows) for passage in passages))
 
     def chance_loss(self, passages: Sequence[Passage]) -> None:  # noqa: ARG002
-        """Say that the loss of guessing tells nothing: it depends on the scores' scale."""
+        """Return None: the loss of guessing depends on the scale of the scores."""
         return
 
     def piece(self, scores: Tensor, part: range, decided: range) -> list[ScoredSpan]:
@@ -91,12 +91,12 @@ class GlobalPointerHead:
         return spans
 
     def entities(self, texts: Sequence[Sequence[list[ScoredSpan]]]) -> list[list[ScoredSpan]]:
-        """Put the entities of a text's windows together."""
+        """Concatenate the entities of each text's windows."""
         return [[span for piece in pieces for span in piece] for pieces in texts]
 
 
 def _decided_pairs(part: range, decided: range, length: int) -> Tensor:
-    """Say which pairs of a window's positions it decides. Shape: (length, length)."""
+    """Return a mask of the position pairs that a window decides. Shape: (length, length)."""
     tokens = torch.arange(length) - 1 + part.start
     inside = (tokens >= part.start) & (tokens < part.stop)
     middle = tokens[:, None] + tokens

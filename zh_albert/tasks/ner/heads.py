@@ -1,4 +1,4 @@
-"""The interface of the heads that mark entities, in training and in prediction."""
+"""The interface of the entity heads, in training and in prediction."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ class Passage:
 
 
 class EntityHead(Protocol):
-    """How a network's scores stand for entities.
+    """Interface of a head, which converts between entities and a network's scores.
 
-    In training it sees whole texts. In prediction it sees one window after the other, in any
-    order, takes from each what that window decides, and answers when a text's pieces are all
-    there: no more than the pieces is ever in memory.
+    In training a head receives whole texts. In prediction it receives single windows in any order,
+    keeps from each the part that the window decides, and returns a text's entities when all its
+    pieces are there. So only the pieces are in memory.
     """
 
     flat: bool
-    """Whether no two entities overlap."""
+    """Whether predicted entities never overlap."""
 
     def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
         """Return the entities of a passage that this head can mark; count the others."""
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:
-        """Return what ``loss`` needs beside the scores.
+        """Return the inputs of ``loss`` other than the scores.
 
         Args:
             passages: The texts of one batch.
@@ -48,27 +48,27 @@ class EntityHead(Protocol):
         """
 
     def loss(self, scores: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the loss summed over what ``weight`` counts. Shape: ().
+        """Return the loss, summed over the units that ``weight`` counts. Shape: ().
 
         Args:
-            scores: The network's, of all windows of the batch.
-            inputs: The batch, ``targets`` among them.
+            scores: The network's scores for all windows of the batch.
+            inputs: The batch, including ``targets``.
         """
 
     def weight(self, passages: Sequence[Passage]) -> float:
-        """Return what a batch's loss is a sum of: tokens, or windows."""
+        """Return the number of units in a batch's loss: tokens or windows."""
 
     def chance_loss(self, passages: Sequence[Passage]) -> float | None:
-        """Return the loss of always answering with the frequencies; None if that says nothing."""
+        """Return the loss of always predicting the frequencies; None if it is not meaningful."""
 
     def piece(self, scores: Tensor, part: range, decided: range) -> Any:
-        """Return what is to be kept of one window.
+        """Return the part of a window's scores to keep.
 
         Args:
-            scores: The network's for this window, on the CPU, padding included.
-            part: The tokens in it.
-            decided: What it decides, see ``windows.decided_by``.
+            scores: The network's scores for this window, on the CPU, padding included.
+            part: The tokens in the window.
+            decided: The range that the window decides, see ``window_ownership.decided_by``.
         """
 
     def entities(self, texts: Sequence[Sequence[Any]]) -> list[list[ScoredSpan]]:
-        """Return the entities of each text, of which all pieces are given, in order."""
+        """Return the entities of each text from all of its pieces, in order."""

@@ -1,4 +1,4 @@
-"""Scores of entities: exact spans of the exact type, counted over all texts."""
+"""Entity metrics: exact spans of the exact type, counted over all texts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def entity_metrics(
     An entity counts only if start, end and type are right. A fraction without a denominator is 0.
 
     Args:
-        gold: The entities of each text, each one once.
-        predicted: Of the same texts.
+        gold: The entities of each text, without duplicates.
+        predicted: The predicted entities of the same texts.
 
     Returns:
         The three scores, and ``per_type``: type → the three and ``support``, the entities of that

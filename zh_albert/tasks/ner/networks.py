@@ -20,7 +20,7 @@ from zh_albert.tasks.ner.tags import legal_moves
 Head = Literal["softmax", "crf", "span", "global_pointer"]
 HEADS: tuple[Head, ...] = ("softmax", "crf", "span", "global_pointer")
 
-_RARE = -4.0  # log-odds of 1.8 %: at the start an entity is about as rare as in texts
+_RARE = -4.0  # log-odds of 1.8 %: initially entities are about as rare as in texts
 
 
 def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
@@ -43,7 +43,7 @@ def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
 
 
 class SpanTagger(nn.Module):
-    """Score for each token and type whether an entity starts there and whether one ends there."""
+    """A network that scores starts and ends of entities for each token and type."""
 
     def __init__(self, config: AlbertConfig, num_types: int) -> None:
         super().__init__()
@@ -64,10 +64,11 @@ class SpanTagger(nn.Module):
 
 
 class GlobalPointerTagger(nn.Module):
-    """Score each pair of tokens as first and last token of an entity, for each type.
+    """A network that scores each pair of tokens as first and last token of an entity of each type.
 
-    One product of rotated queries and keys says whether two tokens are the borders of something;
-    a score for each token, type and border says of what. So a type costs two rows of a matrix.
+    One product of rotated queries and keys scores whether two tokens are the borders of an entity;
+    a score for each token, type and border adds the type. So each type adds only two rows to a
+    matrix.
 
     Source: Su et al. 2022 (arXiv:2208.03054), the efficient form.
     """
@@ -85,7 +86,7 @@ class GlobalPointerTagger(nn.Module):
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
         """Return scores, above 0 for an entity. Shape: (batch, types, length, length).
 
-        Pairs whose last token stands before the first one mean nothing.
+        Scores of pairs whose last token precedes the first have no meaning.
 
         Args: see ``TokenTagger.forward``.
         """
@@ -99,9 +100,9 @@ class GlobalPointerTagger(nn.Module):
 
 
 def rotated(vectors: Tensor) -> Tensor:
-    """Turn each pair of neighbouring numbers by an angle that grows with the position.
+    """Rotate each pair of adjacent features by an angle proportional to the position.
 
-    The product of two rotated vectors depends on how far apart they stand, not on where.
+    The product of two rotated vectors depends only on their distance.
 
     Args:
         vectors: Shape: (batch, length, width); width is even.
@@ -151,7 +152,7 @@ def _pair_scores(network: GlobalPointerTagger, graph: Graph) -> str:
 
 
 def _rotated(vectors: str, width: int, config: AlbertConfig, graph: Graph) -> str:
-    """Turn pairs of numbers as ``rotated`` does, by what that makes of (1, 0)."""
+    """Add ``rotated`` to the graph, with a table of the rotations of (1, 0)."""
     units = torch.tensor([1.0, 0.0]).repeat(config.max_position_embeddings, width // 2)
     table = graph.store(f"rotation.{width}", numbers_of(rotated(units[None])[0]))
     length = graph.node("Shape", INPUTS[0], start=1, end=2)

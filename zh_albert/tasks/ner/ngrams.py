@@ -1,8 +1,7 @@
-"""A second opinion beside the network: n-gram embeddings, one convolution, a CRF.
+"""The n-gram ensemble member of a tagger: n-gram embeddings, one convolution, a CRF.
 
-Names are learned by heart faster from n-grams than by an encoder; what a name is in a sentence
-that no n-gram tells, the encoder knows. Their scores joined are better than either
-(docs/experiments/ngrams.md).
+An n-gram model memorises names faster than an encoder; the encoder recognises names from their
+context. Their combined scores are better than either (docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ from zh_albert.training.events import Observer
 from zh_albert.training.stages import StageMeter, silent
 
 _ORDERS = 3  # single tokens, pairs and triples
-_WIDTH = 12  # numbers that an n-gram is; the tags are made of them
-_REACH = 2  # tokens to each side at which n-grams begin that a token is told of
-_SEEN = 2  # times at least, or as often as any is; rarer n-grams are left out
+_WIDTH = 12  # size of the n-gram embeddings
+_REACH = 2  # a token sees the n-grams that begin up to this many tokens to each side
+_SEEN = 2  # minimum count, or the highest count if that is lower; rarer n-grams are left out
 _MOST = 100_000  # n-grams, those seen most often: 1.2 MB
 _RATE, _BATCH_TOKENS = 0.05, 1024
-_EPOCHS, _UPDATES, _MOST_EPOCHS = 3, 400, 20  # more epochs where three make fewer updates
-_FORGOTTEN = 0.2  # of the n-grams at each update, so that names are known by more than one
+_EPOCHS, _UPDATES, _MOST_EPOCHS = 3, 400, 20  # more epochs if three make fewer updates
+_FORGOTTEN = 0.2  # share of n-grams dropped at each update, so that no name depends on a single one
 _ROWS = 65_536  # read at a time: bounds memory
-_LEVELS = 127  # of a number's size in 8 bits
+_LEVELS = 127  # levels of a number's magnitude in 8 bits
 
 
 class NgramTagger(nn.Module):
-    """Scores of tags from the n-grams around each token.
+    """A network that scores tags from the n-grams around each token.
 
     Attributes:
-        names: The n-grams known, as sorted hashes. Shape: (n-grams,).
-        vectors: What each is; row 0 stands for the unknown ones, and for none.
-        near: From the n-grams that begin near a token to its tags.
+        names: Sorted hashes of the known n-grams. Shape: (n-grams,).
+        vectors: Embeddings of the n-grams; row 0 is for unknown n-grams and for none.
+        near: The convolution from the n-grams that begin near a token to its tags.
         transitions: Scores of the moves between tags.
     """
 
@@ -66,7 +65,7 @@ class NgramTagger(nn.Module):
         seed: int,
         progress: Observer = silent,
     ) -> NgramTagger:
-        """Learn from texts with entities that do not overlap; ``say`` is told how far it is."""
+        """Train on texts with entities that do not overlap; ``say`` is called with the progress."""
         hashes = [_hashes(passage.text) for passage in passages]
         names, seen = np.unique(np.concatenate(hashes), return_counts=True)
         often = np.argsort(-seen, kind="stable")[:_MOST]
@@ -100,10 +99,10 @@ class NgramTagger(nn.Module):
             stage.advance()
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Return the scores of tags, but for the first two and the last two rows.
+        """Return the scores of tags, except for the first two and the last two rows.
 
         Args:
-            rows: The numbers of the n-grams that begin at each token. Shape: (rows, orders).
+            rows: Indices of the n-grams that begin at each token. Shape: (rows, orders).
 
         Returns:
             Shape: (rows - 4, tags).
@@ -121,10 +120,10 @@ class NgramTagger(nn.Module):
         return _texts_of(torch.cat(parts), [len(own) - edge for own in each])
 
     def _rows(self, hashes: NDArray[np.uint32]) -> Tensor:
-        """Return the numbers of a text's n-grams by where they begin. Shape: (tokens + 4, orders).
+        """Return the indices of a text's n-grams by first token. Shape: (tokens + 4, orders).
 
         The second row and the last but one are the text's borders; the outer ones are empty, so
-        that the texts around it do not count.
+        that adjacent texts have no influence.
         """
         places, known = known_places(self.names, hashes)
         counts = _counts(hashes)
@@ -136,10 +135,10 @@ class NgramTagger(nn.Module):
         return torch.from_numpy(rows)
 
     def to_bytes(self, *, exact: bool = False) -> bytes:
-        """Return what ``ngrams.npz`` holds: vectors in 8 bits, the rest in half precision.
+        """Return the content of ``ngrams.npz``: vectors in 8 bits, the rest in half precision.
 
         Args:
-            exact: Store all numbers as they are, in three times the space.
+            exact: Store all numbers without loss, in three times the space.
         """
         vectors = self.vectors.weight[1:]
         rest = {k: v for k, v in self.state_dict().items() if k != "vectors.weight"}
@@ -154,11 +153,11 @@ class NgramTagger(nn.Module):
 
     @classmethod
     def load(cls, path: Path, num_types: int) -> NgramTagger:
-        """Read what ``to_bytes`` returned.
+        """Read a file written by ``to_bytes``.
 
         Args:
-            path: Of the file.
-            num_types: How many types of entities it should know.
+            path: Path of the file.
+            num_types: Expected number of entity types.
 
         Raises:
             CheckpointError: If the file is missing, damaged, or of another model.
@@ -196,13 +195,13 @@ def _hashes(text: EncodedText) -> NDArray[np.uint32]:
 
 
 def _counts(hashes: NDArray[np.uint32]) -> list[int]:
-    """Say how many n-grams of each order these are: each order has one less than the one before."""
+    """Return the number of n-grams of each order; each order has one less than the one before."""
     shortest = (len(hashes) + _ORDERS * (_ORDERS - 1) // 2) // _ORDERS
     return [shortest - order for order in range(_ORDERS)]
 
 
 def _texts_of(scores: Tensor, counts: Sequence[int]) -> list[Tensor]:
-    """Take the rows of each text's tokens; between two texts there are four that mean nothing."""
+    """Return the rows of each text's tokens; the four rows between two texts are skipped."""
     gap = 2 * _REACH
     parts = torch.split(scores, [count + gap for count in counts[:-1]] + [counts[-1]])
     return [part[:count] for part, count in zip(parts, counts, strict=True)]

@@ -1,4 +1,4 @@
-"""A trained tagger answering: the entities of each text."""
+"""The predictor of a tagger: the entities of each text."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Entity:
     """An entity of a text; ``text == whole_text[start:end]``, always.
 
     Attributes:
-        start: Its first character, counted in code points.
-        end: Behind its last character.
+        start: Index of its first character, in code points.
+        end: Index after its last character.
         type: Its type.
         text: The slice of the user's own string.
         score: Its probability.
@@ -41,7 +41,7 @@ class Entities(BaseModel):
 
 
 class Tagger(Predictor[str, EncodedPassage, list[Entity]]):
-    """Texts → lists of ``Entity``; a text without any, also an empty one, has an empty list.
+    """Predictor: texts → lists of ``Entity``; the list is empty for a text without any.
 
     Attributes:
         labels: Types of entities.

@@ -1,4 +1,4 @@
-"""The head of borders (span): where an entity of a type starts, and where one ends."""
+"""The span head: starts and ends of entities for each type."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged
 class SpanHead:
     """Starts and ends of each type: entities of different types may overlap.
 
-    A start goes with the nearest end at or after it, unless its type starts anew before that. The
-    score is the product of both probabilities.
+    A start is joined with the nearest end at or after it, unless there is another start of the type
+    in between. The score is the product of both probabilities.
     """
 
     flat = False
@@ -38,7 +38,7 @@ class SpanHead:
         return sorted(kept)
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:
-        """Return 1 where an entity starts or ends, and which window decides each token."""
+        """Return 1 where an entity starts or ends, and the window that decides each token."""
         borders = []
         for passage in passages:
             one = torch.zeros(passage.tokens, self._num_types, 2)

@@ -20,7 +20,7 @@ from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged, wh
 
 
 class TagHead:
-    """BIOES tags; legal sequences only, whether the moves between them are learned or not.
+    """BIOES tags, decoded to legal sequences only, with learned transitions or without.
 
     See ``best_spans`` for the scores of entities.
     """
@@ -36,7 +36,7 @@ class TagHead:
         return without_overlaps(passage.spans, skipped)
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:
-        """Return the tag of each token, and which window decides it."""
+        """Return the tag of each token, and the window that decides it."""
         tags = [torch.tensor(tags_of(p.spans, p.tokens)) for p in passages]
         return {
             "tags": pad_sequence(tags, batch_first=True),
@@ -48,13 +48,13 @@ class TagHead:
     ) -> Tensor:
         """Return the negative log-probability of the tags, in nats, summed over the tokens.
 
-        With soft targets a teacher's emissions are compared at each token as if each tag were
-        chosen for itself; how tags follow each other is learned from the tags alone.
+        With soft targets the student's emissions are compared with a teacher's at each token
+        independently; transitions are learned only from the tags.
 
         Args:
-            scores: The network's, of all windows of the batch.
+            scores: The network's scores for all windows of the batch.
             inputs: The batch; ``soft_targets``: a teacher's emissions, Shape: (texts, tokens,
-                tags); ``soft_share``: their part in each text's loss, Shape: (texts,).
+                tags); ``soft_share``: their weight in each text's loss, Shape: (texts,).
             temperature: See ``divergence``; None: there are no soft targets.
         """
         emissions, mask = merged(scores, inputs)
@@ -77,7 +77,7 @@ class TagHead:
     piece = staticmethod(decided_scores)
 
     def entities(self, texts: Sequence[Sequence[Tensor]]) -> list[list[ScoredSpan]]:
-        """Find the best legal tags of each text."""
+        """Decode the best legal tag sequence of each text."""
         transitions = self._network.transitions
         moves: Moves = self._fixed if transitions is None else transitions()
         return best_spans(whole(texts), moves)

@@ -1,4 +1,4 @@
-"""A tagger as one thing: tokenizer, network with its head, types of entities, n-grams, windows."""
+"""The tagger: tokenizer, network with its head, entity types, n-gram model and windows."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import EncodedText, WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
 
-_SHARE = 0.3  # of the n-grams in the scores, where no dev examples decide
+_SHARE = 0.3  # of the n-gram model in the scores, without dev examples to tune it
 _SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-_NEGLIGIBLE = 0.005  # of F1: less than two seeds differ by
+_NEGLIGIBLE = 0.005  # difference in F1; less than that between two seeds
 
 Found = list[list[tuple[EntitySpan, float]]]
 """The entities of each text, sorted, with their probabilities."""
 
 
 class TextTagger(TaskModel[str, EncodedPassage]):
-    """Texts → entities.
+    """A tagger: texts → entities.
 
     Attributes:
-        head: The meaning of the network's scores.
+        head: The head, which interprets the network's scores.
         head_name: Its name.
         labels: Types of entities, in the order of their numbers.
-        ngrams: An ensemble member that scores tags, joined with a ``crf`` head; or None.
-        ngrams_share: Its part in the joined scores.
+        ngrams: An ensemble member that scores tags, for a ``crf`` head; or None.
+        ngrams_share: Its weight in the combined scores.
     """
 
     names = ("ner",)
@@ -78,7 +78,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     def encode_or_none(
         self, contents: Sequence[str], *, counted_from: int = 0
     ) -> list[EncodedPassage | None]:
-        """See ``TaskModel``; a text without a token has no entities, which is an answer, too."""
+        """See ``TaskModel``; a text without tokens is not an error: it has no entities."""
         refuse_non_strings(contents, counted_from=counted_from)
         return [*encode_passages(contents, self.tokenizer, self.window)]
 
@@ -102,10 +102,10 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     def tuned_entities(
         self, passages: Sequence[EncodedPassage], gold: Sequence[Sequence[EntitySpan]]
     ) -> Found:
-        """Choose the share of the n-grams on labelled texts, by F1, and return the entities.
+        """Tune the n-gram share on labelled texts, by F1, and return the entities.
 
-        Memorised names are worth more in texts of the same source than in any other, so the share
-        is the smallest that comes within ``_NEGLIGIBLE`` of the best.
+        Memorised names help more in texts of the same source than in others, so the smallest share
+        within ``_NEGLIGIBLE`` of the best F1 is chosen.
         """
         if self.ngrams is None:
             return self.entities_of(passages)
@@ -121,9 +121,9 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         return found
 
     def emissions_of(self, texts: Sequence[EncodedText]) -> list[Tensor]:
-        """Return the scores of tags of each text: of the network, joined with the n-grams' if any.
+        """Return the tag scores of each text, of the network or of the ensemble.
 
-        Only of a head that has tags. Shape of each: (tokens, tags).
+        Only for a head with tags. Shape of each: (tokens, tags).
         """
         scores = whole(self._pieces(texts))
         if self.ngrams is None:
@@ -134,9 +134,9 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     def _joined(
         self, scores: Sequence[Tensor], others: Sequence[Tensor], ngrams: NgramTagger
     ) -> list[list[ScoredSpan]]:
-        """Decode the network's and the n-grams' scores together, moves among them."""
+        """Decode the combined scores, transitions included, of network and n-gram model."""
         learned = cast(TokenTagger, self.module).transitions
-        assert learned is not None  # n-grams stand beside a conditional random field only
+        assert learned is not None  # only a crf head has an n-gram model
         share = self.ngrams_share
         both = zip(learned(), ngrams.transitions(), strict=True)
         moves = Moves(*(a.to(b.device).lerp(b, share) for a, b in both))  # a GPU has the network
@@ -145,7 +145,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     def _found(
         self, passages: Sequence[EncodedPassage], entities: Sequence[Sequence[ScoredSpan]]
     ) -> Found:
-        """Return the characters of entities; ``entities``: of the texts that have a token."""
+        """Return entities in characters; ``entities`` are those of the texts that have tokens."""
         result: Found = [[] for _ in passages]
         readable = [index for index, passage in enumerate(passages) if passage.encoding.ids]
         for index, spans in zip(readable, entities, strict=True):
@@ -156,7 +156,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     def _pieces(
         self, texts: Sequence[EncodedText], batch_tokens: int | None = None
     ) -> list[list[Any]]:
-        """Return what the head keeps of each window of each text; see ``EntityHead.piece``."""
+        """Return the pieces that the head keeps of each window; see ``EntityHead.piece``."""
         piece, config = self.head.piece, self.config
         return pieces_of(texts, self.runtimes, config, piece=piece, batch_tokens=batch_tokens)
 

@@ -19,7 +19,7 @@ OUTSIDE = 0
 PARTS = "BIES"
 BEGIN, INSIDE, END, SINGLE = range(4)
 
-_TOKENS = 8192  # searched at a time
+_TOKENS = 8192  # decoded at a time
 
 
 def tag_of(type_id: int, part: int) -> int:
@@ -37,9 +37,9 @@ def num_tags(num_types: int) -> int:
 
 
 def legal_moves(num_types: int) -> Moves:
-    """Say which tag may come first, which may follow which, and which may be the last.
+    """Return the legal first tags, transitions and last tags.
 
-    An entity that has begun goes on with its own type until it ends; nothing else does.
+    An entity continues with its own type until its end tag.
     """
     tags = range(num_tags(num_types))
     parts = [None if tag == OUTSIDE else (tag - 1) % 4 for tag in tags]
@@ -80,7 +80,7 @@ def tags_of(spans: Sequence[TokenSpan], tokens: int) -> list[int]:
 
 
 def spans_of(tags: Sequence[int]) -> Iterator[TokenSpan]:
-    """Yield the entities that tags mark, in order; what does not begin, or not end, is none."""
+    """Yield the entities that tags mark, in order; entities without begin or end are skipped."""
     begun, first = None, 0
     for token, tag in enumerate(tags):
         type_id, part = (None, None) if tag == OUTSIDE else divmod(tag - 1, 4)
@@ -97,18 +97,18 @@ def spans_of(tags: Sequence[int]) -> Iterator[TokenSpan]:
 def best_spans(emissions: Sequence[Tensor], moves: Moves) -> list[list[ScoredSpan]]:
     """Return the entities of each text, by the best legal tags.
 
-    An entity's score is its probability: the share, among all legal sequences of its text, of
-    those that hold it.
+    An entity's score is its probability: the total probability of the legal tag sequences that
+    contain it.
 
     Args:
         emissions: Of each text. Shape of each: (tokens, tags).
-        moves: Scores of the moves between tags.
+        moves: Scores of the transitions between tags.
     """
     result: list[list[ScoredSpan]] = [[] for _ in emissions]
     moves = Moves(*(move.detach().cpu().double() for move in moves))
     for chosen in sorted_batches([Size(1, len(e)) for e in emissions], _TOKENS):
         lengths = torch.tensor([len(emissions[index]) for index in chosen])
-        # In double precision the sums of a very long text still tell its tags apart.
+        # Double precision, because sums over a very long text would lose small differences.
         batch = pad_sequence([emissions[index].double() for index in chosen], batch_first=True)
         mask = torch.arange(batch.shape[1]) < lengths[:, None]
         tags = viterbi(batch, mask, moves)
@@ -139,7 +139,7 @@ def _scored_spans(
     before = forward_scores(emissions, mask, moves)
     after = backward_scores(emissions, mask, moves)
     totals = torch.logsumexp(before[:, -1] + moves.end, dim=-1)
-    # What each token adds to its text's path; the tags of an entity are a part of that path.
+    # Score that each token adds to its text's path; the tags of an entity are part of that path.
     steps = emissions.gather(2, tags[..., None]).squeeze(2)
     steps[:, 1:] += moves.between[tags[:, :-1], tags[:, 1:]]
     path = steps.cumsum(1)

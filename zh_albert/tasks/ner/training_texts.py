@@ -15,14 +15,14 @@ from zh_albert.tasks.windows import encode_windows
 def training_passages(
     tagger: TextTagger, examples: Sequence[EntityExample], *, batch_tokens: int
 ) -> tuple[list[Passage], SkippedEntities]:
-    """Return the passages of all examples, and what became of their entities.
+    """Return the passages of all examples, and the counts of skipped entities.
 
-    Texts whose windows would overfill a batch are cut between entities, so that memory does not
-    depend on the longest text; texts without a token are left out.
+    Texts whose windows exceed a batch are cut between entities, so that memory does not depend on
+    the longest text; texts without tokens are left out.
 
     Args:
         tagger: Its tokenizer, windows, types and head are used.
-        examples: To learn from.
+        examples: Training examples.
         batch_tokens: Padded tokens of a batch.
     """
     window, skipped = tagger.window, SkippedEntities()

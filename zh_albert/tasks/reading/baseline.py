@@ -1,4 +1,4 @@
-"""The baseline of reading: the sentence most like the question, by TF-IDF over characters."""
+"""The baseline of reading: the sentence most similar to the question, by character TF-IDF."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def score_baseline(
 ) -> dict[str, Any]:
     """Fit on ``examples`` and return the scores on ``dev``, with both times.
 
-    Weights of character 1- and 2-grams are learned from the contexts; where some examples have no
-    answer, also the similarity below which none is given.
+    Weights of character 1- and 2-grams are learned from the contexts; if some examples have no
+    answer, so is the similarity threshold for giving none.
     """
 
     def fit() -> tuple[TfidfVectorizer, float]:
@@ -50,7 +50,7 @@ def score_baseline(
 
 
 def most_similar(vectors: TfidfVectorizer, example: ReadingExample) -> tuple[float, str]:
-    """Return the context's sentence most like the question, and their cosine similarity."""
+    """Return the context's sentence most similar to the question, and their cosine similarity."""
     sentences = [sentence.strip() for sentence in _SENTENCE.findall(example.context)]
     sentences = [sentence for sentence in sentences if sentence] or [example.context]
     question = vectors.transform([example.question])

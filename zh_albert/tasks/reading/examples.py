@@ -1,4 +1,4 @@
-"""Questions about texts with their answers as they stand in task files."""
+"""Questions about texts with their answers, and their task files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORM = '{"context": …, "question": …, "answers": [{"text": …, "start": �
 
 
 class AnswerSpan(NamedTuple):
-    """An answer's place: characters ``start`` to ``end`` of its context, end not included."""
+    """An answer's span: characters ``start`` to ``end`` of its context, end not included."""
 
     start: int
     end: int
@@ -34,9 +34,9 @@ class ReadingExample:
     Attributes:
         context: The text to read; never empty.
         question: Never empty.
-        answers: Where the accepted answers stand, sorted; each is enough.
-        references: The accepted answers as texts, for scoring; more than ``answers`` where some
-            are not in the context word for word. Empty: the text does not answer the question.
+        answers: Spans of the accepted answers, sorted; any of them is right.
+        references: Texts of the accepted answers, for scoring; more than ``answers`` if some do not
+            occur verbatim in the context. Empty: the text does not answer the question.
     """
 
     context: str
@@ -46,7 +46,7 @@ class ReadingExample:
 
     @property
     def text(self) -> str:
-        """The context: a training text that also occurs in dev is found by it."""
+        """The context, by which training texts that occur in dev are found."""
         return self.context
 
 
@@ -54,11 +54,11 @@ def read_reading_examples(path: Path) -> list[ReadingExample]:
     """Read a reading-comprehension file of the task format, a question a line.
 
     ``{"context", "question", "answers": [{"text", "start"}]}``; no answers: the context has none.
-    ``reference_texts``, if there, are all texts that count as right.
+    ``reference_texts``, if given, are all texts that count as right.
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty context,
-            question or answer, an answer that does not stand where it says; or an empty file.
+            question or answer, an answer that does not occur at its ``start``; or an empty file.
     """
     examples = []
     for number, row in read_objects(path):
@@ -90,10 +90,10 @@ def read_reading_examples(path: Path) -> list[ReadingExample]:
 
 
 def question_of(row: dict[str, Any], source: Path | str, line: int) -> tuple[str, str]:
-    """Return what a reader reads of a row: the question and the context; both may be empty.
+    """Return the input of a reader from a row: question and context; both may be empty.
 
     Raises:
-        DataError: If one is missing, or no string.
+        DataError: If one is missing, or not a string.
     """
     fields = ("question", "context")
     refuse_missing_fields(row, fields, source, line, form='{"question": …, "context": …}')
@@ -102,7 +102,7 @@ def question_of(row: dict[str, Any], source: Path | str, line: int) -> tuple[str
 
 
 def problem_with(text: str, start: int, context: str) -> str:
-    """Return why an answer does not stand at ``start``, and where it does; empty if it does."""
+    """Return the problem with an answer that does not occur at ``start``, else an empty string."""
     found = context[start : start + len(text)] if start >= 0 else ""
     if found == text:
         return ""
@@ -112,7 +112,7 @@ def problem_with(text: str, start: int, context: str) -> str:
 
 
 def places_of(text: str, context: str) -> list[int]:
-    """Return where a text stands in another, overlapping places included.
+    """Return the indices at which a text occurs in another, overlapping ones included.
 
     >>> places_of("aa", "aaab")
     [0, 1]
@@ -125,16 +125,16 @@ def places_of(text: str, context: str) -> list[int]:
 
 
 def as_spans(answers: Any, context: str, where: str) -> tuple[AnswerSpan, ...]:
-    """Return the answers a caller hands in for one question, sorted, each one once.
+    """Return the answers that a caller passes for one question, sorted and without duplicates.
 
     Args:
-        answers: None or empty: there is none. A text: wherever the context has it. A pair
-            (start, text), or a mapping or an object with these names. Or a list of such.
-        context: Where they stand.
-        where: Named in errors.
+        answers: None or empty: no answer. A text: every occurrence in the context. A pair (start,
+            text), or a mapping or object with these names. Or a list of such.
+        context: The context.
+        where: Their source, named in errors.
 
     Raises:
-        DataError: If one is none of these, or does not stand in the context.
+        DataError: If one is none of these, or does not occur in the context.
     """
     spans: set[AnswerSpan] = set()
     for answer in answers if isinstance(answers, list) else [answers]:

@@ -51,20 +51,20 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     simplify: bool = False  # read traditional characters as simplified ones (extra "corpora")
-    # Whether it may give no answer. None: where training has unanswerable questions; false: these
-    # are learned from, too, but it always answers.
+    # Whether the model may predict no answer. None: if training has unanswerable questions; false:
+    # these are trained on too, but the model always answers.
     predicts_no_answer: bool | None = renamed("declines", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneConfig(JobConfig):
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+    """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
     window: WindowConfig = field(
         default_factory=lambda: WindowConfig(max_length=256, stride=96)
     )  # stride is also the longest answer
-    empty_share: float = 1.0  # of the windows without an answer that are learned from
+    empty_share: float = 1.0  # fraction of the windows without an answer that are trained on
 
     def __post_init__(self) -> None:
         if not 0 < self.empty_share <= 1:
@@ -74,13 +74,13 @@ class FinetuneConfig(JobConfig):
 class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
     """Fine-tuning of a reader.
 
-    A question whose answer cannot be learned is left out and counted in a warning event; see
-    ``training_windows.SkippedQuestions``. Scores always count all of them. Where dev has
-    unanswerable questions, it also decides when to give no answer.
+    A question whose answer cannot be trained on is skipped and counted in a warning event; see
+    ``training_windows.SkippedQuestions``. Scores always count all questions. If dev has
+    unanswerable questions, the threshold for giving no answer is tuned on it.
 
     Raises:
         CheckpointError: If the teacher has another vocabulary.
-        DataError: If a question holds nothing to read.
+        DataError: If a question has no content.
     """
 
     metric = "f1"
@@ -101,7 +101,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
             tokenizer,
             window=self.config.window,
             simplify=self.config.model.simplify,
-            # Until one is tuned: no answer where that is likelier than any.
+            # Default until it is tuned: no answer if that is more likely than any answer.
             threshold=0.0 if self.predicts_no_answer else None,
         )
 
@@ -110,8 +110,8 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         windows, skipped = training_windows(self.model, self.examples)
         seed = self.config.train.seed
         self.windows = with_fewer_empty(windows, self.config.empty_share, seed)
-        if told := str(skipped):
-            progress(Warned(update=0, text=told))
+        if warning := str(skipped):
+            progress(Warned(update=0, text=warning))
         self.lengths = [one.question.length(one.window) for one in self.windows]
         return [Size(rows=1, length=length) for length in self.lengths]
 
@@ -126,14 +126,14 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
         """Return the negative log-probability of any of the answers, summed over the windows.
 
-        Start and end are drawn from ``[CLS]`` and the text's tokens, each for itself. A teacher's
-        weight goes to the divergence of both from its own.
+        Start and end have independent distributions over ``[CLS]`` and the text's tokens. With a
+        teacher, its share of the loss is the divergence from the teacher's distributions.
         """
         logits = network(*(inputs[name] for name in INPUT_NAMES)).float()
         elsewhere = ~inputs["places"][..., None]
         scores = logits.masked_fill(elsewhere, -math.inf).log_softmax(1)
         answers = inputs["answers"]
-        both = scores.gather(1, answers.clamp(min=0)).sum(-1)  # of each answer's start and end
+        both = scores.gather(1, answers.clamp(min=0)).sum(-1)  # start and end of each answer
         losses = -both.masked_fill(answers[..., 0] < 0, -math.inf).logsumexp(-1)
         if "soft_targets" in inputs:
             ours, theirs = (
@@ -145,7 +145,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         return LossOutput(losses.sum())
 
     def chance_loss(self) -> float | None:
-        """See ``FineTuningJob``; guessing is worse than any teacher's answer."""
+        """See ``FineTuningJob``; with a teacher it is an upper bound."""
         return chance_loss(self.windows) if self.windows and not self.teacher else None
 
     def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:  # noqa: ARG002
@@ -197,10 +197,9 @@ def evaluate(
     """Return ``reading_metrics``, ``examples`` and ``seconds`` (of prediction).
 
     Args:
-        reader: To be scored.
-        examples: With the right answers.
-        tune: First choose the threshold that is best for these examples, if some of them have no
-            answer.
+        reader: The reader to score.
+        examples: Examples with the right answers.
+        tune: First tune the threshold on these examples, if some of them have no answer.
     """
 
     def predict() -> list[Reading]:

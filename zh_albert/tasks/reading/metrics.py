@@ -1,8 +1,8 @@
 """Exact match and F1 as the evaluation script of CMRC 2018 computes them.
 
 Source: ymcui/cmrc2018, ``squad-style-data/cmrc2018_evaluate.py`` (version 5), whose quirks are
-kept: punctuation goes without leaving a gap, F1 is that of the longest common *run* of words, and
-what is neither in U+4E00–9FA5 nor a mark of its list is cut like English.
+kept: punctuation is removed without leaving a gap, F1 is that of the longest common *substring* of
+words, and characters neither in U+4E00–9FA5 nor in its list of marks are tokenized like English.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from difflib import SequenceMatcher
 from statistics import fmean
 from typing import Any
 
-# The script's list also has "……" as one mark: two characters, which no single one equals.
+# The script's list also has "……" as one mark, which never equals a single character.
 _PUNCTUATION = str.maketrans("", "", "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』")
 _RUNS = re.compile("([\u4e00-\u9fa5])")
-# English in the manner of the Penn Treebank (NLTK's word_tokenize), a run as one sentence.
+# English as in the Penn Treebank (NLTK's word_tokenize); a run is one sentence.
 _OPENING_QUOTES = re.compile(r'^"{1,2}|(?<=[\s(\[{<])"')
 _MARK = r"""\.{2,}|[;@#$%&?!*«»‘„\u2012-\u2015\[\](){}<>]|``|"|,(?!\d)|\.(?=[\])}>"'»\s]*$)"""
 _END = rf"(?=\s|$|{_MARK})"
@@ -30,13 +30,13 @@ def reading_metrics(
 ) -> dict[str, Any]:
     """Return ``exact_match`` and ``f1``, averages over the questions from 0 to 100.
 
-    A question without an answer, which CMRC 2018 has not, counts as in SQuAD 2.0: 100 for no
-    answer, else 0; and no answer counts 0 where there is one. If there are such questions,
+    Unanswerable questions, which do not occur in CMRC 2018, count as in SQuAD 2.0: 100 for no
+    answer, else 0; no answer to an answerable question counts 0. If there are such questions,
     ``per_kind`` has the scores of both kinds.
 
     Args:
-        references: All texts that count as right, of each question; none: it has no answer.
-        predicted: The answer to each question; empty: none.
+        references: All texts that count as right for each question; none: it has no answer.
+        predicted: The answer to each question; empty: no answer.
     """
     scores = [
         (exact_match(texts, answer), overlap_f1(texts, answer))
@@ -68,7 +68,7 @@ def exact_match(references: Sequence[str], answer: str) -> float:
 
 
 def overlap_f1(references: Sequence[str], answer: str) -> float:
-    """Return the best F1 of the words that answer and reference have in common in one run.
+    """Return the best F1 of the longest common substring of words of answer and reference.
 
     >>> overlap_f1(["2008年", "在北京"], "北京2008年")  # 2 of 4 words are all of the first one
     0.6666666666666666

@@ -15,7 +15,7 @@ from zh_albert.runtimes.onnx_network import encoded
 
 
 class SpanReader(nn.Module):
-    """Score for each token whether the answer starts there and whether it ends there.
+    """A network that scores starts and ends of the answer for each token.
 
     The first token, ``[CLS]``, stands for "the answer is not in this window".
     ``transformers.AlbertForQuestionAnswering`` computes the same.

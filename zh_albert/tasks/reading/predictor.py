@@ -1,4 +1,4 @@
-"""A trained reader answering: the passage of a context that answers a question."""
+"""The predictor of a reader: the passage of a context that answers a question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.questions import EncodedQuestion
 from zh_albert.tasks.reading.reader import TextReader
 
-_Several = list[str] | tuple[str, ...]  # a sequence of strings that is no string itself
+_Several = list[str] | tuple[str, ...]  # a sequence of strings, not a string
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class Answer:
     """An answer; ``text == context[start:end]``, always. No answer is an empty one at 0.
 
     Attributes:
-        start: Its first character in the context, counted in code points.
-        end: Behind its last character.
+        start: Index of its first character in the context, in code points.
+        end: Index after its last character.
         text: The slice of the user's own string; empty: the context gives no answer.
-        score: Its probability among all answers, "none" counted where the model may decline.
+        score: Its probability among all answers, including "no answer" if the model can predict it.
     """
 
     start: int
@@ -44,18 +44,18 @@ class QuestionItem(BaseModel):
     context: Text
 
     def content(self) -> tuple[str, str]:
-        """Return what the model reads."""
+        """Return the model's input."""
         return self.question, self.context
 
 
 class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
-    """Questions and contexts → ``Answer``.
+    """Predictor: questions and contexts → ``Answer``.
 
-    A model that was taught unanswerable questions may predict no answer; another one always
-    answers. An empty context has no answer.
+    A model trained on unanswerable questions may predict no answer; others always answer. An empty
+    context has no answer.
 
     Attributes:
-        predicts_no_answer: Whether it was taught that a text may have no answer.
+        predicts_no_answer: Whether the model may predict no answer.
     """
 
     kind = "reader"
@@ -89,7 +89,7 @@ class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
         *,
         top_k: int | None = None,
     ) -> list[Any]:
-        """See ``Predictor``; with ``top_k`` lists of so many answers."""
+        """See ``Predictor``; with ``top_k`` a list of answers for each question."""
         wanted = 1 if top_k is None else as_count(top_k, "top_k")
         readings = self._model.read(encoded, keep=wanted)
         ranked = [
@@ -133,14 +133,14 @@ class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
         Args:
             question: One, or several.
             context: The text to read; for several questions one each, or one for all of them.
-            top_k: Return a list of so many answers, best first; there can be fewer.
+            top_k: Return a list of up to this many answers, best first.
 
         Returns:
             The answer; for several questions a list, in order.
 
         Raises:
             DataError: If something is not a string, a question is empty (its index is named), the
-                numbers of questions and contexts differ, or ``top_k`` is no number from 1 on.
+                numbers of questions and contexts differ, or ``top_k`` is not a positive integer.
         """
         alone = isinstance(question, str)
         questions, contexts = as_list(question, "question"), as_list(context, "context")
@@ -171,7 +171,7 @@ class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
 
         Args:
             contents: Questions and their contexts.
-            top_k: Yield lists of so many answers, best first; there can be fewer.
+            top_k: Yield lists of up to this many answers, best first.
         """
         return self._stream(contents, top_k=None if top_k is None else as_count(top_k, "top_k"))
 

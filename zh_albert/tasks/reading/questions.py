@@ -1,4 +1,4 @@
-"""A question with the windows of the text that may answer it, as the model reads them."""
+"""Encoded questions: a question with the windows of its context, as model inputs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SPECIAL = 3  # [CLS] question [SEP] context [SEP]
 
 @dataclass(frozen=True, slots=True)
 class EncodedQuestion:
-    """A question and its text in tokens. Windows are made when they are read, not before.
+    """A question and its text in tokens. Windows are built on demand.
 
     Attributes:
-        question: Token ids, cut to their share of a window.
+        question: Token ids, cut to the question's room in a window.
         context: The whole text.
-        parts: The text's tokens that stand in each window.
-        decided: Which answers each window decides; see ``decided_by``.
+        parts: The text's tokens in each window.
+        decided: The answers that each window decides; see ``decided_by``.
     """
 
     question: list[int]
@@ -43,11 +43,11 @@ class EncodedQuestion:
     decided: list[range]
 
     def window(self, number: int, special: SpecialIds) -> ModelInput:
-        """Return one window as the model reads it."""
+        """Return one window as model input."""
         return build_input(special, self.question, self.context.part(self.parts[number]).ids)
 
     def length(self, number: int) -> int:
-        """Return how many tokens a window has."""
+        """Return the number of tokens of a window."""
         return _SPECIAL + len(self.question) + len(self.parts[number])
 
     @property
@@ -57,10 +57,10 @@ class EncodedQuestion:
 
 
 def refuse_narrow(window: WindowConfig) -> None:
-    """Check that windows overlap, and leave half of their room to the text.
+    """Check that windows overlap and leave half of their room to the text.
 
     Raises:
-        ConfigError: If they do not.
+        ConfigError: If ``stride`` is too small or too large.
     """
     widest = (window.max_length - _SPECIAL) // 2 - 1
     if not 1 <= window.stride <= widest:
@@ -74,10 +74,10 @@ def refuse_narrow(window: WindowConfig) -> None:
 def encode_question(question: Encoding, context: Encoding, window: WindowConfig) -> EncodedQuestion:
     """Cut a text into windows that each have the question in front.
 
-    Where a question would take more than half of a window from a text that needs it, its end is
-    kept: what it asks stands there, after all that leads to it. An answer has at most
-    ``window.stride`` tokens: so many are shared by neighbouring windows, so that every answer is
-    whole in the window that decides it.
+    If a question needs more than half of a window and the text needs the room, the end of the
+    question is kept, because it usually contains what is asked. An answer has at most
+    ``window.stride`` tokens. Neighbouring windows share this many tokens, so that every answer is
+    complete in the window that decides it.
     """
     room = window.max_length - _SPECIAL
     kept, _ = truncate_pair(len(question), len(context), room)
@@ -97,7 +97,7 @@ def question_outputs(
     *,
     batch_tokens: int | None = None,
 ) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
-    """Run a network over windows of like length, whichever questions they are of.
+    """Run a network over windows, batched by length across questions.
 
     Yields:
         The question and the window of each row, and the outputs of these rows.

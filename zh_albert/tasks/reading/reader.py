@@ -1,4 +1,4 @@
-"""A reader as one thing: tokenizer, network, windows, and its threshold for giving no answer."""
+"""The reader: tokenizer, network, windows, and the threshold for giving no answer."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 
 
 class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
-    """Questions and texts → answers; no answer has more than ``window.stride`` tokens.
+    """A reader: questions and texts → answers of at most ``window.stride`` tokens.
 
     Attributes:
         simplify: Read traditional characters as simplified ones (needs OpenCC).
-        threshold: Log-odds that an answer must have; None: it always answers. See
+        threshold: Minimum log-odds of an answer; None: the model always answers. See
             ``spans.Reading``.
     """
 
@@ -49,7 +49,7 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     ) -> None:
         refuse_narrow(window)
         if simplify:
-            simplifier()  # if it is missing, this is the time to say so
+            simplifier()  # raises now if OpenCC is not installed
         super().__init__(config, tokenizer, SpanReader(config), window=window, metadata=metadata)
         self.simplify, self.threshold = simplify, threshold
 
@@ -61,7 +61,7 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     def encode_or_none(
         self, contents: Sequence[tuple[str, str]], *, counted_from: int = 0
     ) -> list[EncodedQuestion | None]:
-        """Tokenize questions and their texts; a text that several ask about is read once.
+        """Tokenize questions and their texts; a text of several questions is tokenized once.
 
         See ``TaskModel``.
         """
@@ -91,11 +91,11 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         keep: int = 1,
         batch_tokens: int | None = None,
     ) -> list[Reading]:
-        """Return what is found for each question, whether it is enough to answer or not.
+        """Return the best answers to each question, without applying the threshold.
 
         Args:
-            questions: Of texts of any length each, also empty.
-            keep: Answers that are kept of each.
+            questions: Questions about texts of any length, also empty.
+            keep: Number of answers to keep for each.
             batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         readings = [Reading() for _ in questions]

@@ -1,4 +1,4 @@
-"""From the scores of windows to the best answers of a text, with their probabilities."""
+"""Conversion of the scores of windows to the best answers of a text, with probabilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_ANSWER = AnswerSpan(0, 0)
 
 
 class RankedSpan(NamedTuple):
-    """A possible answer: the log of its odds against "the answer is not in this window"."""
+    """A possible answer with its log-odds against ``[CLS]``, "the answer is not in this window"."""
 
     log_odds: float
     span: AnswerSpan
@@ -28,13 +28,13 @@ class RankedSpan(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """What all windows of a text say of a question.
+    """The combined result of all windows of a text for a question.
 
-    Every window compares its answers with "not here"; what that scores is the zero by which
-    answers of different windows are compared.
+    Scores are log-odds against ``[CLS]`` of the same window, so that answers of different windows
+    are comparable.
 
     Attributes:
-        best: The likeliest answers, best first; empty only where there is nothing to read.
+        best: The most likely answers, best first; empty only if there is no text.
         log_mass: Log of the summed odds of all answers.
     """
 
@@ -42,7 +42,7 @@ class Reading:
     log_mass: float = -math.inf
 
     def add(self, best: Sequence[RankedSpan], log_mass: float, keep: int) -> None:
-        """Take in what one more window decides."""
+        """Add the answers that one more window decides."""
         self.best = heapq.nlargest(keep, [*self.best, *best])
         if log_mass > self.log_mass:
             log_mass, self.log_mass = self.log_mass, log_mass
@@ -53,8 +53,8 @@ class Reading:
         """Return answers with their probabilities, which sum to 1 over all possible ones.
 
         Args:
-            threshold: Log-odds that "no answer" has, and stands in the list at its place as
-                ``NO_ANSWER``; None: there always is an answer, if there is a text.
+            threshold: Log-odds of "no answer", which is ranked in the list as ``NO_ANSWER``; None:
+                there is always an answer if there is a text.
         """
         ranked = [(span, log_odds) for log_odds, span in self.best]
         if threshold is None and not ranked:
@@ -73,11 +73,11 @@ def read_window(
     """Return the best answers that one window decides, and the log of the summed odds of all.
 
     Args:
-        logits: Of start and end. Shape: (length, 2); padding may follow.
-        question: What was read.
-        number: Of the window.
-        longest: Tokens an answer may have.
-        keep: How many answers.
+        logits: Logits of start and end. Shape: (length, 2); padding may follow.
+        question: The encoded question.
+        number: Number of the window.
+        longest: Maximum number of tokens of an answer.
+        keep: Number of answers to return.
     """
     part, decided = question.parts[number], question.decided[number]
     if not part:
@@ -89,7 +89,7 @@ def read_window(
     longest = min(longest, len(part))
     beyond = np.full(longest - 1, -np.inf, dtype=np.float32)
     ends = np.concatenate([np.where(stops, ends, -np.inf), beyond])
-    # Row: the first token; column: how many more the answer has.
+    # Row: the first token; column: number of further tokens.
     odds = starts[:, None] + sliding_window_view(ends, longest)
     doubled = 2 * (part.start + np.arange(len(part)))[:, None] + np.arange(longest)
     odds = np.where((doubled < decided.start) | (doubled >= decided.stop), -np.inf, odds).ravel()
@@ -110,10 +110,10 @@ def read_window(
 def _character_edges(
     offsets: Sequence[tuple[int, int]], part: range
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say which tokens begin, and which end, a character. Shape of each: (tokens,).
+    """Mark the tokens that begin, and those that end, a character. Shape of each: (tokens,).
 
-    Tokens can share one that normalises to several; an answer has it whole or not at all, and so
-    no two answers have the same place.
+    Tokens can share a character that normalises to several; an answer contains it completely or not
+    at all, so no two answers have the same span.
     """
     before = offsets[part.start - 1] if part.start else None
     behind = offsets[part.stop] if part.stop < len(offsets) else None

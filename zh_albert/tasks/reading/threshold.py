@@ -1,4 +1,4 @@
-"""When it is better to give no answer."""
+"""Tuning of the threshold for giving no answer."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from collections.abc import Sequence
 def best_threshold(
     log_odds: Sequence[float], answered: Sequence[float], declined: Sequence[float]
 ) -> float:
-    """Return the log-odds an answer must have, so that the summed scores are highest.
+    """Return the minimum log-odds of an answer that maximizes the summed scores.
 
-    It stands half-way between two examples, or beyond the last one by 1; of equally good places
-    the one that answers most.
+    It is half-way between two examples, or 1 beyond the last one; among equally good thresholds the
+    one with most answers.
 
     Args:
-        log_odds: Of the best answer to each question; at least one question.
-        answered: What giving that answer scores.
-        declined: What giving none scores.
+        log_odds: Log-odds of the best answer to each question; at least one question.
+        answered: Score of giving that answer.
+        declined: Score of giving no answer.
 
     >>> best_threshold([3.0, 1.0, -2.0], answered=[1, 0, 0], declined=[0, 1, 1])
     2.0
     """
     rows = sorted(zip(log_odds, answered, declined, strict=True), reverse=True)
     gains = [gain - loss for _, gain, loss in rows]
-    totals = list(itertools.accumulate(gains, initial=0.0))  # of answering the first n
+    totals = list(itertools.accumulate(gains, initial=0.0))  # gain of answering the first n
     odds = [log_odds for log_odds, _, _ in rows]
     borders = [odds[0] + 1, *((a + b) / 2 for a, b in itertools.pairwise(odds)), odds[-1] - 1]
-    # Equal odds cannot be told apart: no border lies between them.
+    # No threshold separates equal odds.
     possible = [n for n in range(len(borders)) if n in (0, len(rows)) or odds[n - 1] > odds[n]]
     return borders[max(possible, key=lambda n: (totals[n], n))]

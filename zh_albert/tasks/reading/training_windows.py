@@ -1,4 +1,4 @@
-"""Training windows of a reader: every window of every text, with the answers that are in it."""
+"""Training windows of a reader: every window of every text, with the answers in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_HERE = (0, 0)  # the positions of [CLS]
 
 
 class TrainingWindow(NamedTuple):
-    """One window with its answers: positions of first and last token, ``[CLS]``'s if none."""
+    """One window with its answers: positions of first and last token, or of ``[CLS]`` if none."""
 
     question: EncodedQuestion
     window: int
@@ -30,11 +30,11 @@ class TrainingWindow(NamedTuple):
 
 @dataclass
 class SkippedQuestions:
-    """Counts of the training questions that cannot be learned.
+    """Counts of the training questions that are skipped.
 
     Attributes:
         questions: All of them.
-        unread: No answer stands in the context word for word, or no token stands for it.
+        unread: No answer occurs verbatim in the context, or it contains no token.
         too_long: Every answer has more tokens than windows share.
     """
 
@@ -43,19 +43,19 @@ class SkippedQuestions:
     too_long: int = 0
 
     def __str__(self) -> str:
-        """Name what is not 0; empty if all questions are taught."""
-        told = {
+        """Describe the counts that are not 0; empty if no question is skipped."""
+        descriptions = {
             "left out, for no answer of theirs stands in the context": self.unread,
             "left out, for their answers have more tokens than window.stride": self.too_long,
         }
-        found = [f"{count:,} {what}" for what, count in told.items() if count]
+        found = [f"{count:,} {what}" for what, count in descriptions.items() if count]
         return f"of {self.questions:,} training questions {'; '.join(found)}" if found else ""
 
 
 def training_windows(
     reader: TextReader, examples: Sequence[ReadingExample]
 ) -> tuple[list[TrainingWindow], SkippedQuestions]:
-    """Return all windows of all examples, and what was left out."""
+    """Return all windows of all examples, and the counts of skipped questions."""
     skipped, windows = SkippedQuestions(questions=len(examples)), []
     questions = reader.encode([(example.question, example.context) for example in examples])
     for example, question in zip(examples, questions, strict=True):
@@ -80,10 +80,10 @@ def training_windows(
 def with_fewer_empty(
     windows: Sequence[TrainingWindow], share: float, seed: int
 ) -> list[TrainingWindow]:
-    """Return the windows that hold an answer, and that share of the others, drawn at random.
+    """Return the windows with an answer, and a random sample of the others.
 
-    Most windows of long texts are empty and teach little. With fewer of them, all windows' odds
-    rise by about the same: the order of answers stays.
+    Most windows of long texts have no answer and contribute little. With fewer of them the odds of
+    all windows rise by about the same, so the ranking of answers is unchanged.
     """
     draw = random.Random(seed)
     return [one for one in windows if one.answers != [_NOT_HERE] or draw.random() < share]
@@ -107,7 +107,7 @@ def window_inputs(windows: Sequence[TrainingWindow], special: SpecialIds) -> dic
 
 
 def chance_loss(windows: Sequence[TrainingWindow]) -> float:
-    """Return the loss of knowing how often there is an answer, and nothing of where it is."""
+    """Return the loss of a prediction from the answer rate, with uniform positions."""
     here = [one for one in windows if one.answers != [_NOT_HERE]]
     share = len(here) / len(windows)
     parts = [p for p in (share, 1 - share) if p]

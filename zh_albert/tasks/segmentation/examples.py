@@ -1,4 +1,4 @@
-"""Segmented texts as they stand in task files."""
+"""Segmented texts, and their task files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SegmentationExample:
 
     Attributes:
         text: As read; never empty.
-        words: In order; between two of them stands nothing but white space.
+        words: Words in order; only white space lies between them.
     """
 
     text: str
@@ -38,7 +38,7 @@ def read_segmentation_examples(path: Path) -> list[SegmentationExample]:
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty text, words
-            that are not those of the text; or an empty file.
+            that do not match the text; or an empty file.
     """
     examples = []
     for number, row in read_objects(path):

@@ -43,7 +43,7 @@ class ModelConfig(NetworkConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneConfig(JobConfig):
-    """Everything that decides a fine-tuning run, but the data and the encoder it starts from."""
+    """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
 
@@ -62,7 +62,7 @@ class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
         return TextSegmenter(sizes, tokenizer, window=window, head=head)
 
     def encode(self, progress: Observer) -> Sequence[Size]:  # noqa: ARG002
-        """See ``FineTuningJob``; a text that would overfill a batch is cut between words."""
+        """See ``FineTuningJob``; a text that exceeds a batch is cut between words."""
         window, special = self.config.window, self.model.tokenizer.special
         limit = longest_part(window, self.config.train.batch_tokens)
         self.texts: list[EncodedText] = []

@@ -1,4 +1,4 @@
-"""Scores of words: exact spans, counted over all texts."""
+"""Metrics of word segmentation: exact spans, counted over all texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trained word segmenter answering: the words of each text."""
+"""The predictor of a word segmenter: the words of each text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Word:
     """A word of a text; ``text == whole_text[start:end]``, always.
 
     Attributes:
-        start: Its first character, counted in code points.
-        end: Behind its last character.
+        start: Index of its first character, in code points.
+        end: Index after its last character.
         text: The slice of the user's own string.
     """
 
@@ -36,7 +36,7 @@ class Words(BaseModel):
 
 
 class Segmenter(Predictor[str, EncodedPassage, list[Word]]):
-    """Texts → lists of ``Word``: every character but white space is in exactly one."""
+    """Predictor: texts → lists of ``Word``; every character but white space is in exactly one."""
 
     kind = "word segmenter"
     unanswered: ClassVar[Mapping[str, Any]] = {"words": [], "spans": []}

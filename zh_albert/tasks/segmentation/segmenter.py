@@ -1,4 +1,4 @@
-"""A word segmenter as one thing: tokenizer, network, windows."""
+"""The word segmenter: tokenizer, network and windows."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import Size, sorted_batches
 
 Head = Literal["softmax", "crf"]
-_TOKENS = 8192  # searched at a time
+_TOKENS = 8192  # decoded at a time
 
 
 class TextSegmenter(TaskModel[str, EncodedPassage]):
-    """Texts → words, by the best legal sequence of BMES tags.
+    """A word segmenter: texts → words, by the best legal sequence of BMES tags.
 
     Attributes:
-        head: ``crf``: the moves between tags are learned; ``softmax``: only legal or not.
+        head: ``crf``: transitions between tags are learned; ``softmax``: only their legality
+            counts.
     """
 
     names = ("segmentation",)
@@ -53,7 +54,7 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
     def encode_or_none(
         self, contents: Sequence[str], *, counted_from: int = 0
     ) -> list[EncodedPassage | None]:
-        """See ``TaskModel``; a text without a token is one without borders, not an error."""
+        """See ``TaskModel``; a text without tokens is not an error."""
         refuse_non_strings(contents, counted_from=counted_from)
         return [*encode_passages(contents, self.tokenizer, self.window)]
 

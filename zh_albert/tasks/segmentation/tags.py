@@ -1,4 +1,4 @@
-"""BMES tags: each token begins, continues or ends a word of several tokens, or is one alone."""
+"""BMES tags: begin, middle and end of a word of several tokens, or single token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VISIBLE = re.compile(r"\S+")
 
 
 def legal_moves() -> Moves:
-    """Return which tag may come first, which may follow which, and which may be the last.
+    """Return the legal first tags, transitions and last tags.
 
     >>> [[TAGS[b] for b in range(4) if legal_moves().between[a, b]] for a in range(4)]
     [['M', 'E'], ['M', 'E'], ['B', 'S'], ['B', 'S']]
@@ -52,7 +52,7 @@ def tags_of(words: Sequence[WordSpan], offsets: Sequence[tuple[int, int]]) -> li
 def words_of(text: str, tags: Sequence[int], offsets: Sequence[tuple[int, int]]) -> list[WordSpan]:
     """Return the words that tags mark; every character but white space is in exactly one.
 
-    Characters that no token stands for belong to the word before them.
+    Characters without a token belong to the word before them.
 
     >>> words_of("我 们好", [BEGIN, END, SINGLE], [(0, 1), (2, 3), (3, 4)])
     [WordSpan(start=0, end=1), WordSpan(start=2, end=3), WordSpan(start=3, end=4)]

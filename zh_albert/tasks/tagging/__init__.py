@@ -1,1 +1,1 @@
-"""Tagging of tokens: the parts that the tasks with a label for each token share."""
+"""Token tagging: code shared by the tasks with a label for each token."""

@@ -1,4 +1,4 @@
-"""A linear-chain CRF over character features: the baseline of the tasks that tag."""
+"""A linear-chain CRF over character features: the baseline of the tagging tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CrfBaseline:
     """A tagger of characters: CRFsuite's L-BFGS with its usual small L1 and L2 weights, untuned.
 
     Args:
-        texts: To learn from.
+        texts: Training texts.
         tags: The name of each character's tag, text by text.
 
     Raises:
@@ -46,7 +46,7 @@ class CrfBaseline:
 def character_features(text: str) -> Iterator[list[str]]:
     """Yield each character's features: itself and its neighbours, up to two to each side.
 
-    Characters and their kinds one by one, and characters in twos and threes.
+    Features are single characters, their kinds, and character bigrams and trigrams.
     """
     padded = f"\0\0{text}\0\0"
     kinds = "".join(map(_kind, padded))

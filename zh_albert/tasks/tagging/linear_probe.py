@@ -1,4 +1,4 @@
-"""Linear-probe initialization of a tagger: its last layer fitted to the untouched encoder."""
+"""Linear-probe initialization of a tagger: its last layer fitted to the frozen encoder."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from zh_albert.tasks.tagging.merging import merged
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.training.linear_probe import fit_linear
 
-_TOKENS = 20_000  # are read; more cost time and hardly make a better start
+_TOKENS = 20_000  # used for the fit; more take longer and hardly improve it
 _PENALTY = 0.01
 
 
 def probe_emissions(network: TokenTagger, batches: Iterator[dict[str, Tensor]]) -> None:
-    """Fit the last layer to the tags of tokens, each tag for itself; see ``fit_linear``.
+    """Fit the last layer to the tags of tokens, without transitions; see ``fit_linear``.
 
     Args:
-        network: With a trained encoder, which stays as it is.
-        batches: Inputs with ``tags``; the first ones are read.
+        network: A network with a trained encoder, which is not changed.
+        batches: Inputs with ``tags``; only the first ones are used.
     """
     vectors: list[Tensor] = []
     tags: list[Tensor] = []

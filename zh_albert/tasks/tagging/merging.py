@@ -1,4 +1,4 @@
-"""Scores of tokens, put together again from the windows of a text."""
+"""Merging of token scores from the windows of a text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 Piece = Callable[[Tensor, range, range], Any]
-"""A window's scores, the tokens in it, and what it decides → what is kept of it."""
+"""A function from a window's scores, its tokens and the range it decides to the part kept."""
 
 
 class EncodedPassage(NamedTuple):
-    """A text's tokens, and its windows."""
+    """The tokens and the windows of a text."""
 
     encoding: Encoding
     text: EncodedText
@@ -56,7 +56,7 @@ def deciding(texts: Sequence[EncodedText], length: int) -> dict[str, Tensor]:
 
 
 def merged(scores: Tensor, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-    """Put each text's tokens in a row, each from the window that decides it.
+    """Collect each text's tokens, each from the window that decides it.
 
     Returns:
         Scores. Shape: (texts, tokens, …). True where a text has a token. Shape: (texts, tokens).
@@ -68,7 +68,7 @@ def merged(scores: Tensor, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
 
 
 def positions(part: range, decided: range) -> slice:
-    """Return the positions in a window, behind its ``[CLS]``, of the tokens that it decides."""
+    """Return the positions, after ``[CLS]``, of the tokens that a window decides."""
     tokens = tokens_in(decided)
     return slice(1 + tokens.start - part.start, 1 + tokens.stop - part.start)
 
@@ -86,13 +86,13 @@ def pieces_of(
     piece: Piece = decided_scores,
     batch_tokens: int | None = None,
 ) -> list[list[Any]]:
-    """Run a network over texts and return what is kept of each window of each text.
+    """Run a network over texts and return the piece of each window of each text.
 
     Args:
         texts: Any number of windows each.
         runtimes: Run the network.
         config: The encoder's.
-        piece: Takes what is kept from a window's scores, on the CPU, padding included.
+        piece: Extracts the part to keep from a window's scores, on the CPU, padding included.
         batch_tokens: Padded tokens of one forward pass; None: what is fastest.
     """
     decided = [decided_by(text.parts) for text in texts]
@@ -106,5 +106,5 @@ def pieces_of(
 
 
 def whole(pieces: Sequence[Sequence[Tensor]]) -> list[Tensor]:
-    """Put the pieces of each text's windows in a row. Shape of each: (tokens, …)."""
+    """Concatenate the pieces of each text's windows. Shape of each: (tokens, …)."""
     return [torch.cat(list(parts)) for parts in pieces]
