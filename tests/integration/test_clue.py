@@ -362,7 +362,7 @@ def test_faults_are_told_a_line_each_with_exit_code_2(
     ran = cli("clue", "check", *arguments)
 
     assert ran.code == 2
-    problem = "unknown label 'positive'; write 'Positive', the official label of it"
+    problem = "unknown label 'positive'; its official label is 'Positive'"
     assert ran.out == f"{file}, line 3: {problem}\n"
     told = json.loads(cli("clue", "check", *arguments, "--json").out)
     assert told["faults"] == [{"line": 3, "problem": problem}]

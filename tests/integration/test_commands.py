@@ -104,7 +104,7 @@ def test_convert_goes_through_tensorflow_and_changes_the_vocabulary(
     refused = cli("convert", trained, tmp_path / "classifier", "--to", "google")
 
     assert (written.code, ran.code, refused.code) == (0, 0, 2)
-    assert f"{len(shorter) - 1:,} rows kept, 1 from a look-alike (︽)" in ran.err
+    assert f"{len(shorter) - 1:,} rows kept, 1 from a similar token (︽)" in ran.err
     assert ran.out.strip() == str(tmp_path / "out")
     table = load_file(tmp_path / "out/model.safetensors")[
         "albert.embeddings.word_embeddings.weight"
@@ -163,7 +163,7 @@ def test_curves_of_labelled_runs_are_drawn_and_told(cli: Cli, tmp_path: Path) ->
     assert "mine" in (tmp_path / "curves.svg").read_text("utf-8")
     ran = cli("curves", tmp_path / "none", "--out", tmp_path / "curves.svg")
     assert ran.code == 2
-    assert ran.err.startswith(f"error: {tmp_path / 'none'}: expected a folder")
+    assert ran.err.startswith(f"error: {tmp_path / 'none'}: expected the folder")
     assert ran.err.count("\n") == 1
 
 
