@@ -407,7 +407,10 @@ def test_a_model_for_another_task_is_refused(
     other = cli("clue", "predict", "tnews", trained, release / "eprstmt", "--out", tmp_path)
     assert (other.code, "which is no label of tnews" in other.err) == (2, True)
     kind = cli("clue", "predict", "cluener", trained, release / "cluener", "--out", tmp_path)
-    assert (kind.code, "finds entities, found another kind" in kind.err) == (2, True)
+    assert (
+        kind.code,
+        "expected a model for the task ner, found one for classification" in kind.err,
+    ) == (2, True)
     assert not list(tmp_path.iterdir())
 
 

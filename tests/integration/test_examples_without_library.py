@@ -133,7 +133,8 @@ def test_choices(run: Run, tmp_path: Path) -> None:
     model = TextChooser(CONFIG, default_tokenizer(), window=WINDOW)
     question = Question("昨天李华坐火车去了杭州。", "怎么去的？", ("开车", "坐火车", "坐飞机去"))
     shown = run(model, "choose.py", question.context, question.question, *question.choices)
-    (shares,) = TextChooser.load(tmp_path / "model").probabilities([question])
+    trained = TextChooser.load(tmp_path / "model")
+    (shares,) = trained.probabilities_of(trained.encode([question]))
     assert [choice for choice, _ in shown] == list(question.choices)
     assert [float(share) for _, share in shown] == pytest.approx(shares.tolist(), abs=1e-3)
 

@@ -19,7 +19,7 @@ from zh_albert import load
 from zh_albert.checkpoints.files import EXPORT_METADATA
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.inference.export import export
-from zh_albert.runtimes.onnx_network import onnx_model
+from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.serving.server import open_model
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.ner.tagger import TextTagger
@@ -47,7 +47,7 @@ def test_an_exported_folder_loads_and_answers_as_before(
     assert ran.code == 0, ran.err
     metadata = json.loads(ran.out)
     assert metadata["largest_difference"] < 0.1
-    runtime = load(str(out))._classifier.runtimes.of(1)
+    runtime = load(str(out))._model.runtimes.of(1)
     assert runtime.name.endswith(precision)
     np.testing.assert_allclose(
         scores(out), scores(trained, runtime="torch", precision="fp32"), atol=near
@@ -97,13 +97,13 @@ def test_weights_in_8_bits_are_computed_with_as_they_are(
     assert (small / weights).stat().st_size < 0.75 * (trained / weights).stat().st_size
     assert not list(small.glob("*.onnx"))
     expected = scores(trained, runtime="torch", precision="fp32")
-    assert load(str(small))._classifier.runtimes.of(1).name == "onnxruntime int8"
+    assert load(str(small))._model.runtimes.of(1).name == "onnxruntime int8"
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
     np.testing.assert_allclose(scores(small, precision="fp32"), expected, atol=0.02)
 
     # Without ONNX Runtime the same folder is computed as any other.
     monkeypatch.setattr("zh_albert.runtimes.exported.is_installed", lambda _: False)
-    assert "int8" not in load(str(small))._classifier.runtimes.of(1).name
+    assert "int8" not in load(str(small))._model.runtimes.of(1).name
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
 
 
@@ -115,7 +115,7 @@ def test_without_onnx_runtime_integers_are_neither_promised_nor_written(
     for module in ("runtimes.exported", "runtimes.selection", "inference.export"):
         monkeypatch.setattr(f"zh_albert.{module}.is_installed", lambda _: False)
     assert TextClassifier.load(fast).runtimes.of(1).name == "torch fp32"  # what evaluate computes
-    assert open_model(str(fast))._classifier.runtimes.of(1).name == "torch fp32"  # the server's
+    assert open_model(str(fast))._model.runtimes.of(1).name == "torch fp32"  # the server's
     with pytest.raises(MissingExtraError, match=r"onnxruntime is not installed; run: pip install"):
         load(str(fast), precision="int8")
     refused = cli("export", trained, tmp_path / "x", *arguments)
@@ -143,7 +143,7 @@ def test_in_int8_a_text_is_answered_as_it_is_alone_unless_there_are_many(
     predictor = load(small)
     alone = [predictor([text])[0] for text in TEXTS]
     assert predictor(TEXTS) == alone
-    runtimes = predictor._classifier.runtimes
+    runtimes = predictor._model.runtimes
     assert runtimes.of(5_000).batch_tokens == 1
     assert runtimes.of(50_000).batch_tokens > 1
 
@@ -172,7 +172,7 @@ def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_o
     assert not (tmp_path / "plain" / EXPORT_METADATA).exists()
     assert not (tmp_path / "tuned" / EXPORT_METADATA).exists()
     names = {
-        name: load(str(tmp_path / name))._classifier.runtimes.of(1).name
+        name: load(str(tmp_path / name))._model.runtimes.of(1).name
         for name in ("small", "plain", "onnx", "tuned")
     }
     assert [name for name, runtime in names.items() if runtime.endswith("int8")] == ["small"]
@@ -226,10 +226,10 @@ def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
     assert metadata["dev"]["fp32"] - metadata["dev"]["int8"] < 0.005
     assert cli("evaluate", tmp_path / "fast", dev, "--json").code == 0
 
-    def mixed_up(network: Any, *, int8: bool = False) -> bytes:
+    def mixed_up(network: Any, outputs: GraphOutputs, *, int8: bool = False) -> bytes:
         if int8:  # answers near enough for the parity check, and the wrong way round
             network.classifier.bias.data += torch.tensor([9.0, -9.0]) * 1e3
-        return onnx_model(network, int8=int8)
+        return onnx_model(network, outputs, int8=int8)
 
     monkeypatch.setattr("zh_albert.runtimes.exported.onnx_model", mixed_up)
     ran = cli(
@@ -244,8 +244,8 @@ def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
 def test_a_file_that_answers_otherwise_is_not_written(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def other(network: Any, *, int8: bool = False) -> bytes:
-        content = onnx_model(network, int8=int8)
+    def other(network: Any, outputs: GraphOutputs, *, int8: bool = False) -> bytes:
+        content = onnx_model(network, outputs, int8=int8)
         network.classifier.bias.data += 0.1
         return content
 
@@ -280,7 +280,8 @@ def test_what_a_format_has_not_is_said(
 def test_an_encoder_has_no_export(micro: Path, tmp_path: Path, cli: Cli) -> None:
     ran = cli("export", micro, tmp_path / "fast", "--format", "onnx")
     assert ran.code == 2
-    assert "has no export" in ran.err
+    assert "expected a model for classification" in ran.err
+    assert "found one for no task (an encoder); fine-tune it first" in ran.err
 
 
 def test_a_stream_reads_no_more_than_two_pools_ahead(trained: Path) -> None:

@@ -206,7 +206,8 @@ def test_answers_are_found_in_whichever_window_they_are(
 def test_memory_depends_on_the_batch_not_on_the_context(model: Path) -> None:
     reader, sizes = TextReader.load(model), []
     reader.module.register_forward_pre_hook(lambda _, inputs: sizes.append(inputs[0].numel()))
-    reader.predict([("去了哪里？", "昨天李华去了杭州。" * 300), ("谁？", "好")], batch_tokens=128)
+    questions = reader.encode([("去了哪里？", "昨天李华去了杭州。" * 300), ("谁？", "好")])
+    reader.read(questions, batch_tokens=128)
     assert len(sizes) > 20
     assert max(sizes) <= 128
 

@@ -217,8 +217,10 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
                 raise DataError(f"texts[{index}]: {error}") from None
         return blanks
 
-    def _encoded_or_error(self, contents: list[str]) -> list[list[_Blank] | DataError]:
-        refuse_non_strings(contents)
+    def _encoded_or_error(
+        self, contents: list[str], counted_from: int
+    ) -> list[list[_Blank] | DataError]:
+        refuse_non_strings(contents, counted_from=counted_from)
         read: list[list[_Blank] | DataError] = []
         for text in contents:
             try:

@@ -117,10 +117,10 @@ class FineTuningJob(ABC, Generic[Example, Model]):
     ) -> None:
         self.examples, self.dev, self.config = examples, dev, config
         self.init, self.out = init, out
-        self.check()
-        refuse_untaught(unlabelled, config.teacher)
         if config.teacher and type(self).questions is FineTuningJob.questions:
             raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
+        self.check()
+        refuse_untaught(unlabelled, config.teacher)
         self.unlabelled = fresh(unlabelled, [*self.examples, *dev])
         self.model: Model = untrained(config, init, self.build)
         self.trained: nn.Module = self.model.module

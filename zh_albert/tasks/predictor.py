@@ -155,10 +155,13 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
         """Encode contents, or raise the error of the first that cannot be answered."""
         return self._model.encode(contents, counted_from=counted_from)
 
-    def _encoded_or_error(self, contents: list[Content]) -> list[Encoded | DataError]:
+    def _encoded_or_error(
+        self, contents: list[Content], counted_from: int
+    ) -> list[Encoded | DataError]:
         """Encode contents; an error stands for one that cannot be answered."""
         error = DataError(f"the {self.noun} {self._model.no_content}")
-        return [error if one is None else one for one in self._model.encode_or_none(contents)]
+        encoded = self._model.encode_or_none(contents, counted_from=counted_from)
+        return [error if one is None else one for one in encoded]
 
     def stream(self, contents: Iterable[Content]) -> Iterator[Answer | DataError]:
         """Answer any number of contents in constant memory, in order.
@@ -172,8 +175,13 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
         return self._stream(contents)
 
     def _stream(self, contents: Iterable[Content], **options: Any) -> Iterator[Any]:
+        counted = 0
+
         def encode(chunk: list[Content]) -> tuple[list[Content], list[Encoded | DataError]]:
-            return chunk, self._encoded_or_error(chunk)
+            nonlocal counted
+            encoded = self._encoded_or_error(chunk, counted)
+            counted += len(chunk)
+            return chunk, encoded
 
         # The next chunk is tokenized while the network reads this one.
         for chunk, encoded in map_prefetched(encode, self._chunks(contents)):

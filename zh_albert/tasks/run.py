@@ -64,6 +64,7 @@ def finetune(
     job = job_type(examples, dev, config, unlabelled=unlabelled, init=init, out=out)
     model: Model = job.model
     model.metadata = _metadata(job)
+    objective = matching_states(job.loss, config.teacher, model)
     settings = _settings(job)
     listeners = list(observers)
     if out:
@@ -95,7 +96,7 @@ def finetune(
     assess = partial(_assess, job, used, progress)
     state = train(
         job.trained,
-        matching_states(job.loss, config.teacher, model),
+        objective,
         job,
         used.train,
         state_folder=state_folder(out) if out else None,

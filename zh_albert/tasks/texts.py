@@ -74,8 +74,8 @@ def fresh(texts: Sequence[E], others: Iterable[HasText]) -> list[E]:
     return found
 
 
-def refuse_non_strings(texts: Sequence[Any], *, counted_from: int = 0) -> None:
-    """Check a caller's texts.
+def refuse_non_strings(texts: Sequence[Any], *, name: str = "texts", counted_from: int = 0) -> None:
+    """Check a caller's texts, an argument called ``name``.
 
     Raises:
         DataError: If an element is not a string; its index, from ``counted_from``, is named.
@@ -83,7 +83,7 @@ def refuse_non_strings(texts: Sequence[Any], *, counted_from: int = 0) -> None:
     for index, text in enumerate(texts, start=counted_from):
         if not isinstance(text, str):
             raise DataError(
-                f"texts[{index}]: expected a string, found {type(text).__name__}: {text!r:.50}"
+                f"{name}[{index}]: expected a string, found {type(text).__name__}: {text!r:.50}"
             )
 
 

@@ -71,7 +71,7 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
         encoded: list[list[EncodedText] | None] = []
         for question, context, lead in zip(contents, contexts, asked, strict=True):
             choices = list(itertools.islice(every, len(question.choices)))
-            if not context.ids or not all(choice.ids for choice in choices):
+            if not (context.ids and choices and all(choice.ids for choice in choices)):
                 encoded.append(None)
                 continue
             head = [*lead.ids, special.sep] if lead.ids else []

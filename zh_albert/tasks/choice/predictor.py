@@ -78,7 +78,12 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
             DataError: If a question has another form, fewer than two choices or an empty context
                 (its index is named).
         """
-        return self._all([_checked(one, index) for index, one in enumerate(as_list(contents))])
+        questions = [_as_question(one, index) for index, one in enumerate(as_list(contents))]
+        for index, question in enumerate(questions):
+            if len(question.choices) < 2:
+                found = list(question.choices)
+                raise DataError(f"questions[{index}]: expected two choices or more, found {found}")
+        return self._all(questions)
 
     def answers(
         self, contents: Sequence[Question], encoded: Sequence[list[EncodedText]]
@@ -113,7 +118,8 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
     def _chunks(self, contents: Iterable[Question]) -> Iterator[list[Question]]:
         """Cut a stream into chunks; a group is never cut."""
         chunk: list[Question] = []
-        for question in contents:
+        for index, content in enumerate(contents):
+            question = _as_question(content, index)
             full = len(chunk) >= self.chunk_size
             if full and (question.group is None or question.group != chunk[-1].group):
                 yield chunk
@@ -123,17 +129,14 @@ class Chooser(Predictor[Question, list[EncodedText], Choice]):
             yield chunk
 
 
-def _checked(question: Any, index: int) -> Question:
+def _as_question(question: Any, index: int) -> Question:
     match question:
         case [str(context), str(asked), list() | tuple() as choices, *group] if all(
             isinstance(choice, str) for choice in choices
         ) and (not group or (len(group) == 1 and isinstance(group[0], str | None))):
-            made = Question(context, asked, tuple(choices), *group)
+            return Question(context, asked, tuple(choices), *group)
         case _:
             raise DataError(
                 f"questions[{index}]: expected (context, question, choices), strings and a list "
                 f"of strings, found {question!r:.80}"
             )
-    if len(made.choices) < 2:
-        raise DataError(f"questions[{index}]: expected two choices or more, found {list(choices)}")
-    return made

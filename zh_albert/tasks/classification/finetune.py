@@ -95,8 +95,8 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         self.pairs = isinstance(self.examples[0].text, tuple)
         if settings.symmetric and not self.pairs:
             raise ConfigError(
-                "model.symmetric = true is for pairs of texts, the examples are single texts; leave "
-                "it out"
+                "model.symmetric = true is for pairs of texts, the examples are single texts; "
+                "leave it out"
             )
         several = self.head.name == "multi_label"
         if settings.ngrams and several:

@@ -16,6 +16,7 @@ from zh_albert.tasks.predictor import Predictor, RequestForm, Text
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.questions import EncodedQuestion
 from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.texts import refuse_non_strings
 
 _Several = list[str] | tuple[str, ...]  # a sequence of strings, not a string
 
@@ -152,6 +153,8 @@ class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
                 f"question goes with a string as context), found {len(questions)} questions and "
                 f"{len(contexts)} contexts"
             )
+        refuse_non_strings(questions, name="questions")
+        refuse_non_strings(contexts, name="contexts")
         pairs = list(zip(questions, contexts, strict=True))
         result: list[Any] = self._all(pairs, top_k=top_k)
         return result[0] if alone else result

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from torch import nn
 
-from zh_albert.errors import DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.reading.network import SpanReader, border_logits
@@ -18,6 +17,7 @@ from zh_albert.tasks.reading.questions import (
     refuse_narrow,
 )
 from zh_albert.tasks.reading.spans import Reading, read_window
+from zh_albert.tasks.texts import refuse_non_pairs
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import Encoding
 from zh_albert.tokenization.simplified import encode_simplified, simplifier
@@ -65,13 +65,7 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
 
         See ``TaskModel``.
         """
-        for index, pair in enumerate(contents, start=counted_from):
-            for name, text in zip(("questions", "contexts"), pair, strict=True):
-                if not isinstance(text, str):
-                    raise DataError(
-                        f"{name}[{index}]: expected a string, found {type(text).__name__}: "
-                        f"{text!r:.50}"
-                    )
+        refuse_non_pairs(contents, counted_from=counted_from)
         texts = list(dict.fromkeys(text for pair in contents for text in pair))
         encodings = dict(zip(texts, self._encodings(texts), strict=True))
         return [

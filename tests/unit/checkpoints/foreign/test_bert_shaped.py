@@ -1,0 +1,83 @@
+"""Reading encoders of the shape of BERT: what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from zh_albert.checkpoints.foreign.bert_shaped import read_bert_shaped
+from zh_albert.errors import CheckpointError
+
+
+def bert_folder(folder: Path) -> Path:
+    config = transformers.BertConfig(
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        vocab_size=9,
+        max_position_embeddings=8,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    rows = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "中", "文", "字", "##字"]
+    (folder / "vocab.txt").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+def test_tensors_missing_and_left_over_are_all_named(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = bert_folder(tmp_path)
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["encoder.layer.0.output.dense.bias"]
+    tensors["encoder.layer.7.output.dense.bias"] = torch.zeros(3)
+    tensors["adapter"] = torch.zeros(3)
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(CheckpointError) as caught:
+        read_bert_shaped(folder)
+    for name in ("ffn.0.down.bias", "encoder.layer.7.output.dense.bias", "adapter"):
+        assert name in str(caught.value)
+
+
+def test_tensors_of_other_sizes_than_told_are_all_named(tmp_path: Path) -> None:
+    folder = bert_folder(tmp_path)
+    content = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(
+        json.dumps({**content, "intermediate_size": 12, "max_position_embeddings": 9})
+    )
+    with pytest.raises(CheckpointError, match="the weights do not fit") as caught:
+        read_bert_shaped(folder)
+    for part in (
+        "embeddings.position_embeddings.weight: expected shape (9, 8), found (8, 8)",
+        "encoder.layer.0.intermediate.dense.bias",
+    ):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [({"hidden_size": "8"}, "that can be used"), ({"is_decoder": True}, "found a decoder")],
+)
+def test_settings_that_no_teacher_has_are_one_line(
+    tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    folder = bert_folder(tmp_path)
+    content = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**content, **change}))
+    with pytest.raises(CheckpointError, match=problem):
+        read_bert_shaped(folder)
+
+
+def test_positions_that_are_not_learned_are_refused(tmp_path: Path) -> None:
+    folder = bert_folder(tmp_path)
+    content = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(
+        json.dumps({**content, "position_embedding_type": "relative_key"})
+    )
+    with pytest.raises(CheckpointError, match="expected learned absolute positions"):
+        read_bert_shaped(folder)

@@ -1,0 +1,98 @@
+"""A model from one layout into another: what is kept, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.files import count_parameters, read_tensors
+from zh_albert.checkpoints.store import load_config, save_model
+from zh_albert.errors import CheckpointError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.heads import SequenceClassifier
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.catalog import network_of
+
+
+def test_a_model_with_n_grams_keeps_its_vocabulary(tmp_path: Path) -> None:
+    from zh_albert.checkpoints.resolve import BUNDLED
+
+    with pytest.raises(CheckpointError, match=r"n-grams .* cannot be carried over"):
+        convert_folder(
+            BUNDLED / "sentiment",
+            tmp_path / "out",
+            to="zh_albert",
+            vocabulary=BUNDLED / "news" / "vocab.txt",
+            network_of=network_of,
+        )
+    assert not (tmp_path / "out").exists()
+
+
+CONFIG = AlbertConfig(
+    vocab_size=20,
+    embedding_size=4,
+    hidden_size=8,
+    num_hidden_layers=3,
+    num_attention_heads=2,
+    intermediate_size=12,
+)
+
+FILES = {"vocab.txt": b"[PAD]\n", "README.md": b"card"}
+
+CLASSIFIER_TASK = {"name": "classification", "labels": ["a", "b"], "pooling": "first"}
+
+
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [
+        (AlbertEncoder(CONFIG), {}),
+        (AlbertForPretraining(CONFIG), {}),
+        (SequenceClassifier(CONFIG, 2), CLASSIFIER_TASK),
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_there_and_back_is_the_same(
+    tmp_path: Path, model: torch.nn.Module, task: dict[str, object], dtype: torch.dtype
+) -> None:
+    first, second, third = (tmp_path / name for name in "abc")
+    save_model(first, model=model, config=CONFIG, files=FILES, task=task, dtype=dtype)
+    convert_folder(first, second, to="huggingface", network_of=network_of)
+    convert_folder(second, third, to="zh_albert", network_of=network_of)
+    before, after = read_tensors(first), read_tensors(third)
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert load_config(first) == load_config(third)
+    assert {path.name: path.read_bytes() for path in third.iterdir()} == {
+        path.name: path.read_bytes() for path in first.iterdir()
+    }
+    assert count_parameters(first) == sum(p.numel() for p in model.parameters())
+
+
+def test_layers_that_transformers_cannot_share_become_copies(tmp_path: Path) -> None:
+    config = replace(CONFIG, sharing="attention")
+    model = AlbertEncoder(config)
+    save_model(tmp_path / "a", model=model, config=config, files=FILES, task={})
+    convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface")
+    assert load_config(tmp_path / "b")[0].sharing == "none"
+    shared = sum(p.numel() for p in model.attention.parameters())
+    assert count_parameters(tmp_path / "b") == count_parameters(tmp_path / "a") + 2 * shared
+
+
+def test_a_folder_is_not_converted_onto_itself(tmp_path: Path) -> None:
+    save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
+    with pytest.raises(CheckpointError, match="give another folder"):
+        convert_folder(tmp_path / "a", tmp_path / "a", to="zh_albert")
+
+
+def test_what_transformers_cannot_compute_is_refused(tmp_path: Path) -> None:
+    task = {**CLASSIFIER_TASK, "pooling": "mean"}
+    model = SequenceClassifier(CONFIG, 2, pooling="mean")
+    save_model(tmp_path / "a", model=model, config=CONFIG, files={}, task=task)
+    with pytest.raises(CheckpointError, match="pooling"):
+        convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface", network_of=network_of)
+    assert not (tmp_path / "b").exists()

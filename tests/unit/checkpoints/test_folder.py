@@ -1,0 +1,96 @@
+"""Folders replaced as a whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from zh_albert.checkpoints import folder as folder_module
+from zh_albert.checkpoints.folder import replace_folder
+from zh_albert.checkpoints.store import save_model
+from zh_albert.errors import CheckpointError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.textio import atomic_write
+
+CONFIG = AlbertConfig(
+    vocab_size=20,
+    embedding_size=6,
+    hidden_size=12,
+    num_hidden_layers=3,
+    num_attention_heads=2,
+    intermediate_size=19,
+    max_position_embeddings=16,
+)
+
+FILES = {"vocab.txt": "[PAD]\n房\n", "README.md": b"# card\n"}
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A small pretraining model's folder, in float32."""
+    torch.manual_seed(0)
+    model = AlbertForPretraining(CONFIG)
+    folder = tmp_path / "model"
+    save_model(folder, model=model, config=CONFIG, files=FILES, task={}, dtype=torch.float32)
+    return folder
+
+
+def test_a_full_disk_leaves_the_old_folder_whole(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    write = folder_module.write_file
+
+    def full(path: Path, content: bytes) -> None:
+        if path.name == "model.safetensors":
+            write(path, content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(path, content)
+
+    monkeypatch.setattr(folder_module, "write_file", full)
+    model = AlbertForPretraining(CONFIG)
+    with pytest.raises(CheckpointError, match=r"No space left.*unchanged; free \d+ MB"):
+        save_model(saved, model=model, config=CONFIG, files=FILES, task={})
+    with pytest.raises(CheckpointError, match="No space left"):
+        save_model(saved.parent / "new", model=model, config=CONFIG, files=FILES, task={})
+
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    assert [path.name for path in saved.parent.iterdir()] == ["model"]
+
+
+def test_a_new_folder_is_readable_as_others_are(saved: Path) -> None:
+    (saved.parent / "plain").mkdir()
+
+    assert saved.stat().st_mode == (saved.parent / "plain").stat().st_mode
+
+
+def test_saving_over_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("", encoding="utf-8")
+
+    with pytest.raises(CheckpointError, match="a file of that name exists"):
+        save_model(tmp_path / "m", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
+
+
+def test_what_is_half_written_is_known_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The names that are cleared are those that are written."""
+    names: list[str] = []
+
+    def kill(_: int) -> None:
+        names.extend(path.name for path in tmp_path.iterdir())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", kill)
+    with pytest.raises(KeyboardInterrupt):
+        replace_folder(tmp_path / "model", {"config.json": "{}"})
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "state") as file:
+        file.write(b"1")
+    assert names[0].startswith(".model.half-written.")
+    assert names[1].startswith(".state.half-written.")

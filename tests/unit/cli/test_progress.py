@@ -1,0 +1,40 @@
+"""What stands on standard error while work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from zh_albert.cli import progress
+from zh_albert.cli.progress import TrainingDisplay
+from zh_albert.training.events import StageProgress
+
+
+def test_the_time_left_is_told_from_whole_pools(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+
+    def pools() -> Iterator[int]:
+        for _ in range(3):
+            clock[0] += 20  # the network reads; then all its answers are there
+            yield from range(100)
+
+    assert len(list(progress.track(pools(), total=300, what="texts"))) == 300
+    assert capsys.readouterr().err.splitlines() == [
+        "texts: 100 of 300, 5/s, 0:40 left",
+        "texts: 200 of 300, 5/s, 0:20 left",
+        "texts: 300 done in 1:00",
+    ]
+
+
+def test_slow_work_is_shown_with_a_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    with TrainingDisplay() as display:
+        display(
+            StageProgress(
+                what="n-grams are tried", done=3, total=12, per_second=0.25, seconds_left=24
+            )
+        )
+    assert capsys.readouterr().err == "n-grams are tried: 3 of 12, 0.2/s, 0:24 left\n"

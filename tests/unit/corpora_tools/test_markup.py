@@ -1,0 +1,55 @@
+"""Markup becomes prose, in time that grows with its length only."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpora_tools.markup import strip_markdown, strip_wikitext
+
+
+def test_markdown_becomes_prose():
+    text = (
+        "---\ntitle: x\n---\n# 标题 #一\n\n第一行，\n接着。"
+        "见[这里](http://a.cn/x_(y))。![图](a.png)\n\n"
+        "- 一**项**\n- `两`项\n\n"
+        "```py\nprint('```')\n```\n\n    代码\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        "> 引用<br>换行 &amp; https://a.b/c\n\n1. 甲[^1]\n\n[^1]: 注释\n"
+        "<!-- 看\n不见 -->\n<pre>码</pre>末段"
+    )
+    assert strip_markdown(text).split("\n") == [
+        "标题 #一",
+        "第一行，接着。见这里。",
+        "一项",
+        "两项",
+        "引用",
+        "换行 &",
+        "甲",
+        "末段",
+    ]
+
+
+def test_wikitext_becomes_prose():
+    text = (
+        "{{Infobox|name={{z}}}}\n[[File:a.jpg|thumb|一个[[链接|图]]说明]]\n"
+        "'''数学'''是研究[[数量]]、[[结构 (数学)|结构]]的学科<ref name=\"a\">注</ref>。"
+        "-{zh-hans:计算机;zh-hant:電腦}-也是<ref name=b />。\n== 历史 ==\n* 第一项\n"
+        '{| class="wikitable"\n| a || b\n|\n{|\n| c\n|}\n| d\n|}\n'
+        "第二段。\n[[Category:数学]]\n== 参考文献 ==\n* 甲\n"
+    )
+    assert strip_wikitext(text).split("\n") == [
+        "数学是研究数量、结构的学科。计算机也是。",
+        "历史",
+        "第一项",
+        "第二段。",
+    ]
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "unit", ["[", "`a", "**字", "<", "$", "- ", "![a](", "<!--", "```\n", "<pre", "-{"]
+)
+def test_broken_markup_takes_no_longer_than_its_length(unit):
+    strip_markdown(unit * 100_000)
+    if unit in {"<", "<!--", "-{"}:
+        strip_wikitext(unit * 20_000)

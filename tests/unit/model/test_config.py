@@ -1,0 +1,39 @@
+"""Sizes of an encoder."""
+
+from typing import Any
+
+import pytest
+
+from zh_albert.errors import ConfigError
+from zh_albert.model.config import PRESETS, AlbertConfig
+
+SIZES: dict[str, Any] = {
+    "hidden_size": 12,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 20,
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"num_attention_heads": 5}, r"hidden_size \(12\).*num_attention_heads \(5\)"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers must be at least 1, got 0"),
+        ({"hidden_dropout_prob": 1.0}, r"hidden_dropout_prob must be in \[0, 1\), got 1.0"),
+        ({"sharing": "atention"}, "unknown sharing 'atention'; did you mean 'attention'"),
+        ({"hidden_act": "swish"}, "unknown hidden_act 'swish'; known: gelu, gelu_new, relu"),
+        ({"pad_token_id": 21_128}, r"pad_token_id \(21128\).*vocab_size 21128"),
+        ({"layer_norm_eps": 0.0}, r"layer_norm_eps \(0.0\)"),
+    ],
+)
+def test_values_that_cannot_work_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        AlbertConfig(**SIZES | wrong)
+
+
+def test_presets_follow_the_chinese_releases() -> None:
+    for config in PRESETS.values():
+        assert config.hidden_dropout_prob == config.attention_probs_dropout_prob == 0
+        assert config.intermediate_size == 4 * config.hidden_size
+    assert PRESETS["xlarge"].num_attention_heads == 32

@@ -1,0 +1,35 @@
+"""Long texts in blocks of tokens."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpora_tools.sentences import sentence_spans
+from zh_albert.errors import ConfigError
+from zh_albert.pretraining.bulk_tokenizer import BLOCK_CHARACTERS, BlockEncoder
+from zh_albert.tokenization.tokenizer import default_tokenizer
+from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
+from zh_albert.tokenization.wordpiece import WordPieceTokenizer
+from zh_albert.tokenization.words import segmenter
+
+TOKENIZER = default_tokenizer()
+
+
+def test_a_vocabulary_beyond_16_bits_is_refused() -> None:
+    rows = Vocabulary([*SPECIAL_TOKENS, *(f"w{i}" for i in range(1 << 16))])
+
+    with pytest.raises(ConfigError, match="at most 65536 rows, found 65541"):
+        BlockEncoder(WordPieceTokenizer(rows), segmenter().cut, sentence_spans)
+
+
+@pytest.mark.parametrize("sign", ["国", "国。", "a", "a ", "…", "“"])
+def test_one_long_line_is_read_in_blocks(sign: str) -> None:
+    text = sign * (BLOCK_CHARACTERS * 2 // len(sign) + 100)
+    encoder = BlockEncoder(TOKENIZER, segmenter().cut, sentence_spans)
+    blocks = list(encoder.blocks([text]))
+
+    assert len(blocks) == 3
+    assert sum(len(block.documents) for block in blocks) == 1
+    assert sum(block.characters for block in blocks) == len(text)
+    if sign in "国a":  # nothing ends where a block does
+        assert sum(len(block.sentences) for block in blocks) == 1

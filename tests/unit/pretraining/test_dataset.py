@@ -1,0 +1,64 @@
+"""Training data for the loop, and held-out text."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from corpora_tools.sentences import sentence_spans
+from tests.shards_in_memory import shards_of_texts
+from zh_albert.errors import ConfigError
+from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
+from zh_albert.pretraining.instances import InstanceConfig
+from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN
+from zh_albert.pretraining.shards import Shards
+from zh_albert.tokenization.token_sets import TokenSets
+from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
+from zh_albert.tokenization.words import segmenter
+
+TOKENIZER = default_tokenizer()
+
+SETS = TokenSets.of(TOKENIZER)
+
+
+def shards_of(*texts: str, tokenizer: Tokenizer = TOKENIZER) -> Shards:
+    return shards_of_texts(texts, tokenizer, segmenter().cut, sentence_spans)
+
+
+def test_no_text_is_refused() -> None:
+    with pytest.raises(ConfigError, match="hold no text"):
+        PretrainingSource(shards_of(" \n"), SETS, InstanceConfig(), batch_tokens=512)
+
+
+def test_the_source_gives_the_engine_tensors() -> None:
+    shards = shards_of(*["天气很好。我们去公园散步。" * 4] * 8)
+    source = PretrainingSource(shards, SETS, InstanceConfig(length=32), batch_tokens=128)
+    items = source.plan(0)
+    batch = source.load(items[0])
+
+    assert set(batch.inputs) == {"token_ids", "type_ids", "mask", "positions", "labels", "order"}
+    assert batch.inputs["token_ids"].dtype == torch.int64
+    assert batch.inputs["token_ids"].numel() <= 128
+    assert batch.inputs["token_ids"].shape[1] % 2 == 0
+    assert batch.weight == len(batch.inputs["labels"]) > 0
+    assert batch.tokens == int(batch.inputs["mask"].sum())
+    again = PretrainingSource(shards, SETS, InstanceConfig(length=32), batch_tokens=128)
+    assert torch.equal(again.load(items[0]).inputs["token_ids"], batch.inputs["token_ids"])
+
+
+def test_evaluation_hides_every_chosen_word_the_same_way_always() -> None:
+    shards = shards_of(*["天气很好。我们去公园散步。" * 4] * 8)
+    config = InstanceConfig(length=32)
+    first = evaluation_batches(shards, SETS, config, batch_tokens=256)
+    second = evaluation_batches(shards, SETS, config, batch_tokens=256)
+
+    assert EVERY_CHOSEN_TOKEN.mask_share == 1
+    for one, other in zip(first, second, strict=True):
+        rows, columns = one.inputs["positions"].T
+        assert set(one.inputs["token_ids"][rows, columns].tolist()) == {TOKENIZER.special.mask}
+        assert all(torch.equal(value, other.inputs[name]) for name, value in one.inputs.items())
+
+
+def test_a_batch_must_hold_an_instance() -> None:
+    with pytest.raises(ConfigError, match=r"batch_tokens \(100\) must be at least length \(128\)"):
+        PretrainingSource(shards_of("好。"), SETS, InstanceConfig(), batch_tokens=100)

@@ -1,0 +1,71 @@
+"""The start from statistics, on a made-up language whose neighbours are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from zh_albert.errors import ConfigError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.pretraining.cooccurrence import count_cooccurrences
+from zh_albert.pretraining.start import StatisticsConfig, initialize_from_statistics
+
+SPECIAL = [0, 1, 2, 3, 4]
+
+VOCAB = 45
+
+CONFIG = AlbertConfig(
+    vocab_size=VOCAB,
+    embedding_size=64,
+    hidden_size=128,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    intermediate_size=64,
+)
+
+
+def documents(count: int, seed: int) -> list[np.ndarray]:
+    """Token ``t`` is mostly followed by ``t + 1``, within a circle of 40."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(count):
+        steps = rng.choice([1, 2, 17], p=[0.8, 0.1, 0.1], size=60)
+        made.append(((np.cumsum(steps) + rng.integers(40)) % 40 + 5).astype(np.uint16))
+    return made
+
+
+def masked_accuracy(model: AlbertForPretraining) -> float:
+    rows = torch.from_numpy(np.stack(documents(40, 1)).astype(np.int64))
+    mask = torch.rand(rows.shape, generator=torch.Generator().manual_seed(0)) < 0.05
+    inputs = rows.masked_fill(mask, 4)
+    with torch.inference_mode():
+        logits = model(
+            inputs, torch.zeros_like(inputs), torch.ones_like(inputs).bool(), mask.nonzero()
+        ).masked
+    labels = rows[mask]
+    return (logits.argmax(-1) == labels).float().mean().item()
+
+
+def test_the_start_predicts_before_any_training() -> None:
+    torch.manual_seed(0)
+    model = AlbertForPretraining(CONFIG).eval()
+    before = masked_accuracy(model)
+    counts = count_cooccurrences(documents(400, 0), VOCAB)
+    initialize_from_statistics(model, counts, SPECIAL, StatisticsConfig())
+    after = masked_accuracy(model)
+    assert before < 0.1
+    assert after > 0.6
+
+
+def test_another_layout_or_too_narrow_a_model_is_refused() -> None:
+    counts = count_cooccurrences(documents(5, 0), VOCAB)
+    bright = AlbertForPretraining(replace(CONFIG, embedding_layout="brightmart"))
+    with pytest.raises(ConfigError, match="google layout"):
+        initialize_from_statistics(bright, counts, SPECIAL, StatisticsConfig())
+    narrow = AlbertForPretraining(replace(CONFIG, hidden_size=64))
+    with pytest.raises(ConfigError, match="needs hidden_size >= "):
+        initialize_from_statistics(narrow, counts, SPECIAL, StatisticsConfig())

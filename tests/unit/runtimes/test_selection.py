@@ -1,0 +1,69 @@
+"""Which runtime is taken."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from tests.helpers.exported_networks import CONFIG, heads
+from zh_albert.errors import ConfigError, ZhAlbertError
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.runtimes.selection import choose_runtimes
+
+
+def test_a_network_without_a_graph_is_refused_and_auto_takes_torch() -> None:
+    network = AlbertForPretraining(CONFIG).eval()
+    for runtime in ("onnxruntime", "openvino"):
+        with pytest.raises(ConfigError, match="AlbertForPretraining runs in PyTorch alone; leave"):
+            choose_runtimes(network, None, runtime=runtime)  # type: ignore[arg-type]
+    assert choose_runtimes(network, None).of(10).name.startswith("torch")
+
+
+def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, outputs = heads()["first"]
+    monkeypatch.setattr("zh_albert.runtimes.selection.is_bf16_faster", lambda: True)
+
+    def names(*installed: str, **settings: Any) -> tuple[str, str]:
+        monkeypatch.setattr(
+            "zh_albert.runtimes.selection.is_installed", lambda name: name in installed
+        )
+        runtimes = choose_runtimes(network, outputs, **settings)
+        return runtimes.of(10).name, runtimes.of(100_000_000).name
+
+    assert names() == ("torch bf16", "torch bf16")
+    assert names("onnxruntime") == ("onnxruntime fp32", "onnxruntime fp32")
+    assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "openvino bf16")
+    assert names("onnxruntime", "openvino", precision="fp32")[1] == "onnxruntime fp32"
+    assert names("openvino", precision="fp32") == ("openvino fp32", "openvino fp32")
+    assert names("onnxruntime", precision="bf16") == ("torch bf16", "torch bf16")
+    assert names("onnxruntime", runtime="torch", precision="fp32")[0] == "torch fp32"
+
+    monkeypatch.setattr("zh_albert.runtimes.selection.is_bf16_faster", lambda: False)
+    assert names() == ("torch fp32", "torch fp32")
+    assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "onnxruntime fp32")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"runtime": "onnxruntim"}, "unknown runtime 'onnxruntim'; did you mean 'onnxruntime'"),
+        ({"precision": "fp8"}, "unknown precision 'fp8'; known: bf16, fp32, int8"),
+        ({"precision": "int8"}, "zh-albert export --precision int8"),
+        ({"runtime": "onnxruntime", "precision": "bf16"}, "no bf16"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        choose_runtimes(*heads()["first"], **settings)
+
+
+@pytest.mark.parametrize("library", ["onnx", "onnxruntime", "openvino"])
+def test_a_missing_library_is_named_with_its_extra(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    runtime: Any = "openvino" if library == "openvino" else "onnxruntime"
+    with pytest.raises(ZhAlbertError, match=rf"{library} is not installed.*zh-albert\["):
+        choose_runtimes(*heads()["first"], runtime=runtime)

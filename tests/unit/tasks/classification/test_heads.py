@@ -1,0 +1,51 @@
+"""What logits mean: chances, values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from zh_albert.tasks.classification.head_selection import head_for, head_from
+from zh_albert.tasks.classification.heads import LabelHead
+
+
+def trained_constant(head: LabelHead, targets: torch.Tensor, weights: torch.Tensor) -> float:
+    """Minimise the mean loss over logits that are the same for every text."""
+    logits = torch.zeros(1, len(head.labels), requires_grad=True)
+    optimizer = torch.optim.LBFGS([logits], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        losses = head.losses(logits.expand(len(targets), -1), targets)
+        mean = (losses * weights).sum() / weights.sum()
+        mean.backward()  # type: ignore[no-untyped-call]
+        return mean
+
+    optimizer.step(loss)
+    return loss().item()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", "b", "b", "c", "b"],
+        [("a", "b"), ("b",), (), ("a", "c"), ("b",)],
+        [1.0, 2.5, 2.5, 4.0, 0.5],
+    ],
+)
+def test_the_chance_loss_is_that_of_the_best_constant_answer(labels: list[object]) -> None:
+    name = "regression" if isinstance(labels[0], float) else None
+    head = head_for(labels, name)  # type: ignore[arg-type]
+    targets, weights = head.targets(labels), torch.tensor([1.0, 2.0, 1.0, 0.5, 1.0])  # type: ignore[arg-type]
+    expected = trained_constant(head, targets, weights)
+    assert head.chance_loss(targets, weights) == pytest.approx(expected, abs=1e-4)
+
+
+def test_values_come_back_in_the_units_of_the_labels() -> None:
+    labels = [10.0, 20.0, 40.0]
+    head = head_for(labels, "regression")
+    restored = head.scores(head.targets(labels)[:, None])
+    np.testing.assert_allclose(restored[:, 0], labels, rtol=1e-6)
+    opened = head_from({"head": head.name, "labels": head.labels, **head.settings()})
+    assert opened == head

@@ -1,0 +1,56 @@
+"""What a reader's scores of windows say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from zh_albert.tasks.reading.examples import AnswerSpan
+from zh_albert.tasks.reading.questions import encode_question
+from zh_albert.tasks.reading.spans import NO_ANSWER, RankedSpan, Reading, read_window
+from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.encoding import Encoding
+
+WINDOW = WindowConfig(max_length=16, stride=4)  # two tokens of question leave 11 for the text
+
+
+def test_a_character_of_several_tokens_is_answered_whole_also_at_the_edge_of_a_window() -> None:
+    places = [(n, n + 1) for n in range(15)]
+    places[10] = places[11] = (10, 11)  # one character, two tokens, the edge of the first window
+    question = encode_question(Encoding([5, 5], []), Encoding([7] * 15, places), WINDOW)
+    assert question.parts == [range(11), range(4, 15)]
+    found = []
+    for number in range(2):
+        zeros = np.zeros((16, 2), dtype=np.float32)
+        ranked, _ = read_window(zeros, question, number, longest=7, keep=1000)
+        found += [span for _, span in ranked]
+    assert len(found) == len(set(found))
+    assert AnswerSpan(4, 11) not in found  # the first window decides it and has half of its end
+    assert AnswerSpan(10, 11) in found
+    assert all(span.start < span.end for span in found)
+
+
+def test_windows_are_compared_by_what_not_here_scores() -> None:
+    question = encode_question(
+        Encoding([5, 5], []), Encoding([7] * 18, [(n, n + 1) for n in range(18)]), WINDOW
+    )
+    reading, scores = Reading(), np.zeros((16, 2), dtype=np.float32)
+    scores[5], scores[0] = 3.0, 2.0
+    reading.add(*read_window(scores, question, 0, longest=4, keep=3), keep=3)  # odds 6 - 4
+    scores = np.zeros((16, 2), dtype=np.float32)
+    scores[13], scores[0] = 2.0, 0.5
+    reading.add(*read_window(scores, question, 1, longest=4, keep=3), keep=3)  # odds 4 - 1
+    assert [round(odds, 3) for odds, _ in reading.best[:2]] == [3, 2]
+    assert [span for _, span in reading.best[:2]] == [AnswerSpan(16, 17), AnswerSpan(1, 2)]
+
+
+def test_no_answer_stands_where_its_threshold_is() -> None:
+    reading = Reading([RankedSpan(1.0, AnswerSpan(0, 1)), RankedSpan(-1.0, AnswerSpan(1, 2))])
+    reading.log_mass = math.log(math.e + 1 / math.e)
+    assert [span for span, _ in reading.answers(0.0)] == [(0, 1), NO_ANSWER, (1, 2)]
+    assert sum(score for _, score in reading.answers(0.0)) == pytest.approx(1)
+    assert [span for span, _ in reading.answers(None)] == [(0, 1), (1, 2)]
+    assert sum(score for _, score in reading.answers(None)) == pytest.approx(1)
+    assert Reading().answers(None) == Reading().answers(-9.0) == [(NO_ANSWER, 1.0)]

@@ -1,0 +1,82 @@
+"""Observers of a run: files, warnings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from zh_albert.training.events import ChanceWatch, Evaluation, Event, MetricsFile, Progress, Warned
+
+
+def test_a_warning_of_every_start_is_written_once(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    for update in (0, 5):
+        file = MetricsFile(path, resumed_update=update)
+        file(Warned(update=0, text="long windows"))
+        file(Evaluation(update=update, total=9))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["event"] for row in rows] == ["warned", "evaluation", "evaluation"]
+
+
+def test_the_metrics_file_of_a_resumed_run_reads_as_if_never_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    file = MetricsFile(path, resumed_update=0)
+    for update in (1, 2, 3):
+        file(Evaluation(update=update, total=9, metrics={"accuracy": update / 10}))
+    with path.open("ab") as cut:
+        cut.write('{"event": "注'.encode()[:-1])
+    file = MetricsFile(path, resumed_update=2)
+    file(Evaluation(update=3, total=9, metrics={"accuracy": 0.5}))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(row["update"], row["metrics"]["accuracy"]) for row in rows] == [
+        (1, 0.1),
+        (2, 0.2),
+        (3, 0.5),
+    ]
+
+
+def progress(update: int, loss: float) -> Progress:
+    return Progress(
+        update=update,
+        total=100,
+        epoch=0,
+        tokens=2048 * update,
+        loss=loss,
+        learning_rate=1e-3,
+        tokens_per_second=1.0,
+        seconds=1.0,
+        seconds_left=1.0,
+    )
+
+
+def test_staying_at_chance_is_said_once_with_advice() -> None:
+    said: list[Event] = []
+    watch = ChanceWatch(0.693, 1e-3, said.append)
+    for update in range(1, 60):
+        watch(progress(update, 0.694))
+    assert len(said) == 1
+    assert isinstance(said[0], Warned)
+    assert "guessing gives 0.693" in said[0].text
+    assert "peak_lr=3.3e-04" in said[0].text
+
+
+def test_learning_is_not_warned_of() -> None:
+    said: list[Event] = []
+    watch = ChanceWatch(0.693, 1e-3, said.append)
+    for update in range(1, 60):
+        watch(progress(update, 0.7 - update / 100))
+    assert not said
+
+
+def test_tensorboard_gets_the_scalars(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    from zh_albert.training.events import TensorBoard
+
+    board = TensorBoard(tmp_path)
+    board(progress(1, 0.5))
+    board(Evaluation(update=1, total=9, metrics={"accuracy": 0.25}))
+    read = EventAccumulator(str(tmp_path))
+    read.Reload()
+    assert read.Scalars("train/loss")[0].value == 0.5
+    assert read.Scalars("dev/accuracy")[0].value == 0.25
