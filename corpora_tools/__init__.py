@@ -1,1 +1,1 @@
-"""Raw text to vocabularies and pretraining data."""
+"""Tools for raw text: vocabularies and pretraining data."""

@@ -1,7 +1,7 @@
-"""Audit of shards: instances are drawn as in training, and measured.
+"""Audit of built shards: instances are drawn as in training, and measured.
 
-All figures come from the finished arrays and the shards, not from the code that made them; only the
-target length of an instance and the n-gram of a word are reported by the sampler.
+All values are measured on the finished arrays and the shards, independently of the code that made
+them; only the target length of an instance and the n-gram of a word come from that code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora_tools.audit_measures import Sums, epoch_facts, measure, summary
+from corpora_tools.audit_measures import Sums, epoch_measures, measure, summary
 from zh_albert.pretraining.batches import DrawnBatch, draw_batch
 from zh_albert.pretraining.counter_rng import draw
 from zh_albert.pretraining.instances import (
@@ -28,8 +28,8 @@ from zh_albert.pretraining.shards import Shards, open_shards, read_manifest
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 
-_TOGETHER = 256  # instances drawn at once
-_SAMPLE = 301  # stream of ``draws.draw``
+_BATCH = 256  # instances drawn at once
+_SAMPLE = 301  # stream of ``counter_rng.draw``
 
 
 def audit_shards(
@@ -44,18 +44,18 @@ def audit_shards(
 
     Args:
         folder: Written by ``zh-corpora build``.
-        config: Settings of the training run that the shards are for.
-        instances: Number of instances to draw at random; all if there are fewer.
-        epoch: The epoch to draw from.
-        examples: Number of examples to print.
+        config: Of the training run that the shards are for.
+        instances: Number of instances drawn at random; all if there are fewer.
+        epoch: Epoch of the instances.
+        examples: Number of instances to print.
 
     Returns:
-        A JSON-ready result; ``passed`` is true if all ``checks`` hold.
+        JSON-ready values; ``passed`` is true if all ``checks`` are.
 
     Raises:
         DataError: If the shards are missing, damaged, or their tokenizer was changed.
     """
-    read_manifest(folder)  # raises for folders without shards
+    read_manifest(folder)  # any other folder fails here, with a message about shards
     tokenizer = load_tokenizer(folder)
     shards = open_shards(folder, tokenizer=tokenizer)
     sets = TokenSets.of(tokenizer)
@@ -79,7 +79,7 @@ def audit_shards(
             "epoch": epoch,
         },
         **summary(sums, config),
-        "epoch": epoch_facts(shards, whole, config, epoch),
+        "epoch": epoch_measures(shards, whole, config, epoch),
         "examples": shown,
     }
     result["checks"] = _checks(result, config)
@@ -90,15 +90,15 @@ def audit_shards(
 def _draw(
     shards: Shards, whole: Epoch, sets: TokenSets, config: InstanceConfig, instances: int
 ) -> Iterator[tuple[DrawnBatch, NDArray[np.int64]]]:
-    """Draw instances evenly from the epoch, each as likely as any other."""
+    """Draw instances uniformly from the epoch."""
     mixed = np.argsort(draw(whole.keys, _SAMPLE))[:instances]
-    for first in range(0, len(mixed), _TOGETHER):
-        numbers = mixed[first : first + _TOGETHER]
+    for first in range(0, len(mixed), _BATCH):
+        numbers = mixed[first : first + _BATCH]
         yield draw_batch(shards, whole, numbers, sets, config.masking), numbers
 
 
 def _checks(result: dict[str, Any], config: InstanceConfig) -> list[dict[str, Any]]:
-    """Compare the figures with the settings; fractions may differ by four standard errors."""
+    """Compare the measures with the settings; fractions within four standard errors."""
     masking, words = config.masking, max(result["words_masked"], 1)
     pairs = max(result["order"]["pairs"] * result["instances"], 1)
 
@@ -142,7 +142,7 @@ def _examples(
     tokenizer: Tokenizer,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Return a batch's first instance as tokens with their labels."""
+    """Return a batch's first instance as tokens with the labels of the masked ones."""
     if limit <= 0:
         return []
     batch = drawn.batch

@@ -1,4 +1,4 @@
-"""Measures of an audit: sums over drawn batches, and figures of a whole epoch."""
+"""Measures of an audit: sums over drawn batches, and properties of a whole epoch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zh_albert.pretraining.masking import KEPT_OUT
 from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
 
-_BATCH_TOKENS = 16_384  # for padding, which depends on it little
+_BATCH_TOKENS = 16_384  # for padding, which hardly depends on it
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Sums:
             self.totals[name] = self.totals.get(name, 0) + float(value)
 
     def count(self, name: str, values: NDArray[Any]) -> None:
-        """Add values of 0 and more to a histogram."""
+        """Add non-negative values to a histogram."""
         known = self.histograms.get(name, np.zeros(0, np.int64))
         new = np.bincount(values.astype(np.int64), minlength=len(known))
         new[: len(known)] += known
@@ -38,7 +38,7 @@ class Sums:
 
 
 def measure(sums: Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConfig) -> None:
-    """Add the figures of a batch, computed from its arrays."""
+    """Add the measures of a batch; words, budgets and faults are computed from its arrays."""
     batch, words, choice = drawn.batch, drawn.words, drawn.choice
     rows, columns = batch.positions[:, 0], batch.positions[:, 1]
     is_target = np.zeros(batch.mask.shape, np.bool_)
@@ -66,7 +66,7 @@ def measure(sums: Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConf
         + np.isin(batch.labels, list(sets.special)).sum(),
         label_not_plain=(~plain[batch.labels]).sum(),
     )
-    # The tokens of a word are adjacent, so sums over them give the word's masking.
+    # Each word's tokens are adjacent, so sums over them show how the word was masked.
     places = np.repeat(words.rows * read.shape[1] + drawn.word_columns, words.lengths)
     first = np.cumsum(words.lengths) - words.lengths
     places += np.arange(len(places)) - np.repeat(first, words.lengths)
@@ -102,20 +102,20 @@ def measure(sums: Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConf
 def _identical(
     order: NDArray[np.int64], drawn: DrawnBatch, read: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> int:
-    """Count pairs with an order label although their two texts are the same."""
+    """Count pairs with an order although their two texts are the same."""
     originals = np.where(labels >= 0, labels, read)
     found = 0
     for row in np.flatnonzero(order >= 0):
         size = int(drawn.batch.mask[row].sum())
         second = int(drawn.batch.type_ids[row].sum())
-        if 2 * second == size - 1:  # [CLS] a [SEP] and b [SEP] of one length
+        if 2 * second == size - 1:  # a and b have the same length
             a, b = originals[row, 1 : size - second], originals[row, size - second : size]
             found += bool((a == b).all())
     return found
 
 
 def summary(sums: Sums, config: InstanceConfig) -> dict[str, Any]:
-    """Return the fractions and counts of all measures; JSON-ready."""
+    """Return fractions and counts of all measures; JSON-ready."""
     t = sums.totals
     words = max(t["words"], 1)
     ngrams = {name: _shares(sums.histograms[name][1:]) for name in ("ngrams_cut", "ngrams_masked")}
@@ -168,8 +168,10 @@ def _shares(counts: NDArray[Any]) -> list[float]:
     return [round(float(value), 5) for value in counts / max(counts.sum(), 1)]
 
 
-def epoch_facts(shards: Shards, whole: Epoch, config: InstanceConfig, epoch: int) -> dict[str, Any]:
-    """Measure all instances of the epoch: borders and batches, not contents."""
+def epoch_measures(
+    shards: Shards, whole: Epoch, config: InstanceConfig, epoch: int
+) -> dict[str, Any]:
+    """Measure all instances of the epoch: their borders and batches, not their contents."""
     plan = plan_batches(whole, config, epoch, batch_tokens=max(_BATCH_TOKENS, config.length))
     bounds = np.sort(plan.bounds, axis=0)
     longest = np.maximum.reduceat(whole.sizes[plan.order], bounds[:, 0])

@@ -1,4 +1,4 @@
-"""Rendering of an audit: as text, and as one self-contained HTML page."""
+"""The audit as text, and as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def audit_text(result: dict[str, Any]) -> str:
         "n-grams of words, n = 1, 2, …: share of those masked "
         f"{_list(ngrams['masked'])}, of all cut {_list(ngrams['cut'])}, "
         f"1/n would be {_list(ngrams['proportional_to_1_n'])}",
-        "masked words that filled up the budget one by one: "
+        "masked words that were chosen one by one to fill the budget: "
         f"{ngrams['single_words_to_fill_the_budget']:.2%}",
         f"tokens in a masked word, 1, 2, …: {_list(result['masked_word_lengths'][:6])}",
         f"pairs {result['order']['pairs']:.2%} of instances; the others train masked words only",

@@ -1,20 +1,18 @@
-"""Construction of shards from documents: parallel, restartable and deterministic.
+"""Building of shards from documents: several files at once, resumable, reproducible to the byte.
 
-Files are grouped into parts in order, small ones together, and every part depends only on its
-files. Parts are written to a hidden folder next to the output folder, which is renamed when it is
-complete. A run after a kill keeps the complete parts.
+Files are grouped into parts in their order, small ones together, and every part depends on its
+files only. The shards are built in a hidden folder beside ``out``, which is renamed when all are
+complete. A second run after a kill keeps the complete parts.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import glob
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +24,7 @@ from corpora_tools.build_parts import (
     record_path,
     tokenizer_of,
 )
-from corpora_tools.folders import files_in
+from corpora_tools.folders import find_inputs, locked
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.pretraining.shard_files import write_manifest
 from zh_albert.pretraining.shards import (
@@ -39,27 +37,17 @@ from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import segmenter
 
-_PART_BYTES = 4 << 20  # size of input files on disk; a larger file is a part of its own
+_PART_BYTES = 4 << 20  # of input files on disk; a larger file is a part of its own
 _PLAN, _CLUSTER = "plan.json", "cluster"  # in the folder that is being built
 
 
-def find_inputs(patterns: Sequence[str]) -> list[Path]:
+def find_files(patterns: Sequence[str]) -> list[Path]:
     """Return the files that files, folders and patterns name, sorted, each once.
 
     Raises:
-        DataError: If one of them names no file that can be read; see ``files_in``.
+        DataError: See ``folders.find_inputs``.
     """
-    found: set[Path] = set()
-    for pattern in patterns:
-        path = Path(pattern)
-        if path.is_dir():
-            matches = set(files_in(path))
-        else:
-            matches = {Path(name) for name in glob.glob(pattern)}  # noqa: PTH207  (absolute ones)
-        if not matches:
-            raise DataError(f"--corpus {pattern}: expected files to read, found none")
-        found |= matches
-    return sorted(found)
+    return sorted(one.path for one in find_inputs(patterns))
 
 
 def build_shards(
@@ -74,31 +62,31 @@ def build_shards(
     """Build the shards of some files; return their manifest.
 
     Args:
-        inputs: As ``find_inputs`` returns them; read by ``readers.read_documents``.
-        out: The folder to make. If it already holds the shards of these inputs and settings,
+        inputs: From ``find_files``; read by ``readers.read_documents``.
+        out: The folder to write. If it already holds the shards of these inputs and settings,
             nothing is done.
-        config: See ``BuildConfig``.
-        executor: Where the parts are built; a job may be continued by another executor.
-        workers: Parts built at once; None: the number of cores, or all parts on a cluster.
-        report: Called with parts done and parts in all.
+        config: Settings of the shards.
+        executor: Where parts are built; a job can be continued by another executor.
+        workers: Parts built at once; None: as many as cores, or all of them on a cluster.
+        report: Called with the number of finished parts and of all.
 
     Raises:
         DataError: If an input cannot be read, the disk is full, or a worker was killed.
         ConfigError: If ``out`` holds something else, or another job is building it.
         MissingExtraError: If the word segmenter is not installed.
     """
-    if config.tokenizer:  # read in other places, too
+    if config.tokenizer:  # other machines may have another working directory
         config = replace(config, tokenizer=config.tokenizer.absolute())
     tokenizer = tokenizer_of(config)
     plan = _plan(inputs, tokenizer, config)
     if out.is_dir() and any(out.iterdir()):
         return _finished(out, plan)
     if out.exists() and not out.is_dir():
-        raise ConfigError(f"{out}: expected a folder to make, found a file")
+        raise ConfigError(f"{out}: expected a folder to write, found a file")
     staging = out.absolute().parent / f".{out.name}.building"
-    with _lock(out):
+    with locked(out.parent / f".{out.name}.lock", out):
         if out.is_dir() and any(out.iterdir()):
-            return _finished(out, plan)  # built by the job that held the lock before
+            return _finished(out, plan)  # by another job, which had the lock before
         _prepare(staging, plan)
         groups = [tuple(map(Path, part["paths"])) for part in plan["parts"]]
         tasks = [
@@ -119,7 +107,7 @@ def build_shards(
         with contextlib.suppress(FileNotFoundError):
             out.rmdir()  # empty
         staging.rename(out)
-        # Only now, because a job killed earlier needs them to continue.
+        # Deleted last: a killed job needs them to continue.
         shutil.rmtree(out / _CLUSTER, ignore_errors=True)
         for name in (_PLAN, *(record_path(task).name for task in tasks)):
             (out / name).unlink()
@@ -127,7 +115,7 @@ def build_shards(
 
 
 def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of existing shards, if they have the same plan."""
+    """Return the manifest of existing shards, if they are the requested ones."""
     if not (out / MANIFEST).exists():
         raise ConfigError(f"{out}: expected a new or empty folder, found other files in it")
     manifest = read_manifest(out)
@@ -138,9 +126,9 @@ def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> dict[str, Any]:
-    """Return the files of each part, and everything else that determines the output."""
+    """Return the files of each part, and the settings that determine the shards' bytes."""
     if not inputs:
-        raise ConfigError("there is nothing to build shards of: no input file")
+        raise ConfigError("expected input files to build shards from, found none")
     parts: list[dict[str, Any]] = []
     size = 0
     for path in inputs:
@@ -166,32 +154,8 @@ def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> 
     return {"parts": parts, "settings": settings, "digest": digest}
 
 
-@contextlib.contextmanager
-def _lock(out: Path) -> Iterator[None]:
-    """Lock the folder against other jobs; a killed job releases its lock."""
-    path = out.parent / f".{out.name}.lock"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w")
-    except OSError as error:
-        raise DataError(f"{out}: cannot be made ({error.strerror})") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            same = os.fstat(file.fileno()).st_ino == path.stat().st_ino
-        except OSError:
-            same = False  # held, or deleted by the job that held it
-        if not same:
-            problem = "another job is building shards in this folder"
-            raise ConfigError(f"{out}: {problem}; wait for it or choose another --out")
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
-
-
 def _prepare(staging: Path, plan: dict[str, Any]) -> None:
-    """Create the staging folder, or keep that of a killed run with the same plan."""
+    """Create the working folder, or keep that of a killed run with the same plan."""
     path = staging / _PLAN
     try:
         kept = json.loads(path.read_bytes())["digest"] == plan["digest"]
@@ -210,7 +174,7 @@ def _prepare(staging: Path, plan: dict[str, Any]) -> None:
 
 
 def describe(manifest: dict[str, Any], out: Path) -> dict[str, Any]:
-    """Return a summary of finished shards for users."""
+    """Return a summary of finished shards."""
     counts = manifest["counts"]
     return {
         "out": str(out),

@@ -1,4 +1,4 @@
-"""Parallel construction of the parts of shards; complete parts are not built again."""
+"""Building of the parts of shards, several at once; complete parts are not built again."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from zh_albert.tokenization.words import segmenter
 
 @dataclass(frozen=True, kw_only=True)
 class BuildConfig:
-    """Settings that determine the content of shards, besides the input files."""
+    """Settings that, with the input files, determine the shards' content."""
 
-    tokenizer: Path | None = None  # a folder with vocab.txt; None: the library's own
-    without_sources: tuple[str, ...] = ()  # rows with one of these as "source" are left out
+    tokenizer: Path | None = None  # a model folder; None: the library's own tokenizer
+    without_sources: tuple[str, ...] = ()  # values of "source" of the rows to leave out
 
 
 @dataclass(frozen=True)
 class PartTask:
-    """A part to build: its output folder, its name and its input files."""
+    """A part to build: its name, its folder, and its input files."""
 
     folder: Path
     name: str
@@ -48,12 +48,12 @@ class PartTask:
 def build_parts(
     tasks: Sequence[PartTask], workers: int, report: Callable[[int, int], None] | None
 ) -> list[dict[str, Any]]:
-    """Build the incomplete parts; return the records of all, in order.
+    """Build the parts that are not complete; return the records of all, in order.
 
     Args:
         tasks: At least one.
         workers: Parts built at once.
-        report: Called with parts done and parts in all.
+        report: Called with the number of finished parts and of all.
 
     Raises:
         DataError: If an input cannot be read, the disk is full, or a worker was killed.
@@ -92,7 +92,7 @@ def _build_together(
         initargs=(os.getpid(),),
     )
     try:
-        # The largest first, so that no worker has a large part left at the end.
+        # The largest parts first, so that all workers finish at about the same time.
         largest = sorted(tasks, key=lambda t: -sum(path.stat().st_size for path in t.inputs))
         for future in concurrent.futures.as_completed(
             [pool.submit(build_part, t) for t in largest]
@@ -104,14 +104,14 @@ def _build_together(
             "fewer --workers: finished parts are kept"
         ) from None
     finally:
-        # Running parts are stopped, not waited for; finished ones are kept.
+        # Running parts are stopped; the records of finished ones are on disk.
         for process in list((pool._processes or {}).values()):
             process.terminate()
         pool.shutdown(cancel_futures=True)
 
 
 def _start_worker(parent: int) -> None:
-    """Ignore Ctrl-C in a worker, and end it when its parent has ended."""
+    """Ignore Ctrl-C, which the parent handles, and end when the parent has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -123,7 +123,7 @@ def _start_worker(parent: int) -> None:
 
 
 def build_part(task: PartTask) -> dict[str, Any]:
-    """Build one part and write its record next to it; return the record."""
+    """Build one part and write its record beside it; return the record."""
     unknown_id = tokenizer_of(task.config).special.unk
     left_out = set(task.config.without_sources)
     texts = (
@@ -151,13 +151,13 @@ def read_record(task: PartTask) -> dict[str, Any] | None:
 
 
 def record_path(task: PartTask) -> Path:
-    """Return the path of a finished part's record, kept until the manifest is written."""
+    """Return the path of a finished part's record, until the manifest is written."""
     return task.folder / f"{task.name}.json"
 
 
 @functools.lru_cache(maxsize=1)
 def _encoder(config: BuildConfig) -> BlockEncoder:
-    """Return the cached encoder, which keeps its character tables from part to part."""
+    """Return the encoder, whose cache of characters is kept from part to part."""
     return BlockEncoder(tokenizer_of(config), segmenter().cut, sentence_spans)
 
 

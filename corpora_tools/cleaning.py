@@ -1,7 +1,7 @@
-"""Cleaning rules, which keep paragraphs and documents or drop them with a named reason.
+"""Rules for paragraphs and documents: each keeps them, or drops them with a named reason.
 
-A paragraph is a line. The rules are tried in the order of ``RULES``; the first that applies gives
-the reason, and the reasons are counted.
+A paragraph is a line. The rules are tried in the order of ``RULES``; the first that drops the
+paragraph gives the reason, and reasons are counted.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from zh_albert.tokenization.characters import CHINESE
 _CHINESE_RUN = re.compile(f"[{CHINESE}]+")
 _UNCOUNTED = re.compile(r"[\s，。！？；：、“”‘’「」『』（）《》〈〉【】…—·～]+")
 _KANA_OR_HANGUL = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3\u1100-\u11ff]")
-_OTHER_LANGUAGE = 0.1  # share of kana and Hangul above which a text is not Chinese
+_OTHER_LANGUAGE = 0.1  # fraction of kana and Hangul above which a text is not Chinese
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}(?:@|\(at\)|\[at\])[A-Za-z0-9-]{1,63}\.[A-Za-z]{2,}")
 _DIGITS = re.compile("[0-9]{4}")
 _PHONE = re.compile(
     r"(?<!\d)(?:(?:\+?86[- ]?)?1[3-9]\d[- ]?\d{4}[- ]?\d{4}"  # mobile
-    r"|0\d{2,3}[- ]\d{7,8}|\(0\d{2,3}\) ?\d{7,8}"  # fixed, with its area
+    r"|0\d{2,3}[- ]\d{7,8}|\(0\d{2,3}\) ?\d{7,8}"  # landline, with area code
     r"|[48]00[- ]?\d{3}[- ]?\d{4})(?!\d)"  # service
 )
 _IDENTITY = re.compile(r"(?<!\d)[1-9]\d{5}(?:19|20)\d{2}[01]\d[0-3]\d{4}[\dXx](?![\dA-Za-z])")
@@ -50,18 +50,18 @@ _BOILERPLATE = (
     "Copyright ©", "All Rights Reserved", "Powered by", "您的浏览器", "启用JavaScript",
     "启用 JavaScript",
 )  # fmt: skip
-_REPEAT_STEP = 8  # characters; length of the n-grams by which a paragraph is compared
+_REPEAT_STEP = 8  # characters of the pieces that are compared for repetition
 
 
 @dataclass(frozen=True, kw_only=True)
 class CleaningConfig:
-    """Thresholds and options of the cleaning rules."""
+    """Conditions for text to be kept."""
 
     min_paragraph: int = 10  # Chinese characters
     min_document: int = 40  # Chinese characters
-    min_chinese: float = 0.6  # share of characters, spaces and Chinese punctuation not counted
+    min_chinese: float = 0.6  # fraction of characters, spaces and Chinese punctuation excluded
     personal: bool = True  # drop paragraphs with personal data
-    boilerplate: tuple[str, ...] = field(default=_BOILERPLATE)  # phrases; none: keep all
+    boilerplate: tuple[str, ...] = field(default=_BOILERPLATE)  # phrases; empty: keep all
     simplify: Simplify = "never"
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ Rule = Callable[[str, int, CleaningConfig], bool]  # (paragraph, Chinese charact
 
 
 def count_chinese(text: str) -> int:
-    """Count Chinese characters, without punctuation."""
+    """Return the number of Chinese characters, without punctuation."""
     return sum(map(len, _CHINESE_RUN.findall(text)))
 
 
@@ -99,9 +99,11 @@ def is_other_language(paragraph: str, chinese: int, _config: CleaningConfig) -> 
 
 
 def is_other_script(paragraph: str, chinese: int, config: CleaningConfig) -> bool:
-    """Return whether the share of Chinese characters is too small (code, tables, other scripts)."""
+    """Return whether the fraction of Chinese characters is too small (code, tables, other
+    scripts).
+    """
     if chinese >= config.min_chinese * len(paragraph):
-        return False  # the usual case needs no closer look
+        return False  # the usual case, decided without counting
     counted = len(paragraph) - sum(map(len, _UNCOUNTED.findall(paragraph)))
     return chinese < config.min_chinese * counted
 
@@ -113,12 +115,12 @@ def has_email(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
 
 
 def has_phone(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Return whether there is a mobile, fixed or service number."""
+    """Return whether there is a mobile, landline or service number."""
     return config.personal and bool(_DIGITS.search(paragraph) and _PHONE.search(paragraph))
 
 
 def has_identity_number(paragraph: str, _chinese: int, config: CleaningConfig) -> bool:
-    """Return whether there is a resident identity-card number with a valid check digit.
+    """Return whether there is a resident identity-card number with a correct check digit.
 
     Source: GB 11643-1999 (ISO 7064, MOD 11-2).
     """
@@ -143,7 +145,7 @@ def is_boilerplate(paragraph: str, _chinese: int, config: CleaningConfig) -> boo
 
 
 def is_repetitive(paragraph: str, _chinese: int, _config: CleaningConfig) -> bool:
-    """Return whether the paragraph repeats itself (哈哈哈哈…, one advertisement repeatedly)."""
+    """Return whether the paragraph repeats itself (哈哈哈哈…, an advertisement several times)."""
     stretches = [paragraph[i : i + _REPEAT_STEP] for i in range(0, len(paragraph), _REPEAT_STEP)]
     return len(stretches) >= 6 and len(set(stretches)) < 0.5 * len(stretches)
 
@@ -163,7 +165,7 @@ RULES: dict[str, Rule] = {
 
 
 def drop_reason(paragraph: str, config: CleaningConfig) -> str | None:
-    """Return the first rule that drops a paragraph, or None if it stays.
+    """Return the first rule that drops a paragraph, or None if it is kept.
 
     >>> drop_reason("有事请写信到 a@b.cn，我们会尽快回复您。", CleaningConfig())
     'email'
@@ -173,17 +175,16 @@ def drop_reason(paragraph: str, config: CleaningConfig) -> str | None:
 
 
 def clean_text(text: str, config: CleaningConfig) -> tuple[str, Counter[str]]:
-    """Normalise a text and keep the paragraphs that no rule drops.
+    """Normalize a text and keep the paragraphs that no rule drops.
 
     Returns:
-        The remaining text, and the number of paragraphs dropped for each reason (``repeated``: seen
-        before).
+        The kept text; the number of paragraphs dropped for each reason (``repeated``: seen before).
     """
     reasons: Counter[str] = Counter()
     kept: dict[str, None] = {}
     text = simplify(normalize(text), config.simplify)
     present = tuple(phrase for phrase in config.boilerplate if phrase in text)
-    config = replace(config, boilerplate=present)  # few, if any: paragraphs are searched faster
+    config = replace(config, boilerplate=present)  # few, if any: faster for each paragraph
     for paragraph in text.split("\n"):
         if not paragraph:
             continue
@@ -196,7 +197,7 @@ def clean_text(text: str, config: CleaningConfig) -> tuple[str, Counter[str]]:
 
 
 class CleanDocuments(BaseFilter):
-    """Step that cleans documents; drops those with too little text left."""
+    """Clean the documents' text; drop documents of which too little is left."""
 
     name = "clean"
 
@@ -205,7 +206,7 @@ class CleanDocuments(BaseFilter):
         self.config = config
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Replace the text with the cleaned one; return whether enough is left."""
+        """Replace the text by its kept paragraphs; return whether they are enough."""
         doc.text, reasons = clean_text(doc.text, self.config)
         for reason, times in reasons.items():
             self.stat_update(f"paragraph_{reason}", value=times)
@@ -213,7 +214,7 @@ class CleanDocuments(BaseFilter):
 
 
 class KeepLongEnough(BaseFilter):
-    """Step that drops documents that another step has made too short."""
+    """Drop documents that became too short in a later step."""
 
     name = "long enough"
 
@@ -233,6 +234,6 @@ def _enough(text: str, min_document: int) -> bool | tuple[bool, str]:
 
 
 def read_phrases(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the default boilerplate phrases with a user's, one on each line."""
+    """Return our own boilerplate phrases and a user's, one per line."""
     own = (line.strip() for line in lines)
     return (*_BOILERPLATE, *(phrase for phrase in own if phrase))

@@ -1,12 +1,12 @@
-"""``zh-corpora``: raw text to vocabularies and pretraining data; answers to many files."""
+"""Command line ``zh-corpora``: vocabularies and pretraining data from raw text; bulk prediction."""
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,11 +24,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-app.command("clean")(jobs.clean)
-app.command("dedup")(jobs.dedup)
-app.command("build")(shards_cli.build)
-app.command("audit")(shards_cli.audit)
-app.command("predict")(jobs.predict)
+for command in (jobs.clean, jobs.dedup, shards_cli.build, shards_cli.audit, jobs.predict):
+    app.command(command.__name__)(command)
 
 
 @app.callback()
@@ -39,43 +36,42 @@ def commands() -> None:
 @app.command()
 def vocab(
     corpus: Annotated[
-        list[str], typer.Option(help="JSON Lines shards: a file, a folder, or a pattern in quotes.")
+        list[str], typer.Option(help="JSON Lines files: a file, a folder, or a pattern in quotes.")
     ],
     out: Annotated[Path, typer.Option(help="The vocab.txt to write.")],
     heldout: Annotated[
-        Path | None, typer.Option(help="JSON Lines file on which coverage is measured.")
+        Path | None, typer.Option(help="JSON Lines file to measure coverage on.")
     ] = None,
     min_count: Annotated[
-        int, typer.Option(min=1, help="Occurrences a character needs, beyond GB 2312.")
+        int, typer.Option(min=1, help="Minimum count of a character outside GB 2312.")
     ] = 20,
     latin_pieces: Annotated[int, typer.Option(min=52, help="Pieces of Latin words.")] = 1_200,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Shards read at once; all cores if not given.")
+        int | None, typer.Option(min=1, help="Files read at once; by default one per core.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Make a WordPiece vocabulary out of a corpus.
+    """Make a WordPiece vocabulary from a corpus.
 
-    Its coverage is measured on --heldout. Each line of a shard is an object with a "text"; .xz,
-    .gz and .zst are read as well.
+    Its coverage is measured on --heldout. Each line of a file is an object with a "text"; .xz, .gz
+    and .zst are supported.
 
-    Example: zh-corpora vocab --corpus 'corpus/corpus-*.jsonl.xz' --heldout
-    corpus/heldout.jsonl.xz --out vocab.txt
+    Example: zh-corpora vocab --corpus 'corpus/corpus-*.jsonl.xz' --heldout corpus/heldout.jsonl.xz
+    --out vocab.txt
     """
+    from corpora_tools.build import find_files
     from corpora_tools.counting import count_shards
     from corpora_tools.vocab import build_rows
+    from zh_albert.cli.progress import Display
     from zh_albert.textio import atomic_write
     from zh_albert.tokenization.vocab import Vocabulary
 
     began = time.monotonic()
-    shards = find_shards(corpus, leave_out=heldout)
-    with _progress() as progress:
-        task = progress.add_task("counting", total=len(shards))
-        counts = count_shards(
-            shards,
-            processes=min(processes or os.cpu_count() or 1, len(shards)),
-            report=lambda _: progress.advance(task),
-        )
+    left_out = heldout.resolve() if heldout else None
+    shards = [path for path in find_files(corpus) if path.resolve() != left_out]
+    with Display() as display:
+        processes = min(processes or os.cpu_count() or 1, len(shards))
+        counts = count_shards(shards, processes=processes, report=partial(display.show, "files"))
     if not counts.texts:
         raise DataError(f"--corpus {' '.join(corpus)}: expected texts, found none in the files")
     rows = build_rows(counts, min_count=min_count, latin_pieces=latin_pieces)
@@ -94,26 +90,6 @@ def vocab(
     typer.echo(json.dumps(result, ensure_ascii=False) if as_json else _as_text(result))
 
 
-def find_shards(patterns: list[str], *, leave_out: Path | None = None) -> list[Path]:
-    """Return the files that files, folders and patterns name, sorted, each once.
-
-    Raises:
-        DataError: If one of them names no file.
-    """
-    found: set[Path] = set()
-    for pattern in patterns:
-        path = Path(pattern)
-        matches = {Path(name) for name in glob.glob(pattern)}  # noqa: PTH207  (absolute patterns)
-        if path.is_dir():
-            matches = {p for p in path.iterdir() if ".jsonl" in p.suffixes}
-        if not matches:
-            raise DataError(f"--corpus {pattern}: expected JSON Lines files, found none")
-        found |= matches
-    if leave_out is not None:
-        found = {path for path in found if path.resolve() != leave_out.resolve()}
-    return sorted(found)
-
-
 def main() -> None:
     """Run the command line; show expected errors as one line, without a traceback."""
     try:
@@ -127,7 +103,7 @@ def main() -> None:
 
 
 def _coverage_report(vocabulary: Any, path: Path) -> dict[str, Any]:
-    """Measure coverage of a held-out file, in all and by its ``domain`` field."""
+    """Measure coverage of a held-out file, in total and by its ``domain`` field."""
     from corpora_tools.counting import read_rows
     from corpora_tools.vocab import Coverage, measure_coverage
     from zh_albert.tokenization.wordpiece import WordPieceTokenizer
@@ -158,10 +134,3 @@ def _as_text(result: dict[str, Any]) -> str:
         for name, rate in heldout["unknown_rate_by_domain"].items():
             lines.append(f"  unknown in {name}: {rate:.4%}")
     return "\n".join(lines)
-
-
-def _progress() -> Any:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    return Progress(console=Console(stderr=True), transient=True)

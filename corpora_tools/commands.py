@@ -1,12 +1,11 @@
-"""``zh-corpora clean``, ``dedup`` and ``predict``."""
+"""Commands ``clean``, ``dedup`` and ``predict`` of ``zh-corpora``."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,14 +18,14 @@ Inputs = Annotated[
         "compressed too."
     ),
 ]
-Out = Annotated[Path, typer.Argument(help="Folder for the shards; the same job goes on in it.")]
+Out = Annotated[Path, typer.Argument(help="Folder for the shards; a stopped job continues.")]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="Tasks at once; if not given all cores, or all tasks on a cluster."),
+    typer.Option(min=1, help="Tasks at once; by default one per core, or all on a cluster."),
 ]
 Where = Annotated[
     Literal["local", "ray", "slurm"],
-    typer.Option("--executor", help="What runs the tasks; ray and slurm need a shared disk."),
+    typer.Option("--executor", help="Where tasks run; ray and slurm need a shared disk."),
 ]
 Format = Annotated[
     Literal["zst", "xz"], typer.Option("--format", help="Compression of the shards.")
@@ -39,45 +38,45 @@ def clean(
     out: Out,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(help="Evaluation files (pattern in quotes) whose texts must stay out."),
+        typer.Option(help="Evaluation files (pattern in quotes) whose texts are excluded."),
     ] = None,
     simplify: Annotated[
         Literal["never", "auto", "always"],
-        typer.Option(help="Traditional → simplified; auto: by document."),
+        typer.Option(help="Convert traditional to simplified; auto: decided per document."),
     ] = "never",
     min_paragraph: Annotated[
-        int, typer.Option(min=0, help="Chinese characters a paragraph needs.")
+        int, typer.Option(min=0, help="Minimum of Chinese characters in a paragraph.")
     ] = 10,
     min_document: Annotated[
-        int, typer.Option(min=0, help="Chinese characters a document needs.")
+        int, typer.Option(min=0, help="Minimum of Chinese characters in a document.")
     ] = 40,
     min_chinese: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of Chinese characters a paragraph needs.")
+        float, typer.Option(min=0, max=1, help="Minimum fraction of them in a paragraph.")
     ] = 0.6,
     keep_personal: Annotated[
         bool, typer.Option(help="Keep paragraphs with personal data.")
     ] = False,
     phrases: Annotated[
-        Path | None, typer.Option(help="More boilerplate phrases, one a line.")
+        Path | None, typer.Option(help="Further boilerplate phrases, one per line.")
     ] = None,
     source: Annotated[str | None, typer.Option(help="Source of all documents.")] = None,
-    domain: Annotated[str, typer.Option(help="Domain of documents that name none.")] = "other",
+    domain: Annotated[str, typer.Option(help="Domain of documents without one.")] = "other",
     shard_format: Format = "zst",
     executor: Where = "local",
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep what is Chinese prose of raw text.
+    """Extract Chinese prose from raw text.
 
-    Text is normalised; paragraphs and documents are kept, or dropped with a reason that is
-    counted. Writes JSON Lines shards with id, source, domain and text, and statistics.json.
-    Stopped and started again, it goes on; the output is the same for any number of workers.
+    Text is normalized; paragraphs and documents are kept, or dropped for a reason that is counted.
+    Writes JSON Lines shards with id, source, domain and text, and statistics.json. A stopped job
+    continues when it is started again; the output is the same for any number of workers.
 
     Example: zh-corpora clean 'raw/*.jsonl.xz' corpus --exclude 'tasks/*/dev.jsonl*'
     """
     from corpora_tools import pipeline
     from corpora_tools.cleaning import CleaningConfig, read_phrases
-    from corpora_tools.documents import find_inputs
+    from corpora_tools.folders import find_inputs
     from corpora_tools.normalization import check_simplify
     from corpora_tools.statistics import as_text
     from zh_albert.textio import read_lines
@@ -114,23 +113,24 @@ def clean(
 def dedup(
     inputs: Inputs,
     out: Out,
-    near: Annotated[bool, typer.Option(help="Drop near duplicates too, by MinHash.")] = True,
-    ngram: Annotated[int, typer.Option(min=1, help="Characters a stretch, for MinHash.")] = 5,
-    buckets: Annotated[int, typer.Option(min=1, help="More: less alike is enough.")] = 14,
-    hashes: Annotated[int, typer.Option(min=1, help="Hashes a bucket. More: more alike.")] = 8,
+    near: Annotated[bool, typer.Option(help="Also drop near duplicates, by MinHash.")] = True,
+    ngram: Annotated[int, typer.Option(min=1, help="Characters per n-gram, for MinHash.")] = 5,
+    buckets: Annotated[int, typer.Option(min=1, help="More: lower similarity threshold.")] = 14,
+    hashes: Annotated[int, typer.Option(min=1, help="Per bucket; more: higher threshold.")] = 8,
     shard_format: Format = "zst",
     executor: Where = "local",
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep one of equal documents, and of nearly equal ones.
+    """Keep one of several equal documents, and of nearly equal ones.
 
-    Equal is what has the same letters: marks, spaces, case and digits do not count.
+    Documents are equal if they have the same letters and characters: punctuation, spaces, case and
+    digits are ignored.
 
     Example: zh-corpora dedup corpus corpus-once --workers 2
     """
     from corpora_tools import pipeline
-    from corpora_tools.documents import find_inputs
+    from corpora_tools.folders import find_inputs
     from corpora_tools.statistics import as_text
 
     minhash = pipeline.MinHashSettings(ngram=ngram, buckets=buckets, hashes=hashes)
@@ -156,21 +156,21 @@ def predict(
         list[str],
         typer.Argument(help="Files, folders or patterns in quotes: .jsonl, .csv, .txt."),
     ],
-    out: Annotated[Path, typer.Argument(help="Folder for the answers; the job goes on in it.")],
+    out: Annotated[Path, typer.Argument(help="Folder for the answers; a stopped job continues.")],
     executor: Where = "local",
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer every line of many files, on this machine or on many.
+    """Answer every line of many files, on one machine or on many.
 
     For each input NAME it writes NAME.answers.jsonl, as zh-albert predict prints it. A file is a
-    task: split a large one first, for example with split -l. Stopped and started again, it goes
-    on with the files that are not done.
+    task: split a large one first, for example with split -l. A stopped job continues with the
+    remaining files when it is started again.
 
     Example: zh-corpora predict sentiment 'reviews/*.jsonl.xz' answers --workers 2
     """
     from corpora_tools import prediction
-    from corpora_tools.documents import find_inputs
+    from corpora_tools.folders import find_inputs
     from corpora_tools.statistics import answers_as_text
 
     _run(
@@ -189,31 +189,16 @@ def _run(
     as_json: bool,
     shown: Callable[[Mapping[str, Any]], str],
 ) -> None:
+    from zh_albert.cli.progress import Display
+
     began = time.monotonic()
     try:
-        with _progress() as report:
-            statistics = job(report)
+        with Display() as display:
+            statistics = job(display.show)
     except KeyboardInterrupt:
-        typer.echo("interrupted; the same command goes on from here", err=True)
-        sys.exit(130)  # not typer.Exit: what is said is said
+        typer.echo("interrupted; run the same command to continue", err=True)
+        sys.exit(130)  # not typer.Exit, which would print a second message
     seconds = round(time.monotonic() - began, 1)
     result = {"out": str(out), **statistics, "seconds": seconds}
     text = json.dumps(result, ensure_ascii=False) if as_json else shown(statistics)
     typer.echo(text if as_json else f"{text}\n{out}, {seconds} s")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        bars: dict[str, TaskID] = {}
-
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in bars:
-                bars[stage] = progress.add_task(stage, total=total)
-            progress.update(bars[stage], completed=done)
-
-        yield report

@@ -1,7 +1,8 @@
-"""Streaming counts of characters and words in JSON Lines shards."""
+"""Counts of characters and words in JSON Lines files, streaming."""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import re
 from collections import Counter
@@ -16,34 +17,34 @@ from zh_albert.errors import DataError
 from zh_albert.textio import read_objects
 from zh_albert.tokenization.characters import fold_width, replace_surrogates
 
-# Chinese characters are single tokens, so counting them needs no normaliser: the fast path.
+# Fast path: Chinese characters are single words, so counting them needs no normalizer.
 _PLAIN = "\u3400-\u4dbf\u4e00-\u9fff，。"
 _RUN = re.compile(rf"[^\s{_PLAIN}]+")
 _PLAIN_STRETCH = re.compile(f"[{_PLAIN}]+")
 
 
 @dataclass
-class Counts:
-    """Character and word counts of a corpus, after BERT's normalisation.
+class CorpusCounts:
+    """Counts of a corpus after BERT's normalization.
 
-    ``characters`` stand alone in a text (Chinese characters, punctuation, words of one
-    character); ``words`` are runs of two or more other characters.
+    ``characters`` are single words (Chinese characters, punctuation, words of one character);
+    ``words`` are runs of two or more other characters.
     """
 
     characters: Counter[str] = field(default_factory=Counter)
     words: Counter[str] = field(default_factory=Counter)
     texts: int = 0
 
-    def add(self, other: Counts) -> None:
-        """Add another corpus' counts."""
+    def add(self, other: CorpusCounts) -> None:
+        """Add another corpus's counts."""
         self.characters.update(other.characters)
         self.words.update(other.words)
         self.texts += other.texts
 
 
-def count_texts(texts: Iterable[str]) -> Counts:
-    """Count texts as normalised by this project's tokenizer: width folded, lower case."""
-    counts = Counts()
+def count_texts(texts: Iterable[str]) -> CorpusCounts:
+    """Count texts as our own tokenizer processes them: width folded, lower case."""
+    counts = CorpusCounts()
     runs: Counter[str] = Counter()
     for text in texts:
         counts.texts += 1
@@ -58,16 +59,16 @@ def count_texts(texts: Iterable[str]) -> Counts:
     return counts
 
 
-def count_shard(path: Path) -> Counts:
-    """Count the texts of one shard; see ``read_rows``."""
+def count_shard(path: Path) -> CorpusCounts:
+    """Count the texts of one file; see ``read_rows``."""
     return count_texts(row["text"] for row in read_rows(path))
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a JSON Lines file that has a string ``text`` in each.
+    """Yield the rows of a JSON Lines file, each with a string ``text``.
 
     Raises:
-        DataError: If a line is not a JSON object with a string ``text`` (file and line named).
+        DataError: If a line is not a JSON object with a string ``text`` (file and line are named).
     """
     for line, row in read_objects(path):
         if not isinstance(row.get("text"), str):
@@ -77,27 +78,23 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def count_shards(
-    paths: Sequence[Path], *, processes: int = 1, report: Callable[[Path], None] | None = None
-) -> Counts:
+    paths: Sequence[Path], *, processes: int = 1, report: Callable[[int, int], None] | None = None
+) -> CorpusCounts:
     """Count shards, several at a time; the result does not depend on ``processes``.
 
     Args:
         paths: JSON Lines files, plain or compressed.
         processes: Shards counted at once.
-        report: Called after each shard.
+        report: Called with the number of finished shards and of all.
     """
-    if processes == 1:
-        return _sum(paths, map(count_shard, paths), report)
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        return _sum(paths, pool.imap(count_shard, paths), report)
-
-
-def _sum(
-    paths: Sequence[Path], done: Iterable[Counts], report: Callable[[Path], None] | None
-) -> Counts:
-    total = Counts()
-    for path, counts in zip(paths, done, strict=True):
-        total.add(counts)
-        if report:
-            report(path)
+    total = CorpusCounts()
+    with contextlib.ExitStack() as stack:
+        counted: Iterable[CorpusCounts] = map(count_shard, paths)
+        if processes > 1:
+            pool = multiprocessing.get_context("spawn").Pool(processes)
+            counted = stack.enter_context(pool).imap(count_shard, paths)
+        for done, counts in enumerate(counted, start=1):
+            total.add(counts)
+            if report:
+                report(done, len(paths))
     return total

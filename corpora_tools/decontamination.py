@@ -1,5 +1,7 @@
-"""Keep evaluation texts out of a corpus: a paragraph that shares 20 consecutive Chinese characters
-with one, or all of its Chinese characters, is dropped.
+"""Decontamination: evaluation texts are kept out of a corpus.
+
+A paragraph is dropped if it shares 20 consecutive Chinese characters with an evaluation text, or
+all of its Chinese characters.
 """
 
 from __future__ import annotations
@@ -15,23 +17,24 @@ from datatrove.pipeline.filters.base_filter import BaseFilter
 from numpy.typing import NDArray
 
 from corpora_tools.readers import kind_of
-from corpora_tools.shingles import Codes, Hashes, chinese_only, code_points, window_hashes
+from corpora_tools.shingles import Codes, Hashes, chinese_only, window_hashes
 from zh_albert.errors import DataError
+from zh_albert.pretraining.bulk_tokenizer import code_points
 from zh_albert.textio import atomic_write, read_lines, read_objects
 
 Places = NDArray[np.int64]
 
-WIDTH = 20  # Chinese characters; other characters between them do not count
+WIDTH = 20  # consecutive Chinese characters; other characters between them are ignored
 _BATCH = 1 << 20  # characters hashed at once
 _TABLE_BITS = 26
 _TABLE_SHIFT = np.uint64(64 - _TABLE_BITS)
 _BREAK = ord("\n")
-_SHORTEST = 4  # Chinese characters of a short evaluation text; 很好 is in every corpus
+_SHORTEST = 4  # Chinese characters of a complete evaluation text; 很好 is in every corpus
 _NO_TEXT = frozenset({"id", "label", "labels", "type", "start", "end", "source", "domain"})
 
 
 class ContaminationIndex:
-    """Hashes of evaluation texts, with a table that answers most look-ups without a search."""
+    """Hashes of evaluation texts. A table answers most queries without a search."""
 
     def __init__(self, hashes: Hashes) -> None:
         self.hashes = hashes  # sorted, at least one
@@ -39,7 +42,7 @@ class ContaminationIndex:
         self.table[hashes >> _TABLE_SHIFT] = True
 
     def holds(self, hashes: Hashes) -> NDArray[np.bool_]:
-        """Mark the hashes that are in the index. Shape: that of ``hashes``."""
+        """Return which hashes are in the index. Shape: that of ``hashes``."""
         found: NDArray[np.bool_] = self.table[hashes >> _TABLE_SHIFT]
         maybe = np.flatnonzero(found)
         places = np.minimum(np.searchsorted(self.hashes, hashes[maybe]), len(self.hashes) - 1)
@@ -50,7 +53,7 @@ class ContaminationIndex:
 def evaluation_texts(path: Path) -> Iterator[str]:
     """Yield every string of a task file, whatever its schema (text, text_a, context, answers, …).
 
-    Ids, labels and the like are skipped. In a file that is not JSON Lines each line is a text.
+    Ids, labels and the like are skipped. In a file that is not JSON Lines, each line is a text.
 
     Raises:
         DataError: If the file is missing, empty, damaged or not UTF-8.
@@ -70,7 +73,7 @@ def evaluation_texts(path: Path) -> Iterator[str]:
 
 
 def contamination_index(texts: Iterable[str]) -> ContaminationIndex:
-    """Index all stretches of 20 Chinese characters, and whole texts shorter than that.
+    """Index all runs of 20 Chinese characters, and complete texts that are shorter.
 
     Raises:
         DataError: If no text has four Chinese characters.
@@ -89,13 +92,13 @@ def contamination_index(texts: Iterable[str]) -> ContaminationIndex:
 
 
 def save_index(index: ContaminationIndex, path: Path) -> None:
-    """Write an index to a file for the pipeline steps."""
+    """Write an index for the steps to load."""
     with atomic_write(path) as file:
         np.save(file, index.hashes)
 
 
 def contaminated(paragraphs: list[str], index: ContaminationIndex) -> list[bool]:
-    """Return whether each paragraph contains an n-gram of the index, or equals a short text of it.
+    """Return for each paragraph whether it contains a run of the index, or is in it as a whole.
 
     >>> evaluation = "这家酒店的房间很干净，服务也很好，下次来北京还住。"
     >>> index = contamination_index([evaluation, "房间很好"])
@@ -113,7 +116,7 @@ def contaminated(paragraphs: list[str], index: ContaminationIndex) -> list[bool]
 
 
 class Decontaminate(BaseFilter):
-    """Step that drops contaminated paragraphs, and documents without any other."""
+    """Drop paragraphs of evaluation texts, and documents that have no others."""
 
     name = "decontaminate"
 
@@ -123,11 +126,11 @@ class Decontaminate(BaseFilter):
 
     @cached_property
     def index(self) -> ContaminationIndex:
-        """The index, loaded where the step runs; its hashes are shared between processes."""
+        """The index, loaded where the step runs; processes on one machine share its memory."""
         return ContaminationIndex(np.load(self.index_file, mmap_mode="r"))
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Drop the document's contaminated paragraphs; return whether any are left."""
+        """Drop the document's contaminated paragraphs; return whether any is left."""
         paragraphs = doc.text.split("\n")
         drop = contaminated(paragraphs, self.index)
         if any(drop):
@@ -150,9 +153,9 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _chinese_lines(text: str) -> tuple[Codes, Places, Places]:
-    """Return the Chinese characters and line ends of a text, and where each line starts and ends.
+    """Return the Chinese characters and line ends of a text, and the start and end of each line.
 
-    All lines are hashed at once: the line end between them keeps their n-grams apart.
+    All lines are hashed at once: the line ends between them separate their runs.
     """
     codes = code_points(text)
     codes = codes[chinese_only(codes) | (codes == _BREAK)]
@@ -161,7 +164,7 @@ def _chinese_lines(text: str) -> tuple[Codes, Places, Places]:
 
 
 def _short_wholes(codes: Codes, starts: Places, ends: Places) -> Iterator[tuple[Places, Hashes]]:
-    """Yield lines shorter than a stretch, and the hash of each as a whole, by length."""
+    """Yield lines shorter than a run, and the hash of each as a whole, by length."""
     lengths = ends - starts
     for length in np.unique(lengths[(lengths >= _SHORTEST) & (lengths < WIDTH)]):
         which = np.flatnonzero(lengths == length)

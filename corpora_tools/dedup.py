@@ -1,7 +1,8 @@
-"""Exact and near de-duplication of documents, with datatrove's MinHash on Chinese characters.
+"""Exact and near de-duplication of documents, by datatrove's MinHash with a tokenizer for Chinese.
 
-One character is one token. Equal texts are found by their letters and characters alone (marks,
-spaces, case and digits do not count), near ones by MinHash over stretches of characters.
+One character is one token. Equal documents are found by their letters and characters only
+(punctuation, spaces, case and digits are ignored), near duplicates by MinHash over character
+n-grams.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from datatrove.utils.word_tokenizers import WordTokenizer
 from numpy.typing import NDArray
 
 from corpora_tools.sentences import sentence_spans, split_sentences
-from corpora_tools.shingles import Hashes, code_points, window_hashes
+from corpora_tools.shingles import Hashes, window_hashes
+from zh_albert.pretraining.bulk_tokenizer import code_points
 from zh_albert.textio import atomic_write
 
 _UNCOUNTED = re.compile(r"[\W\d_]+")
-_CHUNK = 4096  # stretches permuted at once: a document of 5 M characters needs no more memory
+_CHUNK = 4096  # n-grams permuted at once, so that memory does not grow with the document
 
 
 def letters(text: str) -> str:
-    """Return the characters by which texts are compared.
+    """Return the characters of a text that are compared.
 
     >>> letters("2024年，Go 1.2 很好！")
     '年go很好'
@@ -37,13 +39,13 @@ def letters(text: str) -> str:
 
 
 class CharacterTokenizer(WordTokenizer):
-    """A tokenizer for datatrove's steps in which each character is a word."""
+    """Word tokenizer for datatrove in which each character is a word."""
 
     def __init__(self) -> None:
         super().__init__(language="zho")
 
     def word_tokenize(self, text: str) -> list[str]:
-        """Return the characters by which texts are compared."""
+        """Return the characters that are compared."""
         return list(letters(text))
 
     def sent_tokenize(self, text: str) -> list[str]:
@@ -55,23 +57,25 @@ class CharacterTokenizer(WordTokenizer):
         return sentence_spans(text)
 
     def ngram_hashes(self, text: str, width: int) -> Hashes:
-        """Hash the distinct n-grams of ``width`` characters, without building the strings."""
+        """Return the hashes of the distinct n-grams of ``width`` words."""
         return np.unique(window_hashes(code_points(letters(text)), width))
 
 
 class SignDocuments(MinhashDedupSignature):
-    """Step for MinHash signatures, hashed by numpy in memory independent of document length."""
+    """MinHash signatures, computed by numpy in memory that does not depend on a document's
+    length.
+    """
 
     def __init__(self, folder: Path, config: MinhashConfig) -> None:
         super().__init__(output_folder=str(folder), config=config, language=CharacterTokenizer())
 
     def get_shingles(self, text: str) -> Hashes:
-        """Return the text's stretches as hashes. Shape: (stretches, 1)."""
+        """Return the hashes of the text's n-grams. Shape: (n-grams, 1)."""
         hashes: Hashes = self.word_tokenizer.ngram_hashes(text, self.config.n_grams)
         return hashes.reshape(-1, 1)
 
     def get_signature(self, shingles: Hashes) -> list[list[int]]:
-        """Return the smallest permuted hashes, a list a bucket."""
+        """Return the smallest permuted hashes, one list per bucket."""
         chunks = (shingles[i : i + _CHUNK] for i in range(0, len(shingles), _CHUNK))
         parts = list(map(super().get_signature, chunks))
         smallest = np.min(np.array(parts, np.uint64), axis=0)
@@ -79,7 +83,7 @@ class SignDocuments(MinhashDedupSignature):
 
 
 class DigestDocuments(PipelineStep):
-    """First step of exact de-duplication: a digest of each document, in a file for each task."""
+    """First step of exact de-duplication: writes the digests of documents, one file per task."""
 
     type = "dedup"
     name = "digests"
@@ -99,7 +103,7 @@ class DigestDocuments(PipelineStep):
 
 
 class FindEqual(PipelineStep):
-    """Second step, one task: marks documents that equal an earlier one, in a file for each task."""
+    """Second step, in one task: marks documents that equal an earlier one, one file per task."""
 
     type = "dedup"
     name = "equal digests"
@@ -125,7 +129,7 @@ class FindEqual(PipelineStep):
 
 
 class DropEqual(PipelineStep):
-    """Third step of exact de-duplication: drops the documents that equal an earlier one."""
+    """Third step: yields the documents that do not equal an earlier one."""
 
     type = "dedup"
     name = "exact"

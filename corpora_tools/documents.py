@@ -1,13 +1,11 @@
-"""Reading of files as datatrove documents, planning of tasks, and atomic writing of shards."""
+"""First and last step of a pipeline: reading of documents, and atomic writing of shards."""
 
 from __future__ import annotations
 
-import glob
 import io
 import json
 import lzma
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,71 +13,20 @@ import zstandard
 from datatrove.data import Document
 from datatrove.pipeline.base import PipelineStep
 
-from corpora_tools.folders import files_in
+from corpora_tools.folders import InputFile
 from corpora_tools.readers import read_documents
-from zh_albert.errors import ConfigError, DataError
+from zh_albert.errors import ConfigError
 from zh_albert.textio import atomic_write
 from zh_albert.tokenization.characters import replace_surrogates
 
 SHARD_FORMATS = ("zst", "xz")
-_TASK_BYTES = 16 << 20  # on disk; small files are read together, in one task
-
-
-@dataclass(frozen=True)
-class InputFile:
-    """One input file, with default names of its documents and source."""
-
-    path: Path
-    name: str  # documents are NAME:LINE
-    source: str
-
-
-def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
-    """Return the files that files, folders (searched to the bottom) and patterns name, in order.
-
-    Raises:
-        DataError: If one names no file, or a folder holds files of several kinds.
-    """
-    inputs: dict[Path, InputFile] = {}
-    for pattern in patterns:
-        folder = Path(pattern)
-        if folder.is_dir():
-            paths = files_in(folder)
-            for path in paths:
-                name = path.relative_to(folder).as_posix()
-                inputs.setdefault(path.resolve(), InputFile(path, name, folder.resolve().name))
-        else:
-            names = [pattern] if folder.exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
-            paths = sorted(map(Path, names))
-            for path in paths:
-                source = path.name.split(".")[0]
-                inputs.setdefault(path.resolve(), InputFile(path, path.name, source))
-        if not paths:
-            raise DataError(f"{pattern}: expected a file, folder or pattern; found nothing")
-    return _with_different_names(list(inputs.values()))
-
-
-def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
-    """Assign files to tasks: one file each, or small ones together. Depends only on the files.
-
-    Paths become absolute: tasks can run elsewhere.
-    """
-    tasks: list[list[InputFile]] = []
-    room = 0
-    for one in inputs:
-        size = one.path.stat().st_size
-        if not tasks or size > room:
-            tasks.append([])
-            room = _TASK_BYTES
-        tasks[-1].append(replace(one, path=one.path.absolute()))
-        room -= size
-    return tasks
 
 
 class ReadDocuments(PipelineStep):
     """First step: a task's files as documents with ``source`` and ``domain``.
 
-    datatrove's own readers skip lines they cannot read; this one raises with file and line.
+    datatrove's own readers skip lines that they cannot read; these raise an error with file and
+    line.
     """
 
     type = "read"
@@ -114,10 +61,10 @@ class ReadDocuments(PipelineStep):
 
 
 class WriteShard(PipelineStep):
-    """Last step: writes a task's documents as one compressed JSON Lines shard, atomically.
+    """Last step: a task's documents as one compressed JSON Lines shard, written atomically.
 
     datatrove's own writer leaves a truncated file when it is stopped. A task without documents
-    writes an empty shard, so that the number of shards follows from the input.
+    writes an empty shard, so that the number of shards depends on the input only.
     """
 
     type = "write"
@@ -154,15 +101,7 @@ def _compressed(file: IO[bytes], shard_format: str) -> Any:
     return io.BufferedWriter(compressor.stream_writer(file, closefd=False), 1 << 17)
 
 
-def _with_different_names(inputs: list[InputFile]) -> list[InputFile]:
-    if len({one.name for one in inputs}) == len(inputs):
-        return inputs
-    return [
-        InputFile(one.path, f"{number}/{one.name}", one.source) for number, one in enumerate(inputs)
-    ]
-
-
 def _name(value: Any) -> str:
-    """Return a row's id, source or domain as a string; empty if there is none."""
+    """Return a row's id, source or domain as a string; empty if it has none."""
     known = isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
     return replace_surrogates(str(value)) if known else ""

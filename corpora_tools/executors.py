@@ -1,7 +1,7 @@
-"""Executors of a stage's tasks, based on datatrove's: local processes, Ray or Slurm.
+"""Executors of a stage's tasks: local processes, a Ray cluster or Slurm, all from datatrove.
 
-Completed tasks are recorded as files in the stage's folder, so another executor can continue a job;
-the output of a task does not depend on where it ran.
+They are interchangeable: completions are files in the stage's folder, so a task finished by one
+counts for the others, and the bytes that a task writes do not depend on the executor.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from multiprocess import forkserver, resource_tracker
 from zh_albert.errors import ConfigError, DataError, MissingExtraError
 
 Executor = Literal["local", "ray", "slurm"]
-_FAILED = re.compile(r"^(?:[a-z_]+\.)*(?:[A-Z]\w+): (.+)$")  # a traceback's last line
+_FAILED = re.compile(r"^(?:[a-z_]+\.)*(?:[A-Z]\w+): (.+)$")  # last line of a traceback
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Steps that run in each of a number of tasks, after all tasks of the previous stage."""
+class PipelineStage:
+    """Steps that run in each of several tasks, after all tasks of the previous stage."""
 
     name: str
     steps: list[Any]
@@ -45,27 +45,27 @@ class Stage:
 
 
 class TaskRunner(Protocol):
-    """An executor of one stage."""
+    """Executor of one stage."""
 
     def get_incomplete_ranks(self) -> list[int]:
-        """Return the numbers of the tasks that are not done."""
+        """Return the numbers of the unfinished tasks."""
         ...
 
     def run_tasks(self) -> Iterator[int]:
-        """Run them; yield a task's number when it is done."""
+        """Run them; yield a task's number when it is finished."""
         ...
 
 
 def build_executor(
-    executor: Executor, stage: Stage, workers: int | None, folder: Path
+    executor: Executor, stage: PipelineStage, workers: int | None, folder: Path
 ) -> TaskRunner:
-    """Return the executor of a stage.
+    """Return an executor for a stage.
 
     Args:
-        executor: Name of the executor.
+        executor: Type of the executor.
         stage: The stage to run.
-        workers: Tasks at once; None: the number of local cores, or all tasks on a cluster.
-        folder: Folder for the stage's completions, counts and logs; on a cluster, on a shared disk.
+        workers: Tasks at once; None: one per core, or all of them on a cluster.
+        folder: For the stage's completions, counts and logs; on a shared disk if on a cluster.
     """
     logger.disable("datatrove")
     if executor == "ray":
@@ -76,13 +76,13 @@ def build_executor(
 
 
 class LocalExecutor(LocalPipelineExecutor):
-    """datatrove's local executor, with a process pool that always ends with its job.
+    """datatrove's local executor with a pool that always ends with its job.
 
-    (datatrove's own keeps a manager process and idle workers that outlive a killed job.) It is
-    silent on the terminal: messages and tracebacks are in the logs.
+    (datatrove's own keeps a manager process and idle workers that outlive a killed job.) It prints
+    nothing: messages and tracebacks are in the logs.
     """
 
-    def __init__(self, stage: Stage, workers: int, folder: Path) -> None:
+    def __init__(self, stage: PipelineStage, workers: int, folder: Path) -> None:
         self.pipeline: list[Any] = stage.steps
         super().__init__(
             stage.steps,
@@ -92,7 +92,7 @@ class LocalExecutor(LocalPipelineExecutor):
         )
 
     def run_tasks(self) -> Iterator[int]:
-        """Run the tasks that are not done; yield a task's number when it is."""
+        """Run the unfinished tasks; yield a task's number when it is finished."""
         ranks = self.get_incomplete_ranks()
         if self.workers == 1 or len(ranks) <= 1:
             yield from map(self.run_task, ranks)
@@ -102,7 +102,7 @@ class LocalExecutor(LocalPipelineExecutor):
                 yield from pool.imap_unordered(self.run_task, ranks)
 
     def run_task(self, rank: int) -> int:
-        """Run one task in this process, on copies of the steps, which hold counts."""
+        """Run one task in this process, on copies of the steps, because steps keep counts."""
         steps = self.pipeline
         self.pipeline = deepcopy(steps)
         logger.enable("datatrove")
@@ -118,18 +118,18 @@ class LocalExecutor(LocalPipelineExecutor):
 class RayExecutor(RayPipelineExecutor):
     """datatrove's Ray executor, on the cluster of ``RAY_ADDRESS`` or on a new local one."""
 
-    def __init__(self, stage: Stage, workers: int, folder: Path) -> None:
+    def __init__(self, stage: PipelineStage, workers: int, folder: Path) -> None:
         super().__init__(
             stage.steps, tasks=stage.tasks, workers=workers, logging_dir=str(folder.resolve())
         )
         self.stage, self.folder = stage, folder.resolve()
 
     def run_tasks(self) -> Iterator[int]:
-        """Run the tasks that are not done; yield their numbers when all are.
+        """Run the unfinished tasks; yield their numbers when all are finished.
 
         Raises:
             MissingExtraError: If Ray is not installed.
-            DataError: If one failed; datatrove leaves its reason in a log.
+            DataError: If a task failed; datatrove writes the reason to a log.
         """
         ranks = self.get_incomplete_ranks()
         if not ranks:
@@ -139,7 +139,7 @@ class RayExecutor(RayPipelineExecutor):
         except ImportError:
             raise MissingExtraError.of("ray", "ray") from None
         if not ray.is_initialized():
-            # Without an address Ray would join any local cluster, and end with it.
+            # Without an address, Ray would join any cluster that it finds, and stop with it.
             address = os.environ.get("RAY_ADDRESS", "local")
             ray.init(address, log_to_driver=False, logging_level="ERROR")
         self.run()
@@ -147,13 +147,13 @@ class RayExecutor(RayPipelineExecutor):
 
 
 class SlurmExecutor(SlurmPipelineExecutor):
-    """datatrove's Slurm executor, which waits until its jobs have ended.
+    """datatrove's Slurm executor, which waits for its jobs to end.
 
-    Partition, time, account and the like are Slurm's own ``SBATCH_PARTITION``,
+    Partition, time, account and the like are set by Slurm's own ``SBATCH_PARTITION``,
     ``SBATCH_TIMELIMIT``, ``SBATCH_ACCOUNT`` …; none is set here.
     """
 
-    def __init__(self, stage: Stage, workers: int, folder: Path) -> None:
+    def __init__(self, stage: PipelineStage, workers: int, folder: Path) -> None:
         super().__init__(
             stage.steps,
             tasks=stage.tasks,
@@ -163,7 +163,7 @@ class SlurmExecutor(SlurmPipelineExecutor):
             workers=workers,
             job_name=f"zh-corpora-{stage.name}-{_digest(folder)}",
             logging_dir=str(folder.resolve()),
-            # The jobs need datatrove's command from this Python environment.
+            # datatrove's command is beside this Python.
             env_command=f'export PATH="{Path(sys.executable).parent}:$PATH"',
             sbatch_args={"wait": ""},
             requeue=False,
@@ -171,19 +171,19 @@ class SlurmExecutor(SlurmPipelineExecutor):
         self.stage, self.folder = stage, folder.resolve()
 
     def get_sbatch_args(self, max_array: int = 1) -> dict[str, Any]:
-        """Return the script's directives, without those that are left to the environment."""
+        """Return the script's directives, without those that the environment sets."""
         found: dict[str, Any] = super().get_sbatch_args(max_array)
         return {name: value for name, value in found.items() if value or name == "wait"}
 
     def launch_merge_stats(self) -> None:
-        """Do nothing: the counts of all tasks are added up locally, without a queued job."""
+        """Queue no job to merge statistics: the counts of all tasks are added up by the caller."""
 
     def run_tasks(self) -> Iterator[int]:
-        """Queue the tasks that are not done and wait; yield their numbers when all are.
+        """Queue the unfinished tasks and wait; yield their numbers when all are finished.
 
         Raises:
-            ConfigError: If there is no Slurm here.
-            DataError: If one failed, or Slurm refused the job.
+            ConfigError: If Slurm is not installed.
+            DataError: If a task failed, or Slurm refused the job.
         """
         if not shutil.which("sbatch"):
             raise ConfigError("--executor slurm needs sbatch on the PATH; run it where Slurm is")
@@ -193,17 +193,17 @@ class SlurmExecutor(SlurmPipelineExecutor):
                 self.launch_job()
         except subprocess.CalledProcessError as error:
             code = error.returncode
-        except BaseException:  # on Ctrl-C too: queued jobs must not go on alone
+        except BaseException:  # including Ctrl-C: queued jobs must not continue alone
             subprocess.run(["scancel", f"--name={self.job_name}"], check=False)  # noqa: S603, S607
             raise
         yield from _finished(self, ranks, f"sbatch ended with code {code}")
 
 
 def _finished(runner: RayExecutor | SlurmExecutor, ranks: list[int], otherwise: str) -> list[int]:
-    """Return the tasks that were done.
+    """Return the tasks that were run.
 
     Raises:
-        DataError: If some were not, with the reason of the first, which datatrove leaves in a log.
+        DataError: If some are unfinished, with the reason of the first from its log.
     """
     left = runner.get_incomplete_ranks()
     if not left:
@@ -213,7 +213,7 @@ def _finished(runner: RayExecutor | SlurmExecutor, ranks: list[int], otherwise: 
     reasons = (match[1] for line in reversed(lines) if (match := _FAILED.match(line)))
     raise DataError(
         f"{runner.stage.name}: {len(left)} of {runner.stage.tasks} tasks failed, task {left[0]}: "
-        f"{next(reasons, otherwise)} (see {log.parent}; the same command goes on)"
+        f"{next(reasons, otherwise)} (see {log.parent}; run the same command to continue)"
     )
 
 
@@ -222,13 +222,13 @@ def _digest(folder: Path) -> str:
 
 
 def _forkserver() -> Any:
-    """Return a multiprocessing context that forks workers from a server with imports done.
+    """Return the context for workers: forked from a server that has already imported the modules.
 
-    The server and its children ignore Ctrl-C, which the job's process handles.
+    The server ignores Ctrl-C, and so do its children; the job handles it.
     """
     context = multiprocess.get_context("forkserver")
     context.set_forkserver_preload(["corpora_tools.pipeline"])
-    resource_tracker.ensure_running()  # it unblocks what the next line blocks
+    resource_tracker.ensure_running()  # before the next line, because it unblocks SIGINT
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
@@ -238,7 +238,7 @@ def _forkserver() -> Any:
 
 
 def _end_with_parent() -> None:
-    """End this worker when the job's process has ended, killed or not."""
+    """End this worker when the job's process has ended, by a kill or otherwise."""
     parent = multiprocess.parent_process()
 
     def watch() -> None:

@@ -1,6 +1,6 @@
 """Resumable jobs.
 
-A job keeps its state in ``OUT/.job``: its settings, and for each stage datatrove's completions,
+A job keeps its state in ``OUT/.job``: its settings and, for each stage, datatrove's completions,
 counts and logs.
 """
 
@@ -13,29 +13,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import fasteners
-
-from corpora_tools.executors import Executor, Stage, build_executor
-from corpora_tools.folders import STATE, STATISTICS
+from corpora_tools.executors import Executor, PipelineStage, build_executor
+from corpora_tools.folders import STATE, STATISTICS, locked
 from corpora_tools.statistics import collect_statistics
 from zh_albert.errors import DataError
 from zh_albert.textio import atomic_write
 
-DATA = "data"  # in a job's folder: what stages hand on, deleted at the end
-ANSWERS = ".answers.jsonl"  # what names of files of answers end with
+DATA = "data"  # in a job's state: intermediate files of the stages, deleted at the end
+ANSWERS = ".answers.jsonl"  # suffix of files with answers
 Report = Callable[[str, int, int], None]  # (stage, tasks done, tasks)
 
 
 def run_stages(
     out: Path,
     state: Path,
-    stages: list[Stage],
+    stages: list[PipelineStage],
     executor: Executor,
     workers: int | None,
     report: Report | None,
     collect: Callable[[Path], dict[str, Any]] = collect_statistics,
 ) -> dict[str, Any]:
-    """Run the unfinished tasks, stage by stage; return the statistics of the last stage."""
+    """Run the unfinished stages one after the other; return the last one's statistics."""
     for stage in stages:
         tasks = build_executor(executor, stage, workers, state / stage.name)
         done = stage.tasks - len(tasks.get_incomplete_ranks())
@@ -63,10 +61,11 @@ def job(
     inputs: Sequence[Path],
     exclude: Sequence[Path],
 ) -> Iterator[Path]:
-    """Lock an output folder for a new or resumed job; yield the folder of its state.
+    """Start a job in an output folder, or continue it; yield the folder of its state.
 
     Raises:
-        DataError: If another job has the folder, or it holds anything else.
+        DataError: If the folder holds anything else.
+        ConfigError: If another job has the folder.
     """
     asked = {"command": command, **settings}
     asked["inputs"] = [_identity(path) for path in inputs]
@@ -80,13 +79,7 @@ def job(
     if out.is_dir() and any(out.iterdir()) and not state.is_dir():
         raise DataError(f"{out}: expected a new or empty folder, found files of something else")
     state.mkdir(parents=True, exist_ok=True)
-    running = fasteners.InterProcessLock(state / "running")
-    if not running.acquire(blocking=False):
-        running.lockfile.close()
-        raise DataError(
-            f"{out}: another job is writing there; wait for it or choose another folder"
-        )
-    try:
+    with locked(state / "running", out):
         known = state / "job.json"
         if known.exists():
             before = json.loads(known.read_text("utf-8"))
@@ -94,19 +87,17 @@ def job(
                 sorted(k for k in asked.keys() | before if asked.get(k) != before.get(k))
             )
             if differ:
-                hint = "choose another folder, or delete this one to start anew"
+                hint = "choose another folder, or delete this one to start over"
                 raise DataError(f"{out}: holds the output of another job ({differ} differ); {hint}")
         with atomic_write(known) as file:
             file.write(json.dumps(asked, ensure_ascii=False, indent=1).encode())
         for left_over in (*out.glob(".corpus-*"), *out.rglob(f".*{ANSWERS}.*")):
-            left_over.unlink()  # an unfinished file of a killed worker
+            left_over.unlink()  # from a killed worker
         yield state
-    finally:
-        running.release()
 
 
 def _identity(path: Path) -> list[Any]:
-    """Return a file's path, size and time, by which a change is detected."""
+    """Return path, size and time of a file, to detect changes."""
     try:
         about = path.stat()
     except FileNotFoundError:

@@ -27,7 +27,7 @@ _LINE_START = re.compile(
 )
 _EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|`)(?=\S)([^\n]{1,300}?)(?<=\S)\1")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-# A line that goes on in the next one: Markdown wraps paragraphs.
+# A line break within a paragraph: Markdown wraps lines.
 _WRAPPED = re.compile(r"(?<=[^\n])\n(?=[^\n])")
 _BLOCK = re.compile(r"\n(?=[ \t]*(?:#{1,6}[ \t]|>|[-*+][ \t]|\d{1,3}[.)][ \t]))")
 
@@ -48,7 +48,7 @@ _SIMPLIFIED = re.compile(r"zh(?:-hans|-cn)?:([^;]*)")
 
 
 def strip_markdown(text: str) -> str:
-    r"""Return the prose of a Markdown text, a paragraph or list item a line.
+    r"""Return the prose of a Markdown text, one paragraph or list item per line.
 
     >>> strip_markdown("# 标题\n\n第一行，\n接着。见[这里](http://a.cn)。\n\n- 一**项**\n- `两`项")
     '标题\n第一行，接着。见这里。\n一项\n两项'
@@ -67,7 +67,8 @@ def strip_markdown(text: str) -> str:
 
 
 def strip_wikitext(text: str) -> str:
-    """Return the prose of a wiki page: no templates, tables, pictures, notes or last sections.
+    """Return the prose of a wiki page, without templates, tables, pictures, notes and last
+    sections.
 
     Raises:
         MissingExtraError: If mwparserfromhell is not installed.
@@ -82,7 +83,7 @@ def strip_wikitext(text: str) -> str:
 
 
 def _cut(text: str, opening: re.Pattern[str], closing: str) -> str:
-    """Cut from each opening to the next closing; unclosed text is kept. Linear in time."""
+    """Remove everything from each opening to the next closing, if there is one. Linear in time."""
     parts: list[str] = []
     done = 0
     for match in opening.finditer(text):
@@ -96,7 +97,7 @@ def _cut(text: str, opening: re.Pattern[str], closing: str) -> str:
 
 
 def _cut_elements(text: str, opening: re.Pattern[str]) -> str:
-    """Cut elements with their content; of <ref/> and unclosed elements only the tag."""
+    """Remove elements with their content; of <ref/>, and elements without an end, only the tag."""
     parts: list[str] = []
     done = 0
     never_closed: set[str] = set()
@@ -116,7 +117,7 @@ def _cut_elements(text: str, opening: re.Pattern[str]) -> str:
 
 
 def _cut_fences(text: str) -> str:
-    """Cut fenced code; a fence that does not close reaches to the end."""
+    """Remove fenced code; a fence without an end extends to the end of the text."""
     kept: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -133,7 +134,7 @@ def _cut_fences(text: str) -> str:
 
 
 def _cut_tables(text: str) -> str:
-    """Cut {| … |}, tables in tables too; one that does not close stays."""
+    """Remove {| … |}, including nested tables; one without an end is kept."""
     parts: list[str] = []
     depth = start = done = 0
     for mark in _WIKI_TABLE.finditer(text):
@@ -149,7 +150,7 @@ def _cut_tables(text: str) -> str:
 
 
 def _without_files(text: str) -> str:
-    """Cut [[File:…]] and [[Category:…]]; a caption holds links of its own."""
+    """Remove [[File:…]] and [[Category:…]], whose captions may contain links."""
     parts: list[str] = []
     done = 0
     for match in _WIKI_FILE.finditer(text):
@@ -168,7 +169,7 @@ def _without_files(text: str) -> str:
 
 
 def _variant(choice: str) -> str:
-    """Choose the simplified form of ``-{zh-hans:…;zh-hant:…}-``."""
+    """Return the simplified form of ``-{zh-hans:…;zh-hant:…}-``."""
     found = _SIMPLIFIED.search(choice)
     return found.group(1) if found else choice.split(";", maxsplit=1)[0].rpartition(":")[2]
 

@@ -1,6 +1,6 @@
-"""Text normalisation: Unicode, width, spaces and marks; traditional → simplified.
+"""Normalization of characters: Unicode, width, spaces and punctuation; traditional to simplified.
 
-Chinese punctuation stays what it is (NFKC would make ，：！ narrow); lines stay lines.
+Full-width Chinese punctuation is kept (NFKC would make ，：！ narrow), and so are line breaks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zh_albert.tokenization.simplified import simplifier
 
 Simplify = Literal["never", "auto", "always"]
 
-_TRADITIONAL_SHARE = 0.01  # of characters that conversion changes: above it a text is traditional
+_TRADITIONAL = 0.01  # fraction of changed characters above which a text is traditional
 _LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SPACE = re.compile("[\t \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 _EDGE_OF_LINE = re.compile(r"[ ]*\n[ \n]*")
@@ -25,14 +25,14 @@ _UNSEEN = re.compile(
     "\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\ue000-\uf8ff"
     "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
 )
-# Radicals that stand for characters in text out of PDF files: ⼀ → 一.
+# Radicals that replace characters in text from PDF files: ⼀ → 一.
 _RADICALS = {
     code: unicodedata.normalize("NFKC", chr(code))
     for code in range(0x2E80, 0x2FE0)
     if unicodedata.normalize("NFKC", chr(code)) != chr(code)
 }
 _RADICAL = re.compile("[\u2e80-\u2fdf]")
-# Each pattern starts with a rare character and looks behind, which makes the search fast.
+# Each pattern starts with a rare character and looks back from it, so that the search is fast.
 _SPACE_BETWEEN = re.compile(
     rf" (?<=[{CHINESE}，。！？；：、”’」』）》] )(?=[{CHINESE}，。！？；：、“‘「『（《])"
 )
@@ -44,10 +44,10 @@ _REPEATED = re.compile(r"([！？。，、；：~～·.\-=*_#!?,…—])\1{2,}")
 
 
 def normalize(text: str) -> str:
-    r"""Normalise a text; the operation is idempotent.
+    r"""Normalize a text; the function is idempotent.
 
     Composed characters (NFC), full-width letters and digits in ASCII, radicals as characters, no
-    control characters, one kind of space and of line end, none between Chinese characters;
+    control characters, one kind of space and of line end, no spaces between Chinese characters;
     half-width ``,;:?!`` after a Chinese character in full width, a mark at most three times.
 
     >>> normalize("ＡＢＣ１２３，　你 好!!\u200b\r\n\r\n第二段,…………")
@@ -58,13 +58,13 @@ def normalize(text: str) -> str:
     if not text.isascii():
         if _RADICAL.search(text):
             text = text.translate(_RADICALS)
-        # Composed last: an accent may follow what was unseen or wide before.
+        # Composed last: an accent may follow a removed or a formerly wide character.
         text = unicodedata.normalize("NFC", fold_width(text))
     text = _SPACE.sub(" ", text)
     text = _EDGE_OF_LINE.sub("\n", text).strip(" \n")
     text = _NARROW_MARK.sub(lambda match: match.group().translate(_NARROW), text)
     text = _NARROW_STOP.sub("。", text)
-    text = _SPACE_BETWEEN.sub("", text)  # after marks too, which are wide only now
+    text = _SPACE_BETWEEN.sub("", text)  # last, because it also applies to the widened marks
     return _REPEATED.sub(_shorten, text)
 
 
@@ -73,8 +73,8 @@ def simplify(text: str, when: Simplify) -> str:
 
     Args:
         text: Any text.
-        when: ``auto`` converts a text that the conversion changes in more than 1 % of its
-            characters; simplified text that quotes a traditional name then keeps it.
+        when: ``auto`` converts a text if the conversion changes more than 1 % of its characters; so
+            a traditional name quoted in simplified text is kept.
 
     Raises:
         MissingExtraError: If OpenCC is not installed.
@@ -84,11 +84,11 @@ def simplify(text: str, when: Simplify) -> str:
     converted: str = simplifier().convert(text)
     if when == "always" or converted == text:
         return converted
-    return converted if _changed(text, converted) > _TRADITIONAL_SHARE * len(text) else text
+    return converted if _changed(text, converted) > _TRADITIONAL * len(text) else text
 
 
 def check_simplify(when: str) -> Simplify:
-    """Return a setting of ``simplify``; look for OpenCC only if it is needed.
+    """Return a setting of ``simplify``; check for OpenCC if it is needed.
 
     Raises:
         ConfigError: If there is no such setting.
@@ -102,7 +102,7 @@ def check_simplify(when: str) -> Simplify:
 
 
 def _changed(text: str, converted: str) -> int:
-    """Count places where two texts differ; all of them if they differ in length."""
+    """Return the number of differing characters; if lengths differ, all of them."""
     if len(text) != len(converted):
         return max(len(text), len(converted))
     return sum(a != b for a, b in zip(text, converted, strict=True))

@@ -1,7 +1,7 @@
 """Cleaning and de-duplication of a corpus as stages of datatrove steps.
 
-The work is split into tasks by the input alone, so the output does not depend on the number of
-workers or on the executor.
+Tasks are determined by the input only, so the output does not depend on the number of workers or on
+the executor.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from corpora_tools.decontamination import (
     save_index,
 )
 from corpora_tools.dedup import DigestDocuments, DropEqual, FindEqual, SignDocuments
-from corpora_tools.documents import InputFile, ReadDocuments, WriteShard, plan_tasks
-from corpora_tools.executors import Executor, Stage
+from corpora_tools.documents import ReadDocuments, WriteShard
+from corpora_tools.executors import Executor, PipelineStage
+from corpora_tools.folders import InputFile, plan_tasks
 from corpora_tools.jobs import DATA, Report, job, run_stages
 
 
 @dataclass(frozen=True, kw_only=True)
 class MinHashSettings:
-    """Settings of near de-duplication; by default about 72 % of the n-grams are shared."""
+    """Definition of near duplicates; by default they share about 72 % of their n-grams."""
 
-    ngram: int = 5  # characters a stretch
+    ngram: int = 5  # characters per n-gram
     buckets: int = 14
-    hashes: int = 8  # in a bucket: more require a higher similarity, more buckets a lower one
+    hashes: int = 8  # per bucket; more hashes raise the similarity threshold, more buckets lower it
 
     def config(self) -> MinhashConfig:
         """Return datatrove's settings."""
@@ -59,22 +60,22 @@ def clean(
     workers: int | None = 1,
     report: Report | None = None,
 ) -> dict[str, Any]:
-    """Normalise, clean and decontaminate documents into shards; return the statistics.
+    """Normalize, clean and decontaminate documents into shards; return the statistics.
 
     Args:
         inputs: The files; see ``find_inputs``.
-        out: A folder: new, empty, or that of the same job, which then goes on.
-        config: The rules.
+        out: A folder: new, empty, or that of the same job, which is then continued.
+        config: Rules for paragraphs and documents.
         exclude: Evaluation files whose texts must not be in the corpus.
         shard_format: ``zst`` or ``xz``.
         source: Replaces the documents' own.
-        domain: For documents that name none.
-        executor: Where the tasks run; a job may be continued by another executor.
-        workers: Tasks at once; None: all cores, or all tasks on a cluster.
-        report: Called whenever a task is done.
+        domain: Domain of documents without one.
+        executor: Where tasks run; a job can be continued by another executor.
+        workers: Tasks at once; None: one per core, or all on a cluster.
+        report: Called whenever a task is finished.
 
     Raises:
-        DataError: If an input cannot be read, or ``out`` is taken.
+        DataError: If an input cannot be read, or ``out`` holds something else.
     """
     settings = {
         "config": asdict(config),
@@ -96,7 +97,7 @@ def clean(
                 save_index(contamination_index(texts), index)
             steps += [Decontaminate(index), KeepLongEnough(config.min_document)]
         steps.append(WriteShard(out, shard_format))
-        stages = [Stage("clean", steps, len(tasks))]
+        stages = [PipelineStage("clean", steps, len(tasks))]
         return run_stages(out, state, stages, executor, workers, report)
 
 
@@ -110,19 +111,19 @@ def dedup(
     workers: int | None = 1,
     report: Report | None = None,
 ) -> dict[str, Any]:
-    """Keep one of equal and one of nearly equal documents; return the statistics.
+    """Keep one of several equal or nearly equal documents; return the statistics.
 
     Args:
-        inputs: Files that ``clean`` wrote, or any others.
+        inputs: Files written by ``clean``, or any others.
         out: As in ``clean``.
-        minhash: What nearly equal is; None leaves near duplicates in.
+        minhash: Definition of near duplicates; None keeps them.
         shard_format: ``zst`` or ``xz``.
-        executor: Where the tasks run; a job may be continued by another executor.
-        workers: Tasks at once; None: all cores, or all tasks on a cluster.
-        report: Called whenever a task is done.
+        executor: Where tasks run; a job can be continued by another executor.
+        workers: Tasks at once; None: one per core, or all on a cluster.
+        report: Called whenever a task is finished.
 
     Raises:
-        DataError: If an input cannot be read, or ``out`` is taken.
+        DataError: If an input cannot be read, or ``out`` holds something else.
     """
     settings = {"minhash": asdict(minhash) if minhash else None, "format": shard_format}
     out = out.absolute()
@@ -137,15 +138,15 @@ def dedup_stages(
     state: Path,
     minhash: MinHashSettings | None,
     shard_format: str,
-) -> list[Stage]:
-    """Return the stages of ``dedup``, for any of datatrove's executors."""
+) -> list[PipelineStage]:
+    """Return the stages of ``dedup``, for any executor of datatrove."""
     data = state / DATA
     equal = data / "equal"
     read = [ReadDocuments(tasks)]
     keep: list[Any] = [*read, DropEqual(equal)]
     stages = [
-        Stage("digests", [*read, DigestDocuments(data / "digests")], len(tasks)),
-        Stage("equal", [FindEqual(data / "digests", equal, len(tasks))], 1),
+        PipelineStage("digests", [*read, DigestDocuments(data / "digests")], len(tasks)),
+        PipelineStage("equal", [FindEqual(data / "digests", equal, len(tasks))], 1),
     ]
     if minhash:
         config = minhash.config()
@@ -153,9 +154,9 @@ def dedup_stages(
         find = MinhashDedupBuckets(str(signatures), str(pairs), config=config)
         cluster = MinhashDedupCluster(str(pairs), str(remove), config=config)
         stages += [
-            Stage("signatures", [*keep, SignDocuments(signatures, config)], len(tasks)),
-            Stage("pairs", [find], minhash.buckets),
-            Stage("clusters", [cluster], 1),
+            PipelineStage("signatures", [*keep, SignDocuments(signatures, config)], len(tasks)),
+            PipelineStage("pairs", [find], minhash.buckets),
+            PipelineStage("clusters", [cluster], 1),
         ]
         keep = [*keep, MinhashDedupFilter(str(remove))]
-    return [*stages, Stage("write", [*keep, WriteShard(out, shard_format)], len(tasks))]
+    return [*stages, PipelineStage("write", [*keep, WriteShard(out, shard_format)], len(tasks))]

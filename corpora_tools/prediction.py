@@ -1,4 +1,4 @@
-"""Prediction for many files as tasks of datatrove: local, on Ray or on Slurm."""
+"""Bulk prediction: a model's answers to many files, as tasks of datatrove."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from datatrove.pipeline.base import PipelineStep
 
-from corpora_tools.documents import InputFile
-from corpora_tools.executors import Executor, Stage
+from corpora_tools.executors import Executor, PipelineStage
+from corpora_tools.folders import InputFile
 from corpora_tools.jobs import ANSWERS, Report, job, run_stages
 from corpora_tools.statistics import collect_answers
 from zh_albert.checkpoints.resolve import resolve_model
@@ -31,25 +31,25 @@ def predict(
     workers: int | None = 1,
     report: Report | None = None,
 ) -> dict[str, Any]:
-    """Answer every line of every file; return how many there were.
+    """Answer every line of every file; return the counts.
 
-    For each input ``NAME`` there is a file ``NAME.answers.jsonl``, with an object a line in the
-    order of the input (see ``zh_albert.inference.files``), written atomically.
+    For each input ``NAME`` it writes ``NAME.answers.jsonl`` atomically, with one object per line in
+    the order of the input (see ``zh_albert.inference.files``).
 
     Args:
-        model: Bundled name, folder or hub id; on a cluster, where all machines find it.
-        inputs: The files, one task each; JSON Lines, CSV, or a text a line, by their names.
-        out: A folder: new, empty, or that of the same job, which then goes on.
-        executor: Where the tasks run; a job may be continued by another executor.
-        workers: Files at once; None: all cores, or all files on a cluster.
-        report: Called whenever a file is done.
+        model: Bundled name, folder or hub id; on a cluster, accessible to all machines.
+        inputs: The files, one task each; JSON Lines, CSV, or one text per line, by their names.
+        out: A folder: new, empty, or that of the same job, which is then continued.
+        executor: Where tasks run; a job can be continued by another executor.
+        workers: Files at once; None: one per core, or all on a cluster.
+        report: Called whenever a file is finished.
 
     Returns:
-        ``files``, ``rows``, and how many of these could not be answered, ``errors``.
+        ``files``, ``rows``, and ``errors``, the rows that could not be answered.
 
     Raises:
         CheckpointError: If there is no such model.
-        DataError: If an input cannot be read, or ``out`` is taken.
+        DataError: If an input cannot be read, or ``out`` holds something else.
     """
     folder = resolve_model(model).resolve()
     at_once = min(workers or os.cpu_count() or 1, len(inputs))
@@ -59,14 +59,14 @@ def predict(
     out = out.absolute()
     with job(out, "predict", settings, [one.path for one in inputs], ()) as state:
         tasks = [replace(one, path=one.path.absolute()) for one in inputs]
-        # Bundled models are passed by name, since their path may differ on other machines.
+        # A bundled model by its name, because other machines may have it elsewhere.
         known = str(folder) if Path(model).expanduser().is_dir() else model
-        stages = [Stage("answers", [AnswerFile(tasks, known, out, threads)], len(tasks))]
+        stages = [PipelineStage("answers", [AnswerFile(tasks, known, out, threads)], len(tasks))]
         return run_stages(out, state, stages, executor, workers, report, collect_answers)
 
 
 class AnswerFile(PipelineStep):
-    """The only step: answers the file of a task."""
+    """The only step: answers a task's file."""
 
     type = "write"
     name = "answers"
@@ -97,7 +97,7 @@ class AnswerFile(PipelineStep):
 
 @cache
 def _opened(model: str, threads: int) -> AnyPredictor:
-    """Open a model once for each process, which may answer several files."""
+    """Open a model once per process, for all files that it answers."""
     import torch  # noqa: PLC0415  (slow to import, and only workers need it)
 
     from zh_albert.inference.loading import load  # noqa: PLC0415

@@ -1,7 +1,7 @@
 """Readers of raw text: JSON Lines, plain text, Parquet, Markdown, MediaWiki dumps.
 
-All of them stream, with one document in memory at a time. The format follows from the file's name,
-which may end with ``.xz``, ``.gz`` or ``.zst`` (for dumps also ``.bz2``).
+They stream one document at a time. The format follows from the file's name, which may end in
+``.xz``, ``.gz`` or ``.zst`` (dumps also in ``.bz2``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
-from xml.etree import ElementTree  # expat bounds how far entities grow
+from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from corpora_tools.markup import strip_markdown, strip_wikitext
 from zh_albert.errors import DataError, MissingExtraError
@@ -55,7 +55,7 @@ def read_documents(path: Path) -> Rows:
     """Yield a file's documents in order.
 
     A JSON line, a Parquet row, an article of a dump and a Markdown file are one document each; in
-    plain text a blank line ends a document.
+    plain text, documents are separated by blank lines.
 
     Raises:
         DataError: If the file is missing, empty, damaged, not UTF-8, or a row has no text.
@@ -153,7 +153,7 @@ def _wiki_pages(file: IO[bytes]) -> Rows:
             title = (fields["title"].text or "") if "title" in fields else ""
             place = (fields["id"].text if "id" in fields else None) or title
             yield place, {"text": f"{title}\n{strip_wikitext(content.text)}".strip()}
-        root.clear()  # what was read would stay in memory
+        root.clear()  # releases the elements read so far
 
 
 def _local_name(element: ElementTree.Element) -> str:

@@ -1,8 +1,8 @@
-"""Sentence splitting of Chinese text, into spans that cover the text without gaps.
+"""Sentence splitting for Chinese text, as spans that cover the text without gaps.
 
 A sentence ends after 。！？……, together with the closing quotes and brackets that follow, and at
-the end of a line. Inside quotes and brackets that close again on the same line nothing ends, so
-他说：“好。走吧。”然后走了。 is cut only after the quotation, and “好。”他说。 not at all.
+the end of a line. There is no end inside quotes and brackets that close on the same line, so
+他说：“好。走吧。”然后走了。 is split only after the quotation, and “好。”他说。 not at all.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-MAX_QUOTE = 200  # characters; longer speeches and bracketed passages are cut like plain text
-_DEPTH = 16  # of quotes and brackets in each other; bounds the work on broken text
+MAX_QUOTE = 200  # characters; longer quotations and brackets are split like plain text
+_DEPTH = 16  # of nested quotes and brackets; limits the work on malformed text
 
 _PAIRS = {"”": "“", "’": "‘", "」": "「", "』": "『", "）": "（", ")": "(", "】": "【", "》": "《"}
 _PAIRS |= {"]": "[", "〉": "〈", "〕": "〔", "〗": "〖"}
@@ -20,7 +20,7 @@ _OPENING = frozenset(_PAIRS.values())
 _BRACKETS = "）)】》]〉〕〗"  # a remark (like this one.) in brackets does not end its sentence
 _CLOSE = f"[{re.escape(''.join(_PAIRS))}]"
 _STOPS = "[。！？!?…]*+"
-# What goes on after a closing mark: （……）的 does not, “好。”，他 and “好。”他笑着说。 do.
+# Continuation after a closing mark: “好。”，他 and “好。”他笑着说。 continue, （……）的 does not.
 _SAID = r"[^\s，。！？：；…“「]{0,8}[说道问答喊叫](?:[，。：！？；]|着[，：])"
 _GOES_ON = r"[，、；：,;:—～]| [a-z]"
 _END = re.compile(
@@ -38,7 +38,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cut a text into sentences; joined again they are the text.
+    """Split a text into sentences; concatenated they are the text.
 
     >>> split_sentences("好吗？好！“走吧。快走！”他说。就走了……")
     ['好吗？', '好！', '“走吧。快走！”他说。', '就走了……']
@@ -47,13 +47,14 @@ def split_sentences(text: str) -> list[str]:
 
 
 def sentence_spans(text: str, *, max_quote: int = MAX_QUOTE) -> list[tuple[int, int]]:
-    r"""Return the sentences' spans, half-open and side by side from 0 to ``len(text)``.
+    r"""Return the sentences' spans, half-open and contiguous from 0 to ``len(text)``.
 
-    White space after a sentence belongs to it; marks without a letter join the sentence before.
+    White space after a sentence is part of it; punctuation without a letter is part of the sentence
+    before.
 
     Args:
         text: Any string; an empty one has no sentence.
-        max_quote: Quotes and brackets around more characters than this do not protect.
+        max_quote: Longest quotation or bracketed passage that is not split, in characters.
 
     >>> sentence_spans("一。\n\n二（三。四）。五")
     [(0, 4), (4, 11), (11, 12)]
@@ -72,7 +73,7 @@ def sentence_spans(text: str, *, max_quote: int = MAX_QUOTE) -> list[tuple[int, 
 
 
 def _ends(text: str, max_quote: int) -> Iterator[int]:
-    """Yield where sentences end, white space included; the last is the end of the text."""
+    """Yield the ends of sentences, white space included; the last is the end of the text."""
     protected, closing = _protected(text, max_quote)
     guard = iter(protected)
     done = 0
@@ -82,7 +83,7 @@ def _ends(text: str, max_quote: int) -> Iterator[int]:
         if end <= done:
             continue
         if match.group("straight") and end - 1 not in closing:
-            end -= 1  # this one opens
+            end -= 1  # an opening quote
         aside = False
         while closed < end:
             aside = closed > match.start() and text[closed] in _BRACKETS and opened > done

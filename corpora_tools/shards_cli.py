@@ -1,10 +1,11 @@
-"""``zh-corpora build`` and ``zh-corpora audit``."""
+"""Commands ``build`` and ``audit`` of ``zh-corpora``."""
 # ruff: noqa: PLC0415  (commands load numpy and the tokenizer only when they run)
 
 from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,16 +19,16 @@ def build(
         list[str],
         typer.Option(help="Documents: a file, a folder, or a pattern in quotes; can be repeated."),
     ],
-    out: Annotated[Path, typer.Option(help="The folder of shards to make.")],
+    out: Annotated[Path, typer.Option(help="The folder of shards to write.")],
     tokenizer: Annotated[
         Path | None,
-        typer.Option(help="A model folder with its vocabulary; the library's own if not given."),
+        typer.Option(help="A model folder with a vocabulary; by default the library's own."),
     ] = None,
     without_source: Annotated[
         list[str] | None,
         typer.Option(
-            help='Leave out documents with this "source", or with one of those that stand, one a '
-            "line, in @FILE; can be repeated."
+            help='Leave out documents with this "source", or with those in @FILE, one per line; '
+            "can be repeated."
         ),
     ] = None,
     executor: Where = "local",
@@ -37,30 +38,26 @@ def build(
     """Tokenize documents into shards for pretraining.
 
     Starts of words and sentences are stored with the tokens. The same inputs give the same bytes
-    for any number of workers. Run again after a kill, it goes on where it was.
+    for any number of workers. A killed build continues when it is started again.
 
     Example: zh-corpora build --corpus 'corpus/corpus-*.jsonl.xz' --out shards
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from corpora_tools.build import build_shards, describe, find_inputs
+    from corpora_tools.build import build_shards, describe, find_files
     from corpora_tools.build_parts import BuildConfig
+    from zh_albert.cli.progress import Display
 
     began = time.monotonic()
-    inputs = find_inputs(corpus)
+    inputs = find_files(corpus)
     left_out = _sources(without_source or [])
     config = BuildConfig(tokenizer=tokenizer, without_sources=left_out)
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("building", total=None)
+    with Display() as display:
         manifest = build_shards(
             inputs,
             out,
             config,
             executor=executor,
             workers=workers,
-            report=lambda done, total: progress.update(bar, completed=done, total=total),
+            report=partial(display.show, "parts"),
         )
     result = {**describe(manifest, out), "seconds": round(time.monotonic() - began, 1)}
     if as_json:
@@ -77,7 +74,7 @@ def build(
 def audit(
     shards: Annotated[Path, typer.Argument(help="A folder made by `zh-corpora build`.")],
     length: Annotated[int, typer.Option(min=8, help="Tokens of a full instance.")] = 128,
-    rate: Annotated[float, typer.Option(help="Share of tokens masked.")] = 0.15,
+    rate: Annotated[float, typer.Option(help="Fraction of masked tokens.")] = 0.15,
     seed: Annotated[int, typer.Option(min=0, help="Of the training run.")] = 1,
     epoch: Annotated[int, typer.Option(min=0, help="Of the training run.")] = 0,
     instances: Annotated[int, typer.Option(min=1, help="How many to draw.")] = 20_000,
@@ -85,9 +82,9 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with plots.")] = None,
 ) -> None:
-    """Prove what shards give a model.
+    """Verify the training instances of shards.
 
-    Draws instances as training does, and measures them. Ends with exit code 1 if a check fails.
+    Draws instances as training does, and measures them. Exit code 1 if a check fails.
 
     Example: zh-corpora audit shards --html audit.html
     """

@@ -1,6 +1,4 @@
-"""Hashes of every stretch of n characters of a text, by numpy: what de-duplication and
-decontamination compare.
-"""
+"""Hashes of all character n-grams of a text, by numpy, for de-duplication and decontamination."""
 
 from __future__ import annotations
 
@@ -12,35 +10,33 @@ from zh_albert.tokenization.characters import CHINESE_BLOCKS
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 
-_FACTOR = 0x9E3779B97F4A7C15  # odd; its powers are the weights of the positions in a window
+_FACTOR = 0x9E3779B97F4A7C15  # odd; its powers are the weights of places in a window
 _CHINESE = (*CHINESE_BLOCKS, (0x3007, 0x3007))  # and 〇
 
 
-def code_points(text: str) -> Codes:
-    """Return a text's code points, lone surrogates too. Shape: (characters,)."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
 def chinese_only(codes: Codes) -> NDArray[np.bool_]:
-    """Mark the Chinese characters, without punctuation. Shape: (characters,)."""
+    """Return which code points are Chinese characters, without punctuation. Shape:
+    (characters,).
+    """
     chinese = np.zeros(len(codes), np.bool_)
     for first, last in _CHINESE:
-        chinese |= codes - np.uint32(first) <= np.uint32(last - first)  # one test: it wraps around
+        chinese |= codes - np.uint32(first) <= np.uint32(last - first)  # one test: unsigned numbers
     return chinese
 
 
 def window_hashes(codes: Codes, width: int) -> Hashes:
-    """Hash each n-gram of ``width`` codes. Shape: (characters - width + 1,), or (0,).
+    """Hash each run of ``width`` codes. Shape: (characters - width + 1,), or (0,).
 
-    Equal n-grams have equal hashes at any position, in any process and on any machine.
+    Equal runs have equal hashes at any place, in any process and on any machine.
 
+    >>> from zh_albert.pretraining.bulk_tokenizer import code_points
     >>> first, second = window_hashes(code_points("一二三，一二三"), 3)[[0, 4]]
     >>> bool(first == second)
     True
     """
     if len(codes) < width:
         return np.empty(0, np.uint64)
-    # Windows are doubled and put together; (hash of a window of `size`) at each place.
+    # Hashes of windows of `size` at each place, doubled and combined.
     block, size = _mixed(codes.astype(np.uint64)), 1
     hashes: Hashes | None = None
     done = 0
@@ -56,13 +52,13 @@ def window_hashes(codes: Codes, width: int) -> Hashes:
 
 
 def _joined(left: Hashes, width: int, right: Hashes) -> Hashes:
-    """Hash of a window of ``width`` and of the one that begins where it ends."""
+    """Return the hashes of a window of ``width`` combined with the one that follows it."""
     count = min(len(left), len(right) - width)
     return left[:count] + right[width : width + count] * np.uint64(pow(_FACTOR, width, 1 << 64))
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Spread values over all 64 bits.
+    """Scatter values over all 64 bits.
 
     Source: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators" (SplitMix64).
     """

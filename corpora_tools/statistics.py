@@ -15,14 +15,15 @@ _MINHASH_FILTER = "MinHash stage 4"
 
 
 def collect_statistics(stats: Path) -> dict[str, Any]:
-    """Add up the counts of a stage's tasks; the result does not depend on the number of workers.
+    """Return the summed counts of a stage's tasks; they do not depend on the number of workers.
 
     Args:
-        stats: datatrove's folder of one JSON file a task.
+        stats: datatrove's folder, with one JSON file per task.
 
     Returns:
         ``read`` and ``written`` (documents and characters), ``dropped_documents`` and
-        ``dropped_paragraphs`` by reason, ``sources`` and ``domains`` with what was written of each.
+        ``dropped_paragraphs`` by reason, ``sources`` and ``domains`` with the documents and
+        characters written of each.
     """
     read: Counter[str] = Counter()
     written: Counter[str] = Counter()
@@ -56,7 +57,7 @@ def collect_statistics(stats: Path) -> dict[str, Any]:
 
 
 def collect_answers(stats: Path) -> dict[str, Any]:
-    """Add up what a prediction answered: ``files``, ``rows``, and of these ``errors``."""
+    """Return the summed counts of a prediction: ``files``, ``rows``, and ``errors`` among them."""
     counted: Counter[str] = Counter({"files": 0, "rows": 0, "errors": 0})
     for _, name, count in _counts(stats):
         if name in counted:
@@ -65,16 +66,16 @@ def collect_answers(stats: Path) -> dict[str, Any]:
 
 
 def answers_as_text(statistics: Mapping[str, Any]) -> str:
-    """Format the counts of ``collect_answers`` as text.
+    """Format the counts of ``collect_answers``.
 
     >>> answers_as_text({"files": 3, "rows": 1200, "errors": 1})
-    '1,200 answers in 3 files, 1 not to be answered'
+    '1,200 answers in 3 files, 1 of them errors'
     """
-    return "{rows:,} answers in {files:,} files, {errors:,} not to be answered".format(**statistics)
+    return "{rows:,} answers in {files:,} files, {errors:,} of them errors".format(**statistics)
 
 
 def as_text(statistics: Mapping[str, Any]) -> str:
-    """Format statistics as text.
+    """Format the statistics of a job.
 
     >>> empty = {"documents": 0, "characters": 0}
     >>> print(as_text({"read": {"documents": 2, "characters": 30}, "written": empty}))
@@ -99,7 +100,7 @@ def as_text(statistics: Mapping[str, Any]) -> str:
 
 
 def _counts(stats: Path) -> Iterator[tuple[str, str, int]]:
-    """Yield (step, name, count); a count is a number or, where values differ, their summary."""
+    """Yield (step, name, count); a count is a number or, if values differ, a summary of them."""
     for path in sorted(stats.glob("*.json")):
         for step in json.loads(path.read_text("utf-8")):
             for name, count in step["stats"].items():

@@ -1,7 +1,7 @@
-"""Construction of a Chinese WordPiece vocabulary from counts, and its coverage of texts.
+"""WordPiece vocabulary for Chinese from counts of a corpus, and its coverage of a text.
 
-A character can have two kinds of row: plain, at the start of a word, and with ``##``, inside one.
-Chinese characters and punctuation are always words of their own, so they have no ``##`` row;
+A character can have two rows: a plain one, at the start of a word, and one with ``##``, inside a
+word. Chinese characters and punctuation are always single words, so they have no ``##`` row;
 letters, digits and symbols (``30℃``, ``😂😂``) need both.
 """
 
@@ -15,32 +15,32 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from corpora_tools.counting import Counts
+from corpora_tools.counting import CorpusCounts
 from zh_albert.tokenization.characters import is_chinese
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, UNKNOWN
 from zh_albert.tokenization.wordpiece import CONTINUATION, WordPieceTokenizer
 
-# Rows that every Chinese vocabulary needs, however rare they are in a corpus.
+# Rows that a Chinese vocabulary needs, however rare they are in one corpus.
 _MARKS = "、。，；：？！“”‘’（）《》〈〉「」『』【】〔〕〖〗—…·～–―•‖〇￥" + string.punctuation
 _SYMBOLS = "℃°№①②③④⑤⑥⑦⑧⑨⑩×÷±→←↑↓≥≤≈√∞‰㎡★☆●○◎◆◇■□▲△▼▽♥♪€£©®™"
 _EMOJI = (
     "😂🤣😭😊😄😁😍😘🥰😅😆😉😎😏😒😓😔😞😢😡😠😱😳🤔🙄😴😷🙏👍👎👏💪👌✌👉❤💔🌹🌸🎉🎂🔥✨🐶🍺☀🌙💩"
 )
 _LATIN_WORD = re.compile("[a-z]+")
-_FIRST_UNUSED = 16  # rows reserved for users, always at the same ids
-_MULTIPLE = 64  # of rows: matrix products are fastest at such sizes
+_FIRST_UNUSED = 16  # rows for users' own tokens, always at the same ids
+_MULTIPLE = 64  # of which the number of rows is a multiple, for fast matrix products
 
 
 def build_rows(
-    counts: Counts, *, min_count: int = 20, latin_pieces: int = 1_200
+    counts: CorpusCounts, *, min_count: int = 20, latin_pieces: int = 1_200
 ) -> dict[str, list[str]]:
-    """Choose the vocabulary's rows; the same counts give the same rows in the same order.
+    """Return the vocabulary's rows; the same counts give the same rows in the same order.
 
     Args:
-        counts: What the corpus holds.
-        min_count: A character needs it to have a row, unless it is in GB 2312 or in the lists
-            above. Counted apart for the two kinds of row.
-        latin_pieces: How many pieces are trained on the corpus' Latin words.
+        counts: Counts of the corpus.
+        min_count: Minimum count of a character, unless it is in GB 2312 or in the lists above; the
+            two kinds of row are counted separately.
+        latin_pieces: Number of pieces trained on the corpus's Latin words.
 
     Returns:
         Class → rows, in the order of the file: by class, then by frequency.
@@ -65,7 +65,7 @@ def build_rows(
 
 
 def gb2312_characters() -> set[str]:
-    """Return the 6,763 Chinese characters of GB 2312, the everyday simplified ones."""
+    """Return the 6,763 Chinese characters of GB 2312, the common simplified ones."""
     rows = range(0xB0, 0xF8)
     cells = range(0xA1, 0xFF)
     decoded = (bytes((row, cell)).decode("gb2312", "ignore") for row in rows for cell in cells)
@@ -74,15 +74,15 @@ def gb2312_characters() -> set[str]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Coverage of a text by a tokenizer; all counts are of characters, without spaces."""
+    """Coverage of a text by a tokenizer, in characters without spaces."""
 
     characters: int = 0
-    unknown: int = 0  # under an [UNK]
-    dropped: int = 0  # under no token: controls and the like
+    unknown: int = 0  # part of an [UNK]
+    dropped: int = 0  # part of no token: controls and the like
 
     @property
     def share(self) -> float:
-        """Share of characters not under an ``[UNK]``; 1.0 for no text."""
+        """Fraction of characters not part of an ``[UNK]``; 1.0 for an empty text."""
         return 1 - self.unknown / self.characters if self.characters else 1.0
 
     def __add__(self, other: Coverage) -> Coverage:
@@ -94,14 +94,14 @@ class Coverage:
 
 
 def measure_coverage(tokenizer: WordPieceTokenizer, texts: Iterable[str]) -> Coverage:
-    """Encode texts and count what became ``[UNK]``."""
+    """Return the coverage of texts by a tokenizer."""
     total = Coverage()
     for text in texts:
         encoding = tokenizer.encode(text)
         characters = sum(not character.isspace() for character in text)
         unknown = covered = done = 0
         for token_id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
-            new = end - max(start, done)  # tokens can share a character
+            new = end - max(start, done)  # tokens may share a character
             covered += new
             unknown += new if token_id == tokenizer.special.unk else 0
             done = end
@@ -114,8 +114,8 @@ def _chinese_rows(characters: Mapping[str, int], min_count: int) -> list[str]:
     return _by_frequency({c: characters.get(c, 0) for c in frequent | gb2312_characters()})
 
 
-def _character_rows(counts: Counts, min_count: int) -> list[str]:
-    """Return rows for all characters that are neither Chinese, Latin letters nor digits."""
+def _character_rows(counts: CorpusCounts, min_count: int) -> list[str]:
+    """Return rows for all characters that are not Chinese, Latin letters or digits."""
     seen: Counter[str] = Counter()
     for character, times in counts.characters.items():
         seen[character] += times
@@ -128,8 +128,8 @@ def _character_rows(counts: Counts, min_count: int) -> list[str]:
     return _by_frequency({row: seen[row] for row in wanted if not is_chinese(row[-1])})
 
 
-def _latin_rows(counts: Counts, size: int) -> list[str]:
-    """Train pieces on Latin words, then order them by how often the words use them."""
+def _latin_rows(counts: CorpusCounts, size: int) -> list[str]:
+    """Return pieces trained on Latin words, ordered by their frequency in these words."""
     words: Counter[str] = Counter()
     for source in (counts.words, counts.characters):
         for word, times in source.items():
@@ -145,7 +145,7 @@ def _latin_rows(counts: Counts, size: int) -> list[str]:
         show_progress=False,
     )
     trained.train_from_iterator((" ".join([w] * n) for w, n in sorted(words.items())), trainer)
-    # The library numbers equally frequent pieces differently from run to run; their set is stable.
+    # The library orders equally frequent pieces differently in each run; the set is the same.
     letters = string.ascii_lowercase
     uses = Counter(dict.fromkeys([*letters, *(CONTINUATION + c for c in letters)], 0))
     uses.update(dict.fromkeys(trained.get_vocab(), 0))

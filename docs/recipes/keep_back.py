@@ -1,8 +1,9 @@
-"""Keep the first lines of a training file back as dev examples, where a set has none.
+"""Split the first lines of a training file off as dev examples, for sets without a dev file.
 
     python docs/recipes/keep_back.py $DATA/tasks/msra_ner/train.jsonl.xz 2000 dev.jsonl train.jsonl
 
-The first, not some drawn by chance: lines of one article stand together, so none is on both sides.
+The first lines rather than random ones, because lines of one article are adjacent: so hardly any
+article is in both files.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from zh_albert.textio import atomic_write, encode_json, read_objects
 
 
 def main() -> None:
-    """Read a task file, write its first lines and the others."""
+    """Read a task file; write its first lines and the others."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path, help="in the task format")
-    parser.add_argument("count", type=int, help="lines to keep back")
+    parser.add_argument("count", type=int, help="number of dev lines")
     parser.add_argument("dev", type=Path)
     parser.add_argument("train", type=Path)
     options = parser.parse_args()

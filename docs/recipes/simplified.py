@@ -1,8 +1,8 @@
-"""Write a reading file in simplified characters, so that training on it needs no OpenCC.
+"""Convert a reading file to simplified characters, so that training on it needs no OpenCC.
 
     python docs/recipes/simplified.py $DATA/tasks/drcd/train.jsonl.xz drcd-train.jsonl
 
-Questions are left out whose answers would no longer stand where the file says.
+Questions are left out if their answers would no longer be at their positions.
 Needs OpenCC (extra "corpora").
 """
 
@@ -30,7 +30,7 @@ def simplified(value: Any) -> Any:
 
 
 def fitting(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file whose answers still stand where they stood."""
+    """Yield the converted rows of a file whose answers are still at their positions."""
     for _, row in read_objects(path):
         new = simplified(row)
         context = new["context"]
@@ -39,14 +39,14 @@ def fitting(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def write_simplified(file: Path, out: Path) -> None:
-    """Read a task file and write it in simplified characters."""
+    """Write a task file in simplified characters."""
     with atomic_write(out) as written:
         for row in fitting(file):
             written.write(encode_json(row) + b"\n")
 
 
 def main() -> None:
-    """Do so from the command line."""
+    """Run the conversion from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path, help="in the task format")
     parser.add_argument("out", type=Path)

@@ -7,8 +7,8 @@ r"""Training texts of the tasks, without labels, as documents for pretraining (p
     python docs/recipes/task_texts.py new cleaned $DATA/corpus new-task-texts.jsonl
     zh-corpora build --corpus new-task-texts.jsonl --out runs/shards/tasks
 
-``clean`` drops what shares 20 Chinese characters with a dev or test text; ``new`` what the corpus
-has already, and sources under non-commercial licences.
+``clean`` drops paragraphs that share 20 Chinese characters with a dev or test text; ``new`` drops
+documents that the corpus already has, and sources under non-commercial licences.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def documents(tasks: Path) -> Iterator[dict[str, str]]:
 
 
 def new(cleaned: Path, corpus: Path) -> Iterator[dict[str, Any]]:
-    """Yield the cleaned documents that have a paragraph of their own."""
+    """Yield the cleaned documents with a paragraph that is not in the corpus."""
     left_out = Path(__file__).with_name("left-out-sources.txt").read_text("utf-8").splitlines()
     known = {
         paragraph.strip()

@@ -1,10 +1,10 @@
-"""Posts whose mood is known, as texts to learn members from (sentiment.toml).
+"""Posts with a known mood, as training texts of ensemble members (sentiment.toml).
 
     python docs/recipes/weibo_moods.py $DATA/tasks/smp2020_ewect_usual/train.jsonl.xz weibo.jsonl
 
-A happy post is positive; an angry, sad or fearful one negative; neutral and surprised ones are left
-out. Of the larger side as many are drawn as there are of the smaller, so that a post alone leans to
-neither. Each text is taken once, and not at all where its copies have different moods.
+Happy posts are positive; angry, sad and fearful ones negative; neutral and surprised ones are left
+out. Both classes have the same number of posts, drawn at random from the larger one. Each text is
+used once, and left out if its copies have different moods.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIDE_NAMES = ("positive", "negative")
 
 
 def sides(posts: Path) -> dict[str, str]:
-    """Return text → positive or negative; as many of either, in the order of the file."""
+    """Return text → positive or negative; the same number of both, in the order of the file."""
     found: dict[str, set[str]] = {}
     for _, row in read_objects(posts):
         found.setdefault(row["text"].strip(), set()).add(SIDES.get(row["label"], ""))
@@ -32,14 +32,14 @@ def sides(posts: Path) -> dict[str, str]:
 
 
 def write_sides(posts: Path, out: Path) -> None:
-    """Write the posts of either side as a task-format file, whole or not at all."""
+    """Write the posts of both classes as a task-format file, atomically."""
     with atomic_write(out) as file:
         for text, label in sides(posts).items():
             file.write(encode_json({"text": text, "label": label}) + b"\n")
 
 
 def main() -> None:
-    """Read a split, write the posts of either side."""
+    """Read a split; write the posts of both classes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("posts", type=Path, help="a split of SMP2020-EWECT in the task format")
     parser.add_argument("out", type=Path)

@@ -1,16 +1,17 @@
-"""Training and answers beside bert4torch: the same encoder, texts, epochs and machine, in turn.
+"""Training and inference compared with bert4torch: same encoder, texts, epochs and machine.
 
 Run: python tests/benchmarks/beside_bert4torch.py ENCODER --json
-ENCODER is a folder in the layout of ``transformers`` whose layers share all parameters (bert4torch
-has no ALBERT of several groups). Both learn TNEWS from its first 6,000 training headlines that do
-not occur in the dev file, three epochs; bert4torch as in its own examples of classification:
-batches of 32 padded to their longest text, the pooled first token, Adam without decay, ``fit``; at
-the rate of those examples and at higher ones, as small encoders want them. Then both answer texts
-of lognormal lengths (see ``inference.py``), bert4torch as it is trained, in batches of 1 and 32.
-One process and one thread each, CPU time, seed 1.
 
-Needs the task datasets (ZH_ALBERT_DATA) and, without what it needs for other models,
-``pip install --no-deps bert4torch==0.6.2 torch4keras==0.3.4 torchvision six``.
+ENCODER is a folder in the layout of ``transformers`` whose layers share all parameters (bert4torch
+does not support several groups in ALBERT). Both are trained on the first 6,000 training headlines
+of TNEWS that are not in the dev file, for three epochs; bert4torch as in its own classification
+examples: batches of 32 padded to the longest text, the pooled first token, Adam without decay,
+``fit``; with the learning rate of those examples and with higher ones, which small encoders need.
+Then both answer texts of lognormal lengths (see ``inference.py``), bert4torch as trained, in
+batches of 1 and 32. The sides alternate; each has one process and one thread; CPU time, seed 1.
+
+Needs the task datasets (ZH_ALBERT_DATA) and, without its dependencies for other models, ``pip
+install --no-deps bert4torch==0.6.2 torch4keras==0.3.4 torchvision six``.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ Answer = Callable[[list[str]], Sequence[Any]]
 
 
 def headlines(data: Path) -> tuple[Labelled, Labelled]:
-    """Return texts and labels to learn from, and those to score on."""
+    """Return texts and labels for training, and those for scoring."""
     read = TASKS["classification"].read
     train, dev = (read(next(data.glob(f"tnews/{split}.jsonl*"))) for split in ("train", "dev"))
     chosen = without(train, dev)[:TEXTS]
@@ -64,7 +65,7 @@ def headlines(data: Path) -> tuple[Labelled, Labelled]:
 
 
 def theirs(folder: Path, learned: Labelled, rate: float) -> Callable[[int], Answer]:
-    """Train a classifier as bert4torch's examples do; return how to answer in batches of a size."""
+    """Train a classifier as in bert4torch's examples; return a function that answers in batches."""
     from bert4torch.models import BaseModel, build_transformer_model
     from bert4torch.snippets import sequence_padding
     from bert4torch.tokenizers import Tokenizer
@@ -124,12 +125,12 @@ def theirs(folder: Path, learned: Labelled, rate: float) -> Callable[[int], Answ
 
 
 def ours(folder: Path, learned: Labelled) -> AlbertClassifier:
-    """Train a classifier of ours as it comes."""
+    """Train a classifier of ours with default settings."""
     return AlbertClassifier(init=str(folder), epochs=EPOCHS, max_length=MAX_LENGTH).fit(*learned)
 
 
 def exported(model: AlbertClassifier, folder: Path) -> Answer:
-    """Return how a model answers as ``load`` opens its export in int8."""
+    """Return a function that answers by the int8 export of a model, as ``load`` opens it."""
     model.save(folder / "model")
     export(folder / "model", folder / "int8", form="zh_albert", precision="int8")
     opened: Any = load(folder / "int8")
@@ -143,7 +144,7 @@ def accuracy(answer: Answer, scored: Labelled) -> float:
 
 
 def serve(connection: Connection, side: str, folder: Path, data: Path) -> None:
-    """Train one side, send what it took and its dev scores, then answer texts when told to."""
+    """Train one side, send its cost and dev scores, then answer texts on request."""
     torch.set_num_threads(1)
     learned, scored = headlines(data)
     name, _, rate = side.partition("@")

@@ -1,10 +1,11 @@
-"""Reading checkpoints of base size: seconds, and memory beside the file's size.
+"""Reading of checkpoints of base size: seconds, and memory relative to the file's size.
 
 Run: python tests/benchmarks/checkpoints.py [--json]
-Random weights, each layout read by a process of its own, which has imported everything before.
-``albert`` is ALBERT-base, in TensorFlow's format and in this project's; ``untied`` its twelve
-layers without sharing in the same formats, and BERT-base of ``transformers`` (a teacher). Memory
-is the peak above what the imports took; it counts what of a mapped file was touched.
+
+Random weights; each layout is read by a process of its own, after all imports. ``albert`` is
+ALBERT-base, in TensorFlow's format and in this project's; ``untied`` has its twelve layers without
+sharing in the same formats, and BERT-base of ``transformers`` (a teacher). Memory is the peak above
+that of the imports; of a mapped file, it includes the pages that were accessed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from zh_albert.tokenization.tokenizer import default_tokenizer
 
 
 def make_all(folder: Path) -> None:
-    """Write the checkpoints, a folder each."""
+    """Write the checkpoints, one folder each."""
     from transformers import BertConfig, BertModel
 
     tokenizer = default_tokenizer()
@@ -56,7 +57,7 @@ def make_all(folder: Path) -> None:
 
 
 def measure(folder: Path) -> dict[str, float]:
-    """Read one and build its model."""
+    """Read one checkpoint and build its model."""
 
     def peak() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,12 +1,14 @@
-"""Updates of distillation beside the plain loop around ``transformers``.
+"""Rate of distillation updates compared with a plain training loop around ``transformers``.
 
 Run: python tests/benchmarks/distillation.py --json
-A 12-layer teacher of width 384 (random weights) and a student of size "tiny", batches of 2,048
-tokens without padding, in turn on one thread; seconds are of CPU time. With ``--threads 2`` each
-has so many, and seconds are the clock's: nothing else may run then. Ours is the objective of
-``zh-albert distil``: states of every student layer, masked LM and sentence order. The plain loop
-has the same losses, or only that of the states: teacher in bf16 without gradients, student under
-autocast, mean squared errors, fused AdamW; the faster of its attentions counts.
+
+A 12-layer teacher of width 384 (random weights) and a student of size "tiny", in batches of 2,048
+tokens without padding; both sides alternate on one thread, and seconds are of CPU time. With
+``--threads 2`` each has two threads and seconds are wall-clock time, on an otherwise idle machine.
+Our side is the objective of ``zh-albert distil``: states of every student layer, masked LM and
+sentence order. The plain loop has the same losses, or only that of the states: teacher in bf16
+without gradients, student under autocast, mean squared errors, fused AdamW, and the faster of its
+attention implementations.
 """
 
 from __future__ import annotations

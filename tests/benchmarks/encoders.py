@@ -1,14 +1,16 @@
-"""Which encoder to ship: fine-tuned dev scores of several, against what an answer costs.
+"""Choice of the encoder to ship: dev scores after fine-tuning against the cost of an answer.
 
 Run: python tests/benchmarks/encoders.py small=encoder tiny=runs/distil-tiny random=tiny --json
-An encoder is LABEL=FOLDER (or a bundled name; the name of a preset: random weights), with @RATE
-behind it where 3e-4 is not its rate and, last, #MILLIONS of tokens that it has read. Each learns
-from the same few texts of four sets, the network alone, one seed; ``SETS`` says how many texts and
-how long. Texts that occur in the dev file are not learned from. Runs are kept in ``--runs``: the
-same command goes on after a stop, and a further encoder costs only its own. Milliseconds are of one
-headline of TNEWS answered alone by PyTorch, one thread, CPU time, the median of 300. ``--picture
-FILE.svg`` draws scores against them, ``--curve FILE.svg`` scores against tokens read, those of one
-road joined (LABEL is ROAD:NAME). Needs the task datasets (ZH_ALBERT_DATA).
+
+An encoder is LABEL=FOLDER (or a bundled name; or a preset, for random weights), followed by @RATE
+if its learning rate is not 3e-4 and by #MILLIONS, the tokens that it was trained on. Each is
+fine-tuned on the same few texts of four sets, without n-grams, with one seed; ``SETS`` gives the
+number and length of texts. Texts that are in the dev file are left out of training. Runs are kept
+in ``--runs``: the same command continues after an interruption, and a further encoder needs only
+its own runs. Milliseconds are for one headline of TNEWS answered alone by PyTorch on one thread,
+CPU time, the median of 300. ``--picture FILE.svg`` plots scores against them, ``--curve FILE.svg``
+scores against tokens, connecting encoders of one series (LABEL is SERIES:NAME). Needs the task
+datasets (ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ HEADLINES = "tnews"
 
 
 class Part(NamedTuple):
-    """What is learned of a set."""
+    """The training part of a set."""
 
     task: str
     texts: int
@@ -62,7 +64,7 @@ SETS = {
 
 @dataclass
 class Candidate:
-    """An encoder to compare: its name, what it starts from, its rate, what it has read."""
+    """An encoder to compare: name, initial weights, learning rate, tokens of training."""
 
     label: str
     start: str
@@ -80,7 +82,7 @@ class Candidate:
         return cls(label, start, float(rate or 3e-4), float(tokens) if tokens else None)
 
     def settings(self, part: Part) -> dict[str, Any]:
-        """Return the settings of a run, as its configuration file would hold them."""
+        """Return the settings of a run, as in its configuration file."""
         model: dict[str, Any] = {"dropout": 0.1, "ngrams": False}
         if part.task != "ner":
             model["pooling"] = "mean"
@@ -93,7 +95,7 @@ class Candidate:
         }
 
     def finetune(self, name: str, data: Path, run: Path) -> float:
-        """Learn from a part of a set, unless that is done; return the best dev score."""
+        """Fine-tune on a part of a set, unless that was done before; return the best dev score."""
         part = SETS[name]
         job = TASKS[part.task]
         train, dev = (job.read(next(data.glob(f"{split}.jsonl*"))) for split in ("train", "dev"))
@@ -113,7 +115,7 @@ class Candidate:
 
 
 def milliseconds(run: Path, dev: Path) -> float:
-    """Return what one text costs, the median over 300."""
+    """Return the time for one text, the median of 300."""
     texts = [example.text for example in TASKS["classification"].read(dev)[:310]]
     model: Any = load(run, runtime="torch")
     took = []
@@ -125,7 +127,7 @@ def milliseconds(run: Path, dev: Path) -> float:
 
 
 def panels(x_axis: str) -> Iterator[tuple[str, Any]]:
-    """Yield a figure, and with it an empty panel for each set."""
+    """Yield a figure with an empty panel for each set."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 6.4), layout="constrained", facecolor="white")
@@ -146,7 +148,7 @@ def panels(x_axis: str) -> Iterator[tuple[str, Any]]:
 def write_label(
     axes: Any, text: str, place: tuple[float, float], colour: str, shift: tuple[int, int]
 ) -> None:
-    """Write an encoder's name beside its point, so many points to the right and above."""
+    """Write an encoder's name beside its point, with an offset in points."""
     alignment = {-1: "right", 0: "center", 1: "left"}[(shift[0] > 0) - (shift[0] < 0)]
     axes.annotate(
         text,
@@ -160,7 +162,7 @@ def write_label(
 
 
 def draw_costs(results: dict[str, dict[str, Any]], path: Path) -> None:
-    """Draw dev scores against milliseconds a text."""
+    """Plot dev scores against milliseconds per text."""
     from zh_albert.training.curves_picture import write_picture
 
     for name, axes in panels("milliseconds a text"):
@@ -176,7 +178,7 @@ def draw_costs(results: dict[str, dict[str, Any]], path: Path) -> None:
 
 
 def draw_curve(results: dict[str, dict[str, Any]], path: Path) -> None:
-    """Draw dev scores against tokens read, on a logarithmic axis; a line for each road."""
+    """Plot dev scores against training tokens on a logarithmic axis; a line for each series."""
     from zh_albert.training.curves_picture import write_picture
 
     roads: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)

@@ -1,8 +1,9 @@
-"""A classifier from few texts: ``AlbertClassifier()`` as it is, beside TF-IDF with a linear SVM.
+"""Classifier from few texts: ``AlbertClassifier()`` compared with TF-IDF and a linear SVM.
 
 Run: python tests/benchmarks/few_texts.py DATA/tasks --json [--seeds 1 2 3]
-Texts are drawn from a train file without those that also occur in its dev file; 1,000 dev texts,
-always the same, are answered. Each seed draws its own training texts. ``network`` is the network of
+
+Texts are drawn from a train file, without those that are also in its dev file; the same 1,000 dev
+texts are answered each time. Each seed draws its own training texts. ``network`` is the network of
 the same model without its n-grams.
 """
 
@@ -52,7 +53,7 @@ def _split(examples: Sequence[TextExample]) -> Split:
 
 
 def measure(train: Split, dev: Split, seed: int) -> dict[str, float]:
-    """Return the accuracy of each way, and how long ours learned."""
+    """Return the accuracy of each method, and our training time."""
     svm = make_pipeline(
         TfidfVectorizer(analyzer="char", ngram_range=(1, 3), sublinear_tf=True), LinearSVC()
     ).fit(*train)

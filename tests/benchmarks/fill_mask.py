@@ -1,8 +1,9 @@
-"""How often an encoder, opened by ``transformers``, knows one hidden Chinese character.
+"""Accuracy of an encoder, opened by ``transformers``, for one masked Chinese character.
 
 Run: python tests/benchmarks/fill_mask.py [FOLDER …] --json
-In each text of the dev splits of ChnSentiCorp and TNEWS one Chinese character is hidden, always the
-same; texts are cut at 128 tokens. Needs the task datasets (ZH_ALBERT_DATA).
+
+In each text of the dev splits of ChnSentiCorp and TNEWS one Chinese character is masked, the same
+one each time; texts are truncated to 128 tokens. Needs the task datasets (ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations

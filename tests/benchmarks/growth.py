@@ -1,10 +1,11 @@
-"""A classifier from its start to many texts on several threads.
+"""Rate of a classifier for growing numbers of texts, on one or several threads.
 
 Run: python tests/benchmarks/growth.py [MODEL] --json [--texts 1000 10000 100000] [--threads 1 2]
-Each number of threads is a process of its own; it answers 500 texts first, then each number of
-texts, all of them in turn, one number after the other. ``cpu`` rates are texts for each second of
-CPU time: on two threads as many as on one means that the second costs nothing. ``wall`` rates say
-something on an idle machine only. Texts are those of ``inference.py``.
+
+Each number of threads has a process of its own, which answers 500 texts first and then each number
+of texts; the processes alternate. ``cpu`` rates are texts per second of CPU time: if they are equal
+on one and two threads, the second thread has no overhead. ``wall`` rates are meaningful only on an
+idle machine. Texts are those of ``inference.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 
 def measure(model: str, counts: list[int]) -> dict[str, Any]:
-    """Answer so many texts; return the rates."""
+    """Answer the texts; return the rates."""
     from sample_texts import sample_texts
 
     from zh_albert import load

@@ -1,15 +1,15 @@
-"""Texts answered in a second, tokenization included, beside the pipelines of ``transformers``.
+"""Texts answered per second, tokenization included, compared with ``transformers`` pipelines.
 
 Run: python tests/benchmarks/inference.py --json
-Both sides open the same folder (random weights) and get texts of the same lengths, in turn, each in
-a process of its own on one thread; seconds are of CPU time, medians of the rounds. With
-``--threads 2`` (or more) each side has so many, and seconds are the clock's: nothing else may run
-then. Lengths are
-lognormal: median 25 characters, 95th percentile about 120, at most 510. In reading, a text is the
-context and begins with the question; ``transformers`` has no pipeline for it any more, so that of
-its version 4 is repeated here. Ours runs in three ways,
-and ``ratios`` are of the fastest: ``load(folder)`` as it is, the same with PyTorch alone, and of
-an export with weights in 8 bits, as the bundled models are.
+
+Both sides open the same folder (random weights) and answer texts of the same lengths; they
+alternate, each in a process of its own on one thread; seconds are of CPU time, and rates are
+medians of the rounds. With ``--threads 2`` (or more) each side has as many threads and seconds are
+wall-clock time, on an otherwise idle machine. Lengths are lognormal: median 25 characters, 95th
+percentile about 120, at most 510. For reading, a text is the context and starts with the question;
+``transformers`` no longer has such a pipeline, so that of its version 4 is reimplemented here. Our
+side runs in three ways, and ``ratios`` are of the fastest: ``load(folder)`` by default, the same
+with PyTorch only, and an export with int8 weights, like the bundled models.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ STARTUP = (
 
 
 def of_every_length(texts: Sequence[str], count: int) -> list[str]:
-    """Return so many of the texts, with lengths as in all of them, in random order."""
+    """Return a random sample of texts with the same distribution of lengths."""
     step = len(texts) / count
     chosen = [sorted(texts, key=len)[int((number + 0.5) * step)] for number in range(count)]
     random.Random(0).shuffle(chosen)
@@ -80,7 +80,7 @@ def config_of(preset: str) -> AlbertConfig:
 
 
 def write_models(folder: Path) -> None:
-    """Write a model of each task and size, and what an export makes of it."""
+    """Write a model of each task and size, and its export."""
     tokenizer, labels = default_tokenizer(), ["negative", "positive"]
     torch.manual_seed(0)  # with some weights all outputs are near 0, and int8 far from them
     for size in ("tiny", "base"):
@@ -128,8 +128,8 @@ def reading_parts(folder: Path) -> tuple[Any, Any]:
 def read_by_transformers(tokenizer: Any, model: Any, texts: list[str]) -> list[str]:
     """Answer as the question-answering pipeline did, with its defaults.
 
-    Windows of 384 tokens that share 128 are run one by one; of each, the answer of up to 15 tokens
-    with the highest product of probabilities; of these, the best.
+    Windows of 384 tokens that share 128 are run one by one; each gives the answer of up to 15
+    tokens with the highest product of probabilities; the best of these is returned.
     """
     answers = []
     for text in texts:
@@ -165,7 +165,7 @@ def read_by_transformers(tokenizer: Any, model: Any, texts: list[str]) -> list[s
 
 
 class Side:
-    """A process that answers texts when it is told to."""
+    """Process that answers texts on request."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         spawn = multiprocessing.get_context("spawn")
@@ -185,7 +185,7 @@ class Side:
         return float(self._connection.recv())
 
     def end(self) -> int:
-        """Return the highest resident size in bytes."""
+        """Return the peak resident size in bytes."""
         self._connection.send(None)
         return int(self._connection.recv())
 
@@ -246,7 +246,7 @@ def race(
 
 
 def matmul_peak() -> float:
-    """Return the multiplications and additions a second of one thread's fastest matrix product."""
+    """Return the operations per second of one thread's fastest matrix product."""
     best = 0.0
     for dtype in (torch.float32, torch.bfloat16):
         left, right = (torch.randn(2048, 2048).to(dtype) for _ in range(2))
@@ -258,7 +258,7 @@ def matmul_peak() -> float:
 
 
 def text_operations(texts: Sequence[str], config: AlbertConfig) -> float:
-    """Return the multiplications and additions of a text, on average; one [CLS] is asked for."""
+    """Return the mean number of operations for a text, with the output of [CLS] only."""
     hidden, ffn = config.hidden_size, config.intermediate_size
     total = 0.0
     for length in (len(text) + 2 for text in texts):
@@ -270,7 +270,7 @@ def text_operations(texts: Sequence[str], config: AlbertConfig) -> float:
 
 
 def startup(model: str = "sentiment") -> dict[str, float]:
-    """Return what it takes from starting Python to the first answer of a classifier."""
+    """Return the time from starting Python to the first answer of a classifier."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     command = [sys.executable, "-c", STARTUP, model]

@@ -1,8 +1,10 @@
-"""Shards built from documents beside the usual way: jieba, and lists of ids written as JSON.
+"""Building of shards compared with the usual way: jieba, and lists of ids written as JSON.
 
 Run: python tests/benchmarks/instances.py --json
-Text: the corpus if it is there (ZH_ALBERT_DATA), else drawn from the vocabulary. Each run is a
-process of its own; seconds are of its CPU time on one core, without start and dictionary.
+
+Text: the corpus if available (ZH_ALBERT_DATA), else random tokens of the vocabulary. Each run is a
+process of its own; seconds are of its CPU time on one core, without startup and loading of the
+dictionary.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 def write_text(path: Path, characters: int) -> tuple[str, int]:
-    """Write about so many characters of documents; return where they are from and how many."""
+    """Write documents of about the given size; return their origin and number."""
     source = Path(os.environ.get("ZH_ALBERT_DATA", DATA)) / "corpus" / "corpus-000.jsonl.xz"
     written = 0
     with path.open("w", encoding="utf-8") as file:
@@ -73,7 +75,7 @@ def build(path: Path, out: Path) -> dict[str, float]:
 
 
 def lists(path: Path, out: Path) -> dict[str, float]:
-    """Do it the usual way: words of jieba, ids and word starts in lists, a JSON line a document."""
+    """Build instances in the usual way: jieba's words, lists of ids and word starts, JSON lines."""
     cut = segmenter("jieba").cut
     list(cut("你好"))
     ids, unknown = default_vocabulary().ids, default_tokenizer().special.unk
@@ -92,7 +94,7 @@ def lists(path: Path, out: Path) -> dict[str, float]:
 
 
 def apart(work: Callable[[Path, Path], dict[str, float]], path: Path) -> dict[str, float]:
-    """Do some work in a process of its own; add the most memory it held."""
+    """Run a function in a process of its own; also return its peak memory."""
     receiver, sender = multiprocessing.get_context("spawn").Pipe(duplex=False)
     process = multiprocessing.get_context("spawn").Process(
         target=_report, args=(work, path, sender)

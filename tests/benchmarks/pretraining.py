@@ -1,11 +1,13 @@
-"""Updates of pretraining, masked words and sentence order, beside ``transformers``.
+"""Rate of pretraining updates (masked words, sentence order) compared with ``transformers``.
 
 Run: python tests/benchmarks/pretraining.py --json
-Text: the corpus if it is there (ZH_ALBERT_DATA), else drawn from the vocabulary. Both sides train
-models of one size on the same batches of 2,048 tokens, in turn, each in a process of its own on one
-thread; seconds are of CPU time. Ours is the job's loop as the command line runs it, from shards:
-gathering and masking are timed, too. Theirs is ``AlbertForPreTraining`` with its own loss over
-batches that are ready; the faster of its attentions counts.
+
+Text: the corpus if available (ZH_ALBERT_DATA), else random tokens of the vocabulary. Both sides
+train models of one size on the same batches of 2,048 tokens; they alternate, each in a process of
+its own on one thread; seconds are of CPU time. Our side is the training loop as the command line
+runs it, from shards, including the drawing and masking of batches. The other side is
+``AlbertForPreTraining`` with its own loss on prepared batches, with the faster of its attention
+implementations.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ class Side:
         spawn.Process(target=serve, args=(other, shards, updates), daemon=True).start()
 
     def rate(self, *what: Any) -> float:
-        """Return tokens (padding not counted) a second of CPU time; see ``serve``."""
+        """Return tokens (without padding) per second of CPU time; see ``serve``."""
         self._connection.send(what)
         return float(self._connection.recv())
 
@@ -121,7 +123,7 @@ def serve(connection: Connection, shards: Path, updates: int) -> None:
 
 
 def full_batches(source: PretrainingSource, start: int, end: int) -> Batches:
-    """Return some batches of the full length; each holds a pair, as the peer's loss needs one."""
+    """Return batches of the full length; each has a pair, which the peer's loss requires."""
     found: list[tuple[BatchNumber, Batch]] = []
     for epoch in range(1_000):
         for item in source.plan(epoch):
@@ -135,9 +137,9 @@ def full_batches(source: PretrainingSource, start: int, end: int) -> Batches:
 
 
 def race(setting: Setting, we: Side, they: Side, *, rounds: int) -> dict[str, float]:
-    """Train in turn; return median rates. The first round warms up.
+    """Train alternately; return median rates. The first round is a warm-up.
 
-    An attention that is clearly slower drops out.
+    An attention implementation that is clearly slower is dropped.
     """
     rates: dict[str, list[float]] = defaultdict(list)
     left = {precision: list(ATTENTIONS) for precision in setting.precisions}
@@ -166,7 +168,7 @@ class SomeBatches(NamedTuple):
 
 
 def ours(sizes: AlbertConfig, source: PretrainingSource) -> Contestant:
-    """The job's loop with ``precision = "bf16"``."""
+    """Our training loop with ``precision = "bf16"``."""
     keep_freed_memory()  # as the command line does
     model = AlbertForPretraining(sizes)
     config = TrainConfig(
@@ -208,7 +210,7 @@ def theirs(sizes: AlbertConfig, precision: str, attention: str) -> Contestant:
 
 
 def peer_inputs(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return a batch as ``transformers`` takes it: -100 where nothing is to be predicted."""
+    """Return a batch in the form of ``transformers``: -100 where nothing is to be predicted."""
     labels = torch.full_like(inputs["token_ids"], -100)
     labels[inputs["positions"][:, 0], inputs["positions"][:, 1]] = inputs["labels"]
     return {

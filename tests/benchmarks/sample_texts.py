@@ -1,4 +1,4 @@
-"""Made-up texts for benchmarks."""
+"""Random texts for benchmarks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ def sample_texts(count: int, seed: int = 0, length: int | None = None) -> list[s
     """Return texts of frequent characters.
 
     Args:
-        count: How many.
-        seed: Of their random numbers.
-        length: Of each, in characters; None: lognormal, median 25, 95th percentile about 120.
+        count: Number of texts.
+        seed: Of the random numbers.
+        length: Characters of each text; None: lognormal, median 25, 95th percentile about 120.
     """
     rng = random.Random(seed)
     chinese = [row for row in default_vocabulary().tokens if "一" <= row <= "鿿"][:3000]

@@ -1,12 +1,13 @@
-"""The bundled models' scores, each beside a baseline that learned from the same texts.
+"""Scores of the bundled models, each with a baseline trained on the same texts.
 
 Run: python tests/benchmarks/scores.py [MODEL[=FOLDER] …] --json
-All bundled task models, or those that are named; FOLDER stands for another model of that kind. Each
-is scored on whole files as it is loaded by default. The baseline is that of ``zh-albert baseline``
-for the model's task (of ``similarity`` so the ridge regression), fitted to the model's training
-texts without any that also occur in one of the files. Of sources that a model never learned from
-there are scores, too; Weibo posts are those of ``docs/recipes/weibo_moods.py``, DRCD is in
-simplified characters (``docs/recipes/simplified.py``). Needs the task datasets (ZH_ALBERT_DATA).
+
+All bundled task models, or those named; FOLDER replaces the bundled model by another one. Each is
+scored on complete files as it is loaded by default. The baseline is that of ``zh-albert baseline``
+for the model's task (for ``similarity``, also the ridge regression), trained on the model's
+training texts without those that are also in one of the files. Sources that a model was not trained
+on are scored, too; Weibo posts are those of ``docs/recipes/weibo_moods.py``, DRCD is in simplified
+characters (``docs/recipes/simplified.py``). Needs the task datasets (ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SPLITS_NOT_LEARNED = ("dev", "test", "trial")
 
 
 class Model(NamedTuple):
-    """What a bundled model is for, learned from and is scored on."""
+    """Task of a bundled model, its training data, and the files to score it on."""
 
     task: str
     sources: Sequence[str]
@@ -100,13 +101,13 @@ class Splits:
         return made
 
     def examples(self, task: str, names: Iterable[tuple[str, str]]) -> list[Any]:
-        """Read several splits, those that are there."""
+        """Read several splits, as far as they exist."""
         found = (self.find(*name) for name in names)
         return [example for path in found if path for example in TASKS[task].read(path)]
 
 
 def baseline_scores(model: Model, splits: Splits) -> dict[str, dict[str, float]]:
-    """Return the baseline's scores of each file; of a choice between classes it is fitted once."""
+    """Return the baseline's scores on each file; for classification it is trained once."""
     task = TASKS[model.task]
     learned = splits.examples(model.task, ((source, "train") for source in model.sources))
     kept_out = [(source, split) for source in model.sources for split in SPLITS_NOT_LEARNED]
@@ -126,7 +127,7 @@ def baseline_scores(model: Model, splits: Splits) -> dict[str, dict[str, float]]
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Take SOURCE/SPLIT apart."""
+    """Split SOURCE/SPLIT into its parts."""
     source, _, split = name.partition("/")
     return source, split
 

@@ -1,10 +1,11 @@
-"""A server under load: many clients, good and bad requests mixed, every answer checked.
+"""Load test of a server: many clients, valid and invalid requests, every answer checked.
 
 Run: python tests/benchmarks/serving.py [MODELS] --json [--clients 50] [--seconds 60] [--quick]
-Serves classifiers (the bundled ``sentiment`` and ``news``) to clients in this process: on few cores
-they and the server share them. ``wrong`` counts answers other than those to the text alone,
-``lost`` requests without any; both are 0 in a good server. ``requests_per_cpu_second`` counts the
-server's own time, so it says something on a busy machine too.
+
+Serves classifiers (the bundled ``sentiment`` and ``news``) to clients in this process, which share
+the cores with the server. ``wrong`` counts answers that differ from those for the text alone,
+``lost`` counts requests without an answer; both should be 0. ``requests_per_cpu_second`` refers to
+the server's CPU time, so it is meaningful on a busy machine, too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PIECES = [
 
 
 def texts(count: int) -> list[str]:
-    """Return made-up texts; lengths lognormal, median 25 characters, 95th percentile 120."""
+    """Return random texts; lengths are lognormal, median 25 characters, 95th percentile 120."""
     rng = random.Random(0)
     made = []
     for _ in range(count):

@@ -1,11 +1,12 @@
-"""How a model of similarities orders pairs of kinds that it has not learned.
+"""Ranking of pairs by a similarity model, on kinds of pairs that it was not trained on.
 
 Run: python tests/benchmarks/similarity.py [MODEL …] --json
-Of each dev file 1,000 pairs, always the same: for classes AUC, how often a pair that asks
-the same is above one that does not (0.5 is chance), also of those pairs of all such files that have
-few characters in common; for values Spearman's correlation. Beside the
-models the cosine of TF-IDF over characters and their pairs, fitted to the same texts. Needs the
-task datasets (ZH_ALBERT_DATA).
+
+1,000 pairs of each dev file, the same each time. For classes: AUC, the probability that a pair of
+equal meaning ranks above one that is not (0.5 is chance), also for the pairs of all such files with
+few common characters. For values: Spearman's correlation. For comparison, the cosine similarity of
+TF-IDF over characters and character pairs, fitted to the same texts. Needs the task datasets
+(ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def cosines(pairs: Sequence[tuple[str, str]]) -> list[float]:
 
 
 def in_common(one: str, other: str) -> float:
-    """Return the share of both texts' characters that both have."""
+    """Return the fraction of both texts' characters that they share."""
     return len({*one} & {*other}) / len({*one, *other})
 
 

@@ -1,4 +1,4 @@
-"""``zh-albert predict`` over a long file: memory, rate and order; and how soon the page is ready.
+"""``zh-albert predict`` on a long file: memory, rate and order; and the startup time of the page.
 
 Run: python tests/benchmarks/streaming.py --json
 """
@@ -22,9 +22,9 @@ from zh_albert.tokenization.vocab import default_vocabulary
 
 
 def write_texts(path: Path, lines: int) -> int:
-    """Write lines of lognormal length (median 25, at most 512 characters); return characters.
+    """Write lines of lognormal length (median 25, at most 512 characters); return the characters.
 
-    Every line begins with its number, so that the order of the results can be checked by eye.
+    Every line starts with its number, so that the order of the results can be checked by eye.
     """
     rng = random.Random(0)
     chinese = [row for row in default_vocabulary().tokens if "一" <= row <= "鿿"][:3000]
@@ -39,7 +39,7 @@ def write_texts(path: Path, lines: int) -> int:
 
 
 def predict(path: Path, out: Path) -> tuple[float, int]:
-    """Run the command; return wall seconds and the highest resident size in bytes."""
+    """Run the command; return wall-clock seconds and the peak resident size in bytes."""
     command = [sys.executable, "-m", "zh_albert.cli", "predict", "sentiment", str(path)]
     peak, began = 0, time.monotonic()
     with out.open("wb") as file, subprocess.Popen(command, stdout=file) as process:
@@ -56,7 +56,7 @@ def predict(path: Path, out: Path) -> tuple[float, int]:
 
 
 def in_order(path: Path, out: Path, sample: int = 200) -> bool:
-    """Say whether sampled lines get the same label alone as in the stream."""
+    """Return whether sampled lines get the same label alone as in the stream."""
     from zh_albert import load
 
     texts = path.read_text(encoding="utf-8").splitlines()
@@ -72,7 +72,7 @@ def in_order(path: Path, out: Path, sample: int = 200) -> bool:
 
 
 def page_ready_s(port: int = 7871) -> float:
-    """Return seconds from starting ``zh-albert demo`` to the first answer of the page."""
+    """Return the seconds from starting ``zh-albert demo`` to the first answer of the page."""
     command = [sys.executable, "-m", "zh_albert.cli", "demo", "--port", str(port)]
     began = time.monotonic()
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:

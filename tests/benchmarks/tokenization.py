@@ -1,7 +1,8 @@
-"""Characters tokenized in a second on one core, offsets included; the library alone beside it.
+"""Characters tokenized per second on one core, with offsets; compared with the library alone.
 
 Run: python tests/benchmarks/tokenization.py --json
-Text: the corpus' held-out documents if they are there (ZH_ALBERT_DATA), else drawn from the
+
+Text: held-out documents of the corpus if available (ZH_ALBERT_DATA), else random tokens of the
 vocabulary.
 """
 
@@ -32,7 +33,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 def read_paragraphs() -> tuple[str, list[str]]:
-    """Return where the text comes from, and its paragraphs."""
+    """Return the origin of the text, and its paragraphs."""
     path = Path(os.environ.get("ZH_ALBERT_DATA", DATA)) / "corpus" / "heldout.jsonl.xz"
     if path.is_file():
         texts = (row["text"] for _, row in read_objects(path))
@@ -43,7 +44,7 @@ def read_paragraphs() -> tuple[str, list[str]]:
 
 
 def build_library() -> tokenizers.Tokenizer:
-    """Return the peer: the same tokenizer by the ``tokenizers`` library alone."""
+    """Return the peer: the same tokenizer implemented by the ``tokenizers`` library alone."""
     library = tokenizers.Tokenizer(models.WordPiece(default_vocabulary().ids, unk_token="[UNK]"))
     library.normalizer = normalizers.BertNormalizer(lowercase=True)
     library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -51,7 +52,7 @@ def build_library() -> tokenizers.Tokenizer:
 
 
 def speed(work: Callable[[], object], characters: int, repeats: int) -> float:
-    """Return the median of characters a second of this process' CPU time."""
+    """Return the median of characters per second of this process's CPU time."""
     rates = []
     for _ in range(repeats):
         began = time.process_time()

@@ -21,7 +21,7 @@ import pytest
 
 from corpora_tools import audit, build, build_parts
 from corpora_tools.audit import audit_shards
-from corpora_tools.build import build_shards, find_inputs
+from corpora_tools.build import build_shards, find_files
 from corpora_tools.build_parts import BuildConfig
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.pretraining import masking
@@ -184,14 +184,14 @@ def test_what_is_there_is_kept_or_refused(corpus: list[Path], tmp_path: Path) ->
         build_shards(corpus[:2], out, BuildConfig())
     with pytest.raises(ConfigError, match="expected a new or empty folder"):
         build_shards(corpus, corpus[0].parent, BuildConfig())
-    with pytest.raises(ConfigError, match="expected a folder to make, found a file"):
+    with pytest.raises(ConfigError, match="expected a folder to write, found a file"):
         build_shards(corpus, corpus[0], BuildConfig())
 
 
 def test_two_jobs_on_one_folder(corpus: list[Path], tmp_path: Path) -> None:
     with (tmp_path / ".out.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(ConfigError, match="another job is building shards in this folder"):
+        with pytest.raises(ConfigError, match="another job is writing there"):
             build_shards(corpus, tmp_path / "out", BuildConfig())
     # The lock of a killed job is gone with it.
     build_shards(corpus, tmp_path / "out", BuildConfig())
@@ -254,9 +254,9 @@ def _die(parent: int) -> None:
 def test_inputs_are_found_sorted_and_once(corpus: list[Path]) -> None:
     folder = corpus[0].parent
 
-    assert find_inputs([str(folder), str(corpus[1]), f"{folder}/c*.xz"]) == corpus
-    with pytest.raises(DataError, match="expected files to read, found none"):
-        find_inputs([str(folder / "nothing*")])
+    assert find_files([str(folder), str(corpus[1]), f"{folder}/c*.xz"]) == corpus
+    with pytest.raises(DataError, match="expected a file, folder or pattern; found nothing"):
+        find_files([str(folder / "nothing*")])
 
 
 @pytest.fixture(scope="module")

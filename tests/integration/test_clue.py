@@ -133,7 +133,7 @@ def test_a_submission_is_written_and_passes_the_check(
         assert len(file.read_text("utf-8").splitlines()) == count
         checked = cli("clue", "check", file, "--task", task, "--data", data)
         assert (checked.code, checked.out) == (0, f"{file}: no fault\n")
-    assert "gave no answer, a guess stands there: 1" in cli(
+    assert "filled with a guess: 1" in cli(
         "clue", "predict", "eprstmt", suite / "eprstmt" / "seed-1", release / "eprstmt",
         "--out", tmp_path,
     ).err  # fmt: skip
@@ -157,7 +157,7 @@ def test_questions_are_answered_in_the_official_form(
     ran = cli("clue", "predict", "cmrc2018", model, data, "--out", tmp_path / "submission")
 
     assert ran.code == 0, ran.err
-    assert "gave no answer, a guess stands there: 1" in ran.err
+    assert "filled with a guess: 1" in ran.err
     file = tmp_path / "submission" / "cmrc2018_predict.json"
     rows = read_objects(data / "test.json")
     contexts = [a["paragraphs"][0]["context"] for _, row in rows for a in row["data"]]

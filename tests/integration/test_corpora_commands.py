@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from corpora_tools import cli, documents
+from corpora_tools import cli, folders
 from corpora_tools.counting import read_rows
 
 # Small files share a task; here each gets its own, so that there is something to share out.
 PROGRAM = (
-    "from corpora_tools import cli, documents; documents._TASK_BYTES = 1; "
+    "from corpora_tools import cli, folders; folders._TASK_BYTES = 1; "
     "__name__ == '__main__' and cli.main()"
 )
 SIGNS = [chr(code) for code in range(0x4E00, 0x9F00)]
@@ -40,7 +40,7 @@ def sentence(number: int) -> str:
 
 @pytest.fixture(autouse=True)
 def one_task_a_file(monkeypatch):
-    monkeypatch.setattr(documents, "_TASK_BYTES", 1)
+    monkeypatch.setattr(folders, "_TASK_BYTES", 1)
 
 
 @pytest.fixture
@@ -207,10 +207,10 @@ def test_ctrl_c_ends_a_job_cleanly(tmp_path, run):
         time.sleep(0.01)
     os.killpg(job.pid, signal.SIGINT)  # the terminal sends it to the workers as well
 
-    said = "interrupted; the same command goes on from here\n"
+    said = "interrupted; run the same command to continue\n"
     assert (*job.communicate(), job.returncode) == ("", said, 130)
     code, _, errors = run("dedup", tmp_path / "out", tmp_path / "dedup")
-    assert (code, "has not ended; run it again" in errors) == (2, True)
+    assert (code, "has not finished; run it again" in errors) == (2, True)
     code, printed, _ = run("clean", corpus, tmp_path / "out", "--json", "--workers", 2)
     assert (code, json.loads(printed)["written"]["documents"]) == (0, 20)
 
@@ -280,7 +280,7 @@ def test_a_folder_is_for_one_job_with_one_set_of_settings(corpus, tmp_path, run)
 def test_two_jobs_do_not_share_a_folder(corpus, tmp_path, run):
     state = tmp_path / "out" / ".job"
     state.mkdir(parents=True)
-    hold = "import sys; from fasteners import InterProcessLock as Lock; lock = Lock(sys.argv[1]); "
+    hold = "import sys, filelock; lock = filelock.FileLock(sys.argv[1]); "
     hold += "lock.acquire(); print(flush=True); input()"
     other = subprocess.Popen(
         [sys.executable, "-c", hold, state / "running"],

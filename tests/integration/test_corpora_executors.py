@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 # Small files share a task or a part; here each gets its own. Tasks run in other processes, so it
 # cannot be patched there.
 PROGRAM = (
-    "from corpora_tools import build, cli, documents; "
-    "documents._TASK_BYTES = build._PART_BYTES = 1; cli.main()"
+    "from corpora_tools import build, cli, folders; "
+    "folders._TASK_BYTES = build._PART_BYTES = 1; cli.main()"
 )
 # What a cluster's commands do, as far as datatrove asks: run a script once for each task.
 SBATCH = f"""#!{sys.executable}

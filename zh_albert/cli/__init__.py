@@ -1,1 +1,1 @@
-"""The command line: thin wrappers around library functions."""
+"""Command line: thin wrappers around library functions."""

@@ -1,4 +1,4 @@
-"""``python -m zh_albert.cli``: the command line without its installed script."""
+"""``python -m zh_albert.cli``: the command line if its script is not on the path."""
 
 from zh_albert.cli.app import main
 

@@ -19,14 +19,14 @@ app = typer.Typer(
 
 TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="See zh-albert clue tasks.")]
 Version = Annotated[
-    str | None, typer.Option(help="Of the test set; by default read from the file's name.")
+    str | None, typer.Option(help="Of the test set; by default determined by its file's name.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command()
 def tasks(as_json: Json = False) -> None:
-    """List the tasks: what is asked, and the official name of each test's submission.
+    """List the tasks: short description, and the official name of each test's submission.
 
     Example: zh-albert clue tasks
     """
@@ -53,13 +53,13 @@ def tasks(as_json: Json = False) -> None:
 @app.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(metavar="TASK…", help="Which tasks.")],
-    to: Annotated[Path, typer.Option(help="Folder that gets a folder for each task.")],
+    to: Annotated[Path, typer.Option(help="Folder to write; each task gets a subfolder.")],
     mirror: Annotated[
         str | None, typer.Option(help="Another address with files of the same names.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fetch official releases; a broken-off one goes on where it stopped.
+    """Download official releases; an interrupted download is continued.
 
     Mind the licences: most sets are for research only, see docs/clue.md.
 
@@ -82,11 +82,11 @@ def fetch(
 @app.command()
 def convert(
     task: TaskArgument,
-    files: Annotated[list[Path], typer.Argument(help="Official files, joined in this order.")],
+    files: Annotated[list[Path], typer.Argument(help="Official files, concatenated.")],
     out: Annotated[Path, typer.Option(help="Task-format file to write (.jsonl).")],
     as_json: Json = False,
 ) -> None:
-    """Write official files in this project's task format, with the task's preprocessing.
+    """Convert official files to this project's task format, with the task's preprocessing.
 
     Example: zh-albert clue convert c3 c3/d-dev.json c3/m-dev.json --out dev.jsonl
     """
@@ -111,7 +111,7 @@ def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     data: Annotated[Path, typer.Argument(help="Official test file, or the release's folder.")],
     out: Annotated[
-        Path, typer.Option(help="File to write, or a folder: the file gets its official name.")
+        Path, typer.Option(help="File to write, or a folder, for a file of the official name.")
     ],
     version: Version = None,
     as_json: Json = False,
@@ -133,15 +133,15 @@ def predict(
         follow=lambda answers, total: track(answers, total=total, what="answers"),
     )
     if done.guessed:
-        echo(f"note: rows to which the model gave no answer, a guess stands there: {done.guessed}")
+        echo(f"note: rows without an answer of the model, filled with a guess: {done.guessed}")
     if done.file.name != done.official_name:
-        echo(f"note: the evaluation expects the file name {done.official_name}")
+        echo(f"note: the evaluation expects this file name: {done.official_name}")
     for fault in done.faults:
         echo(f"note: {fault.problem}")
     echo(f"{done.file}: {done.answers:,} answers")
     if as_json:
-        summary = {"file": str(done.file), "answers": done.answers, "guessed": done.guessed}
-        typer.echo(json.dumps({**summary, "faults": [fault._asdict() for fault in done.faults]}))
+        result = {"file": str(done.file), "answers": done.answers, "guessed": done.guessed}
+        typer.echo(json.dumps({**result, "faults": [fault._asdict() for fault in done.faults]}))
 
 
 @app.command()
@@ -152,7 +152,7 @@ def check(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
-    """List all faults of a submission, one on each line; the exit code is 2 if there are any.
+    """List the faults of a submission, one per line; exit code 2 if there are any.
 
     Example: zh-albert clue check tnews11_predict.json --task tnews --data clue-data/tnews/test.json
     """
@@ -174,9 +174,9 @@ def check(
 
 @app.command()
 def run(
-    names: Annotated[str, typer.Option("--tasks", help="Names with commas between them.")],
-    data: Annotated[Path, typer.Option(help="Folder that holds a folder for each task.")],
-    out: Annotated[Path, typer.Option(help="Folder for the runs, TASK/seed-N; goes on there.")],
+    names: Annotated[str, typer.Option("--tasks", help="Names, separated by commas.")],
+    data: Annotated[Path, typer.Option(help="Folder with a subfolder for each task.")],
+    out: Annotated[Path, typer.Option(help="Folder for the runs, TASK/seed-N.")],
     init: Annotated[
         str,
         typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights."),
@@ -187,9 +187,9 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fine-tune each task by its preset recipe; print mean and spread next to published rows.
+    """Fine-tune each task by its recipe; print mean and spread beside published scores.
 
-    Finished runs are not run again; the same command goes on after a stop.
+    Finished runs are skipped, so the same command continues after an interruption.
 
     Example: zh-albert clue run --tasks tnews,cluener --data clue-data --out runs
     """
@@ -205,7 +205,7 @@ def run(
     folder = resolve_init(init)
     overrides = parse_overrides(set_ or [])
     display, splits = TrainingDisplay(), {}
-    for task in chosen:  # all files are checked before the first task is trained
+    for task in chosen:  # errors in any task's files show before the first training
         recipe_of(task, overrides, seed=1)
         splits[task.name] = prepare(task, data / task.name, out / task.name, progress=display)
     results = []
@@ -223,7 +223,7 @@ def run(
                     progress=display,
                 )
                 results.append(result)
-    finally:  # if a task fails, the scores of the others are kept
+    finally:  # also show the scores of the others if a task fails
         if as_json:
             typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
         elif results:

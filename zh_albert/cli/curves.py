@@ -1,4 +1,4 @@
-"""The command ``curves``."""
+"""Command ``curves``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def curves(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN...", help="Folders of jobs, or LABEL=FOLDER; one label, one colour."
+            metavar="RUN...", help="Folders of runs, or LABEL=FOLDER; one colour per label."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Picture to write, .svg or .png.")],
     metric: Annotated[
-        list[str] | None, typer.Option(help="Draw only this, masked_accuracy say; repeatable.")
+        list[str] | None, typer.Option(help="Draw only this, e.g. masked_accuracy; repeatable.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Draw a run's loss and scores over the tokens it read.
 
-    Several runs stand side by side. Needs the extra "plots".
+    Several runs are drawn together. Needs the extra "plots".
 
     Example: zh-albert curves random=runs/r1 random=runs/r2 statistics=runs/s1 --out starts.svg
     """

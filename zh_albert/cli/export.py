@@ -1,4 +1,4 @@
-"""The command ``export``."""
+"""Command ``export``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def export(
         Literal["onnx", "openvino", "zh_albert"],
         typer.Option(
             "--format",
-            help="What is to run it; zh_albert: this library, from weights stored in 8 bits.",
+            help="Runtime of the model; zh_albert: this library, from int8 weights.",
         ),
     ],
     precision: Annotated[
@@ -25,15 +25,15 @@ def export(
     ] = "fp32",
     dev: Annotated[
         Path | None,
-        typer.Option(help="Labelled file: both are scored on it, and int8 may lose 0.5 points."),
+        typer.Option(help="Labelled file to score both models on; int8 may lose 0.5 points."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write a model folder that runs faster.
 
-    On ONNX Runtime, on OpenVINO, or here in 8 bits. The folder is a model of this library as
-    before, only faster, and its .onnx or .xml file can be used without the library. Nothing is
-    written unless the file answers as the network does.
+    On ONNX Runtime, on OpenVINO, or in this library from int8 weights. The folder is a model of
+    this library as before, only faster, and its .onnx or .xml file can be used without the library.
+    Nothing is written unless the outputs of the file match those of the network.
 
     Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
     """
@@ -46,7 +46,7 @@ def export(
             resolve_model(model), folder, form=form, precision=precision, dev=dev, progress=display
         )
     if precision == "int8" and dev is None:
-        echo("note: what int8 costs was not measured; --dev FILE does it")
+        echo("note: the loss of accuracy by int8 was not measured; --dev FILE measures it")
     if as_json:
         typer.echo(json.dumps({"model": str(folder), **metadata}, ensure_ascii=False))
         return

@@ -1,4 +1,4 @@
-"""The commands ``models``, ``inspect`` and ``convert``."""
+"""Commands ``models``, ``inspect`` and ``convert``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def models(as_json: Json = False) -> None:
         return
     for row in rows:
         scores = ", ".join(f"{name} {value:.5g}" for name, value in row["dev"].items())
-        labels = row["labels"] if len(row["labels"]) > 1 else []  # a value's one needs no word
+        labels = row["labels"] if len(row["labels"]) > 1 else []  # regression has a single one
         count = f", {len(labels)} labels" if labels else ""
         typer.echo(f"{row['name']}: {row['task']}{count}")
         if labels:
@@ -56,17 +56,17 @@ def inspect(
     model: Annotated[str, typer.Argument(help="A preset (tiny … xxlarge), a name or a folder.")],
     sharing: Annotated[
         Literal["all", "attention", "ffn", "none"] | None,
-        typer.Option(help="Count another sharing of parameters across layers."),
+        typer.Option(help="Count with another sharing of parameters across layers."),
     ] = None,
     vocab_size: Annotated[
-        int | None, typer.Option(min=1, help="Count another vocabulary; presets have 21,128.")
+        int | None, typer.Option(min=1, help="Count with another vocabulary size.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a model's sizes; parameter counts are exact.
+    """Show a model's sizes and exact parameter counts.
 
-    "encoder_parameters" are embeddings, layers and pooler; "parameters" has both pretraining
-    heads too.
+    "encoder_parameters" are embeddings, layers and pooler; "parameters" includes both pretraining
+    heads.
 
     Example: zh-albert inspect base --sharing none --json
     """
@@ -114,8 +114,8 @@ def convert(
     vocab: Annotated[
         Path | None,
         typer.Option(
-            help="A vocab.txt whose rows the model shall have: those of the same token, else of "
-            "one that looks alike, else put together."
+            help="A vocab.txt for the model: its rows are those of the same token, else of a "
+            "similar one, else means of several."
         ),
     ] = None,
     merge_pieces: Annotated[
@@ -128,13 +128,13 @@ def convert(
     weights: Annotated[
         Literal["float32", "float16", "int8"] | None,
         typer.Option(
-            help="What numbers are stored as; int8 takes half of float16's bytes and is for this "
-            "project's layout alone. By default as they are, int8 as float32."
+            help="Type of the stored weights; int8 is half as large as float16 and only for this "
+            "project's layout. By default unchanged, int8 as float32."
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Convert between layouts of checkpoints.
+    """Convert between checkpoint layouts.
 
     Those of google-research/albert, albert_zh, UER-py and transformers, and this project's model
     folders. A teacher becomes an untied encoder over this project's vocabulary.
@@ -151,22 +151,22 @@ def convert(
     from zh_albert.training.run_folder import refuse_trained
 
     if merge_pieces and vocab is None:
-        raise ConfigError("--merge-pieces applies to rows that --vocab drops; give --vocab too")
+        raise ConfigError("--merge-pieces is about dropped rows; give --vocab, too")
     if weights and to == "google":
-        raise ConfigError("--weights: a TensorFlow checkpoint holds float32; leave it out")
+        raise ConfigError("--weights: a TensorFlow checkpoint has float32 weights; leave it out")
     refuse_trained(folder, source=source)
     if is_teacher(source):
         if to != "zh_albert" or vocab is not None or weights:
             raise ConfigError(
-                f"{source}: a teacher is read over this project's vocabulary and written in this "
-                "project's layout; leave out --to, --vocab and --weights"
+                f"{source}: a teacher is always converted to this project's vocabulary and layout; "
+                "leave out --to, --vocab and --weights"
             )
         rows = convert_teacher(source, folder)
-        summary = (
-            f"{rows.known:,} tokens known to the teacher, {rows.put_together:,} put "
-            f"together from its pieces, {len(rows.unknown):,} unknown to it"
+        text = (
+            f"{rows.known:,} tokens known to the teacher, {rows.put_together:,} combined from its "
+            f"pieces, {len(rows.unknown):,} unknown to it"
         )
-        _tell_converted(folder, summary, as_json=as_json)
+        _show_converted(folder, text, as_json=as_json)
         return
     change = convert_model(
         source,
@@ -177,10 +177,10 @@ def convert(
         dtype=getattr(torch, weights) if weights else None,
         network_of=network_of,
     )
-    _tell_converted(folder, str(change) if change else "", as_json=as_json)
+    _show_converted(folder, str(change) if change else "", as_json=as_json)
 
 
-def _tell_converted(folder: Path, vocabulary: str, *, as_json: bool) -> None:
+def _show_converted(folder: Path, vocabulary: str, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"folder": str(folder), "vocabulary": vocabulary or None}))
         return

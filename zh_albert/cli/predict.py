@@ -1,4 +1,4 @@
-"""The commands ``predict`` and ``demo``."""
+"""Commands ``predict`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     file: Annotated[
         Path | None,
-        typer.Argument(help="One text a line (of a pair: two, with a tab), JSON Lines or CSV."),
+        typer.Argument(help="One text per line (pairs: two, with a tab), JSON Lines or CSV."),
     ] = None,
     form: Annotated[
         Literal["auto", "text", "jsonl", "csv"],
-        typer.Option("--format", help="auto: JSON Lines or CSV if the file is named so."),
+        typer.Option("--format", help="auto: JSON Lines or CSV according to the file name."),
     ] = "auto",
     top_k: Annotated[
         int | None,
-        typer.Option(min=1, help='Of a reader: so many answers to a question, in "answers".'),
+        typer.Option(min=1, help='For readers: number of answers per question, in "answers".'),
     ] = None,
 ) -> None:
-    """Answer every line of a file; one JSON object a line, in order.
+    """Answer every line of a file; one JSON object per line, in order.
 
-    A line is a text (of a pair: two, with a tab between; so, too, a question and its context), or
-    in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}; CSV has columns of
+    A line is a text (for pairs: two texts separated by a tab; likewise a question and its context),
+    or in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}; CSV has columns of
     these names.
 
     A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
     regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
-    sentence vectors {"vector"}; a tagger {"entities": [{"start", "end", "type", "text",
-    "score"}]}, the list empty where there are none; a reader {"start", "end", "text", "score"}, the
-    text empty where the context gives no answer (with --top-k also "answers", best first); an
-    encoder fills every [MASK] of the line: {"spots": [{"start", "end", "candidates"}]}. A line that
-    cannot be answered (no text to classify, no [MASK]) gives {"error"} and does not stop the rest.
+    sentence vectors {"vector"}; a tagger {"entities": [{"start", "end", "type", "text", "score"}]},
+    an empty list if there are none; a reader {"start", "end", "text", "score"}, with an empty text
+    if the context has no answer (with --top-k also "answers", best first); an encoder fills every
+    [MASK] of the line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered
+    (an empty text, no [MASK]) has the reason under "error"; the others are still answered.
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl
     """
@@ -50,8 +50,8 @@ def predict(
     if file == Path("-"):
         file = None
     source: Path | str = file or "standard input"
-    if file is None and sys.stdin is None:  # closed: predict MODEL <&-
-        raise DataError("standard input is closed; name a file, or pipe texts in")
+    if file is None and sys.stdin is None:  # closed, by: predict MODEL <&-
+        raise DataError("standard input is closed; give a file, or pipe texts in")
     keep_freed_memory()
     predictor = load(model)
     keep_loaded_objects()
@@ -74,16 +74,16 @@ def predict(
     rows = answered_rows(predictor, lines, source, form, top_k=top_k)
     for row in track(rows, total=total, what="texts"):
         failed += "error" in row
-        sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8, whatever the terminal's
+        sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8 on any terminal
     sys.stdout.flush()
     if failed:
-        echo(f'lines not answered: {failed}; see "error" in their results')
+        echo(f'lines not answered: {failed}; the reason is under "error" in their results')
 
 
 def demo(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="More models to show: folders or hub ids, besides the bundled ones."),
+        typer.Argument(help="Further models to show: folders or hub ids."),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 7860,
 ) -> None:
@@ -93,5 +93,5 @@ def demo(
     """
     import importlib
 
-    # The page is a layer above the library; it is imported by name.
+    # The page is a layer above the library, which must not import it directly.
     importlib.import_module("apps.gradio_demo").serve(port=port, more=models or [])

@@ -1,11 +1,11 @@
-"""Progress on standard error: a live bar on a terminal, otherwise a line every ten seconds."""
+"""Progress on standard error: bars on a terminal, a line every ten seconds elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -13,6 +13,7 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -34,51 +35,72 @@ def echo(text: str) -> None:
     sys.stderr.flush()
 
 
-def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
-    """Yield the items and show their number, their rate and the time left."""
-    console = Console(stderr=True)
-    if console.is_terminal:
-        with _bar(console) as bar:
-            task = bar.add_task(what, total=total, note="")
-            started = time.monotonic()
-            for count, item in enumerate(items, start=1):
-                yield item
-                rate = count / max(1e-9, time.monotonic() - started)
-                bar.update(task, completed=count, note=f"{rate:,.0f}/s")
-        return
-    started = last = arrived = time.monotonic()
-    count = 0
-    for count, item in enumerate(items, start=1):
-        now = time.monotonic()
-        if now - last >= _LINE_EVERY_S:
-            last = now
-            # Answers arrive in chunks of thousands: the rate is that of the items before this one.
-            if done := count - 1:
-                rate = done / max(1e-9, arrived - started)
-                left = f", {_time((total - done) / rate)} left" if total else ""
-                echo(f"{what}: {done:,}{f' of {total:,}' if total else ''}, {rate:,.0f}/s{left}")
-        arrived = now
-        yield item
-    echo(f"{what}: {count:,} done in {_time(time.monotonic() - started)}")
+class Display:
+    """Named bars on a terminal, nothing elsewhere; a context.
 
+    Args:
+        columns: Between a bar and its name; by default the number of items and the time.
+    """
 
-class TrainingDisplay:
-    """Progress observer for training and scoring (``training.events``); a context manager."""
-
-    def __init__(self) -> None:
+    def __init__(self, *columns: ProgressColumn) -> None:
         console = Console(stderr=True)
-        self._bar = _bar(console) if console.is_terminal else None
+        self.on_terminal = console.is_terminal
+        name, bar, note = TextColumn("{task.description}"), BarColumn(bar_width=30), _NOTE
+        columns = columns or (MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        self.bars = Progress(
+            name, bar, *columns, note, console=console, disable=not self.on_terminal
+        )
         self._tasks: dict[str, TaskID] = {}
-        self._last_line = 0.0
 
-    def __enter__(self) -> TrainingDisplay:
-        if self._bar:
-            self._bar.start()
+    def __enter__(self) -> Self:
+        self.bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
+        self.bars.stop()
+
+    def show(self, name: str, done: int, total: int | None, note: str = "") -> None:
+        """Set a bar, which is added when its name is new."""
+        if name not in self._tasks:
+            self._tasks[name] = self.bars.add_task(name, total=total, note=note)
+        elif self.bars.tasks[self._tasks[name]].completed > done:
+            self.bars.reset(self._tasks[name])  # the same work again
+        self.bars.update(self._tasks[name], completed=done, total=total, note=note)
+
+
+_NOTE = TextColumn("{task.fields[note]}")
+
+
+def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
+    """Yield items and show their number, rate and remaining time."""
+    started = last = arrived = time.monotonic()
+    count = 0
+    with Display() as display:
+        for count, item in enumerate(items, start=1):
+            now, done = time.monotonic(), count - 1
+            # Answers arrive in batches: only those before this one are relevant for the rate.
+            rate = done / max(1e-9, arrived - started)
+            if display.on_terminal:
+                display.show(what, done, total, f"{rate:,.0f}/s")
+            elif now - last >= _LINE_EVERY_S:
+                last = now
+                left = f", {_time((total - done) / rate)} left" if total and done else ""
+                if done:
+                    of_total = f" of {total:,}" if total else ""
+                    echo(f"{what}: {done:,}{of_total}, {rate:,.0f}/s{left}")
+            arrived = now
+            yield item
+        display.show(what, count, total)
+    if not display.on_terminal:
+        echo(f"{what}: {count:,} done in {_time(time.monotonic() - started)}")
+
+
+class TrainingDisplay(Display):
+    """Display of a run, or of work before it; an observer of ``training.events``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last_line = 0.0
 
     def __call__(self, event: Event) -> None:
         """Show the event."""
@@ -88,15 +110,16 @@ class TrainingDisplay:
                 f"epoch {event.epoch}  loss {event.loss:.4f}  {measured}"
                 f"rate {event.learning_rate:.2e}  {event.tokens_per_second:,.0f} tokens/s"
             )
-            line = f"update {event.update}/{event.total}  {note}  {_time(event.seconds_left)} left"
-            self._advance("training", event.update, event.total, note, line)
-        elif isinstance(event, StageProgress) and (self._bar or event.done < event.total):
-            note = f"{event.per_second:,.{0 if event.per_second >= 10 else 1}f}/s"
-            line = (
-                f"{event.what}: {event.done:,} of {event.total:,}, {note}, "
-                f"{_time(event.seconds_left)} left"
-            )
-            self._advance(event.what, event.done, event.total, note, line)
+            self.show("training", event.update, event.total, note)
+            left = f"{_time(event.seconds_left)} left"
+            self._line_if_due(f"update {event.update}/{event.total}  {note}  {left}")
+        elif isinstance(event, StageProgress):
+            rate = f"{event.per_second:,.{0 if event.per_second >= 10 else 1}f}/s"
+            self.show(event.what, event.done, event.total, rate)
+            if event.done < event.total:
+                left = f"{_time(event.seconds_left)} left"
+                count = f"{event.done:,} of {event.total:,}"
+                self._line_if_due(f"{event.what}: {count}, {rate}, {left}")
         elif isinstance(event, Evaluation):
             scores = "  ".join(
                 f"{name} {value:.4f}"
@@ -107,73 +130,29 @@ class TrainingDisplay:
         elif isinstance(event, Warned):
             self._line(f"warning: {event.text}")
 
-    def _advance(self, what: str, done: int, total: int, note: str, line: str) -> None:
-        """Advance a bar; without a terminal write a line if one is due."""
-        if self._bar:
-            if what not in self._tasks:
-                self._tasks[what] = self._bar.add_task(what, total=total, note=note)
-            elif self._bar.tasks[self._tasks[what]].completed > done:
-                self._bar.reset(self._tasks[what])  # the same work again
-            self._bar.update(self._tasks[what], completed=done, total=total, note=note)
-        elif time.monotonic() - self._last_line >= _LINE_EVERY_S:
+    def _line_if_due(self, text: str) -> None:
+        if not self.on_terminal and time.monotonic() - self._last_line >= _LINE_EVERY_S:
             self._last_line = time.monotonic()
-            echo(line)
+            echo(text)
 
     def _line(self, text: str) -> None:
-        if self._bar:
-            self._bar.console.print(text, highlight=False)
+        if self.on_terminal:
+            self.bars.console.print(text, highlight=False)
         else:
             echo(text)
 
 
-class DownloadDisplay:
-    """Progress display of downloads: called with name, bytes done and total; a context manager."""
+class DownloadDisplay(Display):
+    """Display of downloads; called with a file's name, received bytes and total bytes."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
-        self._bar = (
-            Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                DownloadColumn(),
-                TransferSpeedColumn(),
-                TimeRemainingColumn(),
-                console=console,
-            )
-            if console.is_terminal
-            else None
-        )
-        self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> DownloadDisplay:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
+        super().__init__(DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
     def __call__(self, name: str, done: int, total: int | None) -> None:
         """Show the progress of a file."""
-        if self._bar:
-            if name not in self._tasks:
-                self._tasks[name] = self._bar.add_task(name, total=total)
-            self._bar.update(self._tasks[name], completed=done)
-        elif done == total:
+        self.show(name, done, total)
+        if done == total and not self.on_terminal:
             echo(f"{name}: {done:,} bytes")
-
-
-def _bar(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=console,
-    )
 
 
 def _time(seconds: float) -> str:

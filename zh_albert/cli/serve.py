@@ -1,4 +1,4 @@
-"""The command ``serve``."""
+"""Command ``serve``."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import typer
 
 def serve(
     models: Annotated[list[str], typer.Argument(help="Bundled names, folders or hub ids.")],
-    host: Annotated[str, typer.Option(help="0.0.0.0: other computers too.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="0.0.0.0: also for other computers.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
     max_texts: Annotated[int, typer.Option(min=1, help="Texts of one request.")] = 256,
     max_characters: Annotated[int, typer.Option(min=1, help="Characters of one text.")] = 50_000,
     max_waiting: Annotated[
-        int, typer.Option(min=1, help="Characters that may wait before each model.")
+        int, typer.Option(min=1, help="Characters that may wait for each model.")
     ] = 1_000_000,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for an answer.")] = 60.0,
 ) -> None:
     """Serve models over HTTP.
 
-    Requests that arrive together are answered together. POST /v1/models/NAME/predict with
-    {"texts": [...]} gives {"answers": [...]}, each as `zh-albert predict` prints it. GET
-    /v1/models, /health, /metrics (Prometheus), /openapi.json. SIGTERM or Ctrl-C finishes what was
-    accepted.
+    Concurrent requests are answered in batches. POST /v1/models/NAME/predict with {"texts": [...]}
+    gives {"answers": [...]}, each as `zh-albert predict` prints it. GET /v1/models, /health,
+    /metrics (Prometheus), /openapi.json. On SIGTERM or Ctrl-C, accepted requests are finished
+    first.
 
     Example: zh-albert serve sentiment runs/ner --port 8000
     """

@@ -50,7 +50,13 @@ def _two_tests(submission: str, newer: str, older: str) -> Mapping[str, Official
     }
 
 
-_PAIR, _ONE = ("sentence1", "sentence2"), ("sentence",)
+_FIELDS: Mapping[Form, tuple[str, ...]] = {
+    "text": ("sentence",),
+    "pair": ("sentence1", "sentence2"),
+    "keywords": ("keyword", "abst"),
+    "coreference": ("text",),
+    "entities": ("text",),
+}
 _SHA256 = {  # of the archives for which it is known
     "afqmc": "5a4cb1556b833010c329fa2ad2207d9e98fc94071b7e474015e9dd7c385db4dc",
     "tnews": "77c476e70cfe0b014a81b84c6e1db2142a8a2f52f4ae0a8216aa75e673933462",
@@ -69,7 +75,15 @@ def _clue_task(
     archive = f"https://storage.googleapis.com/cluebenchmark/tasks/{name}_public.zip"
     downloads = (Download(archive, _SHA256.get(name, "")),)
     more.setdefault("tests", {"": OfficialTest("test.json", f"{name}_predict.json")})
-    return ClueTask(name=name, about=about, form=form, downloads=downloads, recipe=recipe, **more)
+    return ClueTask(
+        name=name,
+        about=about,
+        form=form,
+        fields=_FIELDS.get(form, ()),
+        downloads=downloads,
+        recipe=recipe,
+        **more,
+    )
 
 
 _CLUE = (
@@ -79,7 +93,6 @@ _CLUE = (
         "do two questions to a bank ask the same",
         # At higher rates the loss returns to chance level.
         _recipe(epochs=5, batch_tokens=2048, peak_lr=6e-5, model={"symmetric": True}),
-        fields=_PAIR,
         labels=labels.SIMILARITY,
     ),
     _clue_task(
@@ -87,7 +100,6 @@ _CLUE = (
         "text",
         "section of a headline",
         _recipe(length=64, stride=16, epochs=3),
-        fields=_ONE,
         labels=labels.NEWS,
         described=True,
         tests=_two_tests("tnews", "test.json", "test1.0.json"),
@@ -97,7 +109,6 @@ _CLUE = (
         "text",
         "category of an app, by its description",
         _recipe(length=256, epochs=2, batch_tokens=4096, peak_lr=2e-4),
-        fields=_ONE,
         labels=labels.APPLICATIONS,
     ),
     _clue_task(
@@ -105,7 +116,6 @@ _CLUE = (
         "pair",
         "does a sentence follow from another (translated)",
         _recipe(epochs=2),
-        fields=_PAIR,
         labels=labels.INFERENCE,
     ),
     _clue_task(
@@ -113,7 +123,6 @@ _CLUE = (
         "pair",
         "does a sentence follow from another (written in Chinese)",
         _recipe(epochs=3),
-        fields=_PAIR,
         labels=labels.INFERENCE,
         train=("train.50k.json",),
         tests={n: OfficialTest("test.json", f"ocnli_{n}_predict.json") for n in ("50k", "30k")},
@@ -123,7 +132,6 @@ _CLUE = (
         "coreference",
         "does a pronoun refer to a thing",
         _recipe(epochs=10),
-        fields=("text",),
         labels=labels.COREFERENCE,
         tests=_two_tests("cluewsc", "test.json", "test1.0.json"),
     ),
@@ -132,7 +140,6 @@ _CLUE = (
         "keywords",
         "are all keywords those of an abstract",
         _recipe(epochs=3),
-        fields=("keyword", "abst"),
         labels=labels.KEYWORDS,
     ),
     _clue_task(
@@ -175,7 +182,6 @@ _CLUE = (
         "entities",
         "names of ten types",
         _recipe(epochs=5),
-        fields=("text",),
         labels=labels.ENTITY_TYPES,
         metric="f1",
     ),
@@ -192,9 +198,10 @@ def _few_task(
     name: str,
     folder: str,
     form: Form,
-    fields: tuple[str, ...],
     known: Labels,
     about: str,
+    *,
+    fields: tuple[str, ...] = (),
     **more: Any,
 ) -> ClueTask:
     """Return a task of FewCLUE, trained on its first split and scored on the public test."""
@@ -203,7 +210,7 @@ def _few_task(
         name=name,
         about=about,
         form=form,
-        fields=fields,
+        fields=fields or _FIELDS[form],
         labels=known,
         train=("train_0.json",),
         dev=("dev_0.json",),
@@ -218,23 +225,20 @@ def _few_task(
 
 
 _FEW_CLUE = (
-    _few_task("eprstmt", "eprstmt", "text", _ONE, labels.SENTIMENT, "is a review positive"),
-    _few_task("csldcp", "csldcp", "text", ("content",), labels.SCIENCES, "science of an abstract"),
-    _few_task("tnewsf", "tnews", "text", _ONE, labels.NEWS, "as tnews, with few examples"),
-    _few_task("iflytekf", "iflytek", "text", _ONE, labels.APPLICATIONS, "as iflytek, few examples"),
-    _few_task("ocnlif", "ocnli", "pair", _PAIR, labels.INFERENCE, "as ocnli, few examples"),
+    _few_task("eprstmt", "eprstmt", "text", labels.SENTIMENT, "is a review positive"),
     _few_task(
-        "bustm",
-        "bustm",
-        "pair",
-        _PAIR,
-        labels.SIMILARITY,
-        "do two orders mean the same",
+        "csldcp", "csldcp", "text", labels.SCIENCES, "science of an abstract", fields=("content",)
+    ),
+    _few_task("tnewsf", "tnews", "text", labels.NEWS, "as tnews, with few examples"),
+    _few_task("iflytekf", "iflytek", "text", labels.APPLICATIONS, "as iflytek, few examples"),
+    _few_task("ocnlif", "ocnli", "pair", labels.INFERENCE, "as ocnli, few examples"),
+    _few_task(
+        *("bustm", "bustm", "pair", labels.SIMILARITY, "do two orders mean the same"),
         model={"symmetric": True},
     ),
-    _few_task("chidf", "chid", "idiom", ("content",), {}, "idiom for the blank of a text"),
-    _few_task("cslf", "csl", "keywords", ("keyword", "abst"), labels.KEYWORDS, "as csl, few"),
-    _few_task("cluewscf", "cluewsc", "coreference", ("text",), labels.COREFERENCE, "as cluewsc"),
+    _few_task("chidf", "chid", "idiom", {}, "idiom for the blank of a text", fields=("content",)),
+    _few_task("cslf", "csl", "keywords", labels.KEYWORDS, "as csl, few"),
+    _few_task("cluewscf", "cluewsc", "coreference", labels.COREFERENCE, "as cluewsc"),
 )
 
 CLUE_TASKS: Mapping[str, ClueTask] = MappingProxyType(

@@ -1,1 +1,1 @@
-"""scikit-learn estimators for texts; they support cloning, cross-validation and pickling."""
+"""scikit-learn estimators of texts; they can be cloned, cross-validated and pickled."""

@@ -1,4 +1,4 @@
-"""Text classification as a scikit-learn estimator."""
+"""Estimator for the classification of texts and pairs of texts."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of label
 
 
 class AlbertClassifier(ClassifierMixin, AlbertEstimator):
-    """A Chinese text classifier with scikit-learn's interface.
+    """Chinese text classifier with scikit-learn's interface.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
-        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
-        pooling: ``first``: the first token's state; ``mean``: the mean of all.
-        max_length: Tokens of one window; longer texts are read in overlapping windows.
-        stride: Tokens that neighbouring windows share.
-        epochs: Passes over the training texts; ``auto``: 4, or up to 10 for few texts.
-        peak_lr: The highest learning rate.
+        init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
+        pooling: Summary of a text: ``first``, the first token's state; ``mean``, the mean of all.
+        max_length: Tokens of one window; longer texts are split into overlapping windows.
+        stride: Tokens shared by neighbouring windows.
+        epochs: Passes over the training texts; ``auto``: 4, or up to 10 if there are few.
+        peak_lr: Peak learning rate.
         batch_tokens: Tokens of one forward pass in training; None: about 20 texts.
-        random_state: Seed of weights, order and dropout; None: another one each time.
+        random_state: Seed of weights, order and dropout; None: a new one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
-        classes_: The class labels as given to ``fit``, sorted. For a multi-label model the indices
-            of the columns of ``y``.
+        classes_: The class labels, sorted; as given to ``fit``. For a multi-label model the columns
+            of ``y``.
         classifier_: The trained ``TextClassifier``.
-        config_: The settings it was trained with.
+        config_: The training settings.
 
     >>> texts, labels = ["很好", "不错", "太差", "糟糕"], ["good", "good", "bad", "bad"]
     >>> model = AlbertClassifier(init=None, preset="tiny", epochs=1).fit(texts, labels)
@@ -93,10 +93,9 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         """Train on texts ``X`` and their labels ``y`` (strings or integers).
 
         Args:
-            X: Texts. Shape: (texts,) or (texts, 1). Two columns are pairs of texts. Shape: (texts,
-                2).
-            y: Labels. Shape: (texts,). For a multi-label model 1 where a text has a label, else 0.
-                Shape: (texts, labels), with at least two labels.
+            X: Texts. Shape: (texts,) or (texts, 1); with two columns, pairs.
+            y: Labels. Shape: (texts,). Or, for a multi-label model, 1 where a text has a label,
+                else 0. Shape: (texts, labels), at least two labels.
             sample_weight: Weight of each text in the loss. Shape: (texts,). 0 leaves a text out.
 
         Raises:
@@ -119,7 +118,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             raise DataError(f"y: expected 0 or 1 in each column, found {odd!r:.50}; {_TABLE}")
         if len(labels) != len(texts):
             raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
-        # In fp32 as in training: weights that round to 0 do not count.
+        # In the precision of training: weights that are 0 in 32 bits count as 0.
         weights = np.asarray(np.ones(len(texts)) if sample_weight is None else sample_weight, "f4")
         if weights.shape != (len(texts),) or not (np.isfinite(weights) & (weights >= 0)).all():
             raise DataError(
@@ -146,15 +145,14 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         columns = np.arange(labels.shape[-1])
         self.classes_ = (
             columns if several else np.unique(labels)
-        )  # last: if a fit fails, the previous one stays usable
+        )  # last: a fit that fails leaves the old one usable
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """Return class probabilities in the order of ``classes_``. Shape: (texts, classes)."""
         texts = as_contents(X)
         classifier: TextClassifier = self._model()
-        # The network's classes are sorted as strings and lack classes whose texts all have weight
-        # 0.
+        # The network's classes are strings, sorted as such, without classes of weight 0.
         names = [str(label) for label in self.classes_.tolist()]
         columns = [names.index(name) for name in classifier.labels]
         result = np.zeros((len(texts), len(names)), dtype=np.float32)
@@ -164,7 +162,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable label of each text. Shape: (texts,).
 
-        For a multi-label model 1 for each label with a probability of at least one half, else 0.
+        For a multi-label model: 1 for each label with a probability of at least one half, else 0.
         Shape: (texts, labels).
         """
         probabilities = self.predict_proba(X)
@@ -174,7 +172,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         return np.asarray(self.classes_[best])
 
     def save(self, folder: str | Path) -> None:
-        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        """Write a model folder for ``zh_albert.load`` and the command line."""
         card = classifier_card(self._model(), write_toml(self.config_))
         self.classifier_.save(own_folder(folder), card=card)
 
@@ -186,16 +184,16 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Declare that samples are strings and may have several labels."""
+        """Return the tags: samples are strings and may have several labels."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 
 
 def twenty_texts(texts: Sequence[Content]) -> int:
-    """Return the approximate number of tokens of 20 texts, clipped to 256–2,048.
+    """Return the approximate number of tokens of 20 texts, between 256 and 2,048.
 
-    With fewer texts in a batch the loss of long texts does not fall; with more there are too few
+    With fewer texts per batch, the loss on long ones does not decrease; with more, there are few
     updates.
     """
     parts = [part for text in texts for part in (text if isinstance(text, tuple) else [text])]
@@ -212,7 +210,7 @@ def _table_or_column(y: ArrayLike) -> NDArray[Any]:
 
 
 def _names(label: Any) -> str | tuple[str, ...]:
-    """Return a label, or the columns of a row of labels, as the network's class names."""
+    """Return the network's class name of a label, or the names of a row's columns."""
     if isinstance(label, list):
         return tuple(str(column) for column, given in enumerate(label) if given)
     return str(label)

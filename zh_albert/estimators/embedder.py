@@ -1,4 +1,4 @@
-"""Sentence vectors as a scikit-learn transformer."""
+"""Estimator of sentence vectors."""
 
 from __future__ import annotations
 
@@ -43,26 +43,26 @@ from zh_albert.training.events import Event
 class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEstimator):
     """Chinese sentence vectors with scikit-learn's interface.
 
-    With ``init`` it can encode before ``fit``, by mean pooling of that encoder; ``fit`` improves
+    With ``init`` it can encode without training, by the encoder's mean states; ``fit`` improves
     the vectors.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
-        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
-        max_length: Tokens of one window; longer texts are read in overlapping windows.
-        stride: Tokens that neighbouring windows share.
+        init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
+        max_length: Tokens of one window; longer texts are split into overlapping windows.
+        stride: Tokens shared by neighbouring windows.
         epochs: Passes over the training texts.
-        peak_lr: The highest learning rate.
+        peak_lr: Peak learning rate.
         batch_tokens: Tokens of one forward pass in training. The texts of a batch are each other's
             negatives, so larger batches are better.
-        positive_threshold: Pairs with numeric labels of at least this value are positives.
-        alike_from: The old name of ``positive_threshold``.
-        random_state: Seed of weights, order and dropout; None: another one each time.
+        positive_threshold: Numeric labels from this value on mark pairs of equal meaning.
+        alike_from: Old name of ``positive_threshold``.
+        random_state: Seed of weights, order and dropout; None: a new one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
         embedder_: The trained ``TextEmbedder``.
-        config_: The settings it was trained with.
+        config_: The training settings.
 
     >>> texts = ["房间很干净", "屋子不脏", "今天下雨"]
     >>> AlbertEmbedder(init=None, preset="tiny", epochs=1).fit(texts).encode(texts).shape
@@ -100,17 +100,17 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         self.on_event = on_event
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # noqa: N803
-        """Train on texts (unsupervised SimCSE), or on pairs of texts that mean the same.
+        """Train on texts (unsupervised SimCSE), or on pairs of texts with the same meaning.
 
         Args:
             X: Texts. Shape: (texts,) or (texts, 1). Or pairs. Shape: (pairs, 2).
-            y: Labels of pairs: ``similar`` or ``entailment`` for pairs that mean the same; pairs
-                with other names are left out. Or numbers, see ``positive_threshold``. None: all
-                pairs mean the same. Ignored for single texts.
+            y: For pairs: ``similar`` or ``entailment`` for those with the same meaning; pairs with
+                other names are left out; or numbers, see ``positive_threshold``. None: all have the
+                same meaning. Ignored for texts.
 
         Raises:
-            DataError: If a text is not a string or is empty, the numbers of labels and pairs
-                differ, or no pair means the same.
+            DataError: If a text is not a string or is empty; the numbers of labels and pairs
+                differ; or no pair has the same meaning.
         """
         config = self._config()
         contents = as_contents(X)
@@ -132,12 +132,12 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         """Return a vector for each text. Shape: (texts, hidden).
 
         Args:
-            texts: Texts of any length. Shape: (texts,) or (texts, 1).
+            texts: Of any length. Shape: (texts,) or (texts, 1).
             normalize: Scale all vectors to length 1, so that dot products are cosines.
 
         Raises:
-            NotFittedError: If there is neither a fit nor an ``init``.
-            DataError: If a text is not a string, or is empty.
+            NotFittedError: If it is not fitted and has no ``init``.
+            DataError: If a text is not a string or is empty.
         """
         return Embedder(self._opened()).encode(as_texts(texts), normalize=normalize)
 
@@ -153,8 +153,8 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
             y: Similarity of each pair: numbers, or names as for ``fit``. Shape: (pairs,).
 
         Raises:
-            NotFittedError: If there is neither a fit nor an ``init``.
-            DataError: If ``X`` does not hold pairs, or all labels are the same.
+            NotFittedError: If it is not fitted and has no ``init``.
+            DataError: If ``X`` has no pairs, or all labels are equal.
         """
         refuse_no_targets(y, "how alike the texts of each pair are")
         examples = _labelled(as_contents(X), y)
@@ -163,14 +163,14 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         return float(evaluate(self._opened(), examples)["spearman"])
 
     def save(self, folder: str | Path) -> None:
-        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        """Write a model folder for ``zh_albert.load`` and the command line."""
         if not hasattr(self, "config_"):
             raise NotFittedError("this AlbertEmbedder is not fitted yet; call fit first")
         card = embedder_card(self.embedder_, write_toml(self.config_))
         self.embedder_.save(own_folder(folder), card=card)
 
     @property
-    def _n_features_out(self) -> int:  # number of output columns for scikit-learn
+    def _n_features_out(self) -> int:  # what scikit-learn numbers its columns by
         return int(self._opened().module.encoder.config.hidden_size)
 
     def _opened(self) -> TextEmbedder:
@@ -180,12 +180,12 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
             raise NotFittedError("this AlbertEmbedder is not fitted yet; fit it, or name init")
         settings = self.get_params()
         found = getattr(self, "_untrained", None)
-        if found is None or found[0] != settings:  # set_params may have changed the settings
+        if found is None or found[0] != settings:  # set_params may have changed them
             found = self._untrained = settings, new_embedder(self._config(), init=self._start())
         return found[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the encoder of ``init``, which can be loaded again."""
+        """Leave out the untrained model, which ``init`` restores."""
         state = super().__getstate__()
         state.pop("_untrained", None)
         return state
@@ -207,10 +207,10 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
 
 
 def _labelled(contents: Sequence[Content], y: Any) -> list[EmbeddingExample]:
-    """Return pairs with their labels.
+    """Return examples of pairs and their labels.
 
     Raises:
-        DataError: If the numbers differ, or a label is neither a number nor a name.
+        DataError: If their numbers differ, or a label is neither a number nor a name.
     """
     refuse_missing_labels(y)
     labels = np.asarray(y, dtype=object).ravel().tolist()

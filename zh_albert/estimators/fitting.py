@@ -1,4 +1,4 @@
-"""Base class of the estimators: conversion of scikit-learn's arguments, and pickling."""
+"""Shared code of the estimators: arguments as scikit-learn passes them, models as pickles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from zh_albert.training.run_folder import refuse_foreign
 
 
 class Savable(Protocol):
-    """A task's model that can be saved."""
+    """A task's model."""
 
     def save(self, folder: Path, *, card: str, dtype: torch.dtype) -> None:
         """Write the model folder."""
@@ -39,7 +39,7 @@ class Savable(Protocol):
 
 
 def as_contents(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
-    """Return a list of texts, or of pairs where ``X`` has two columns; see ``as_texts``."""
+    """Return a list of texts, or of pairs if ``X`` has two columns; see ``as_texts``."""
     if isinstance(X, str):
         raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
     array = _array(X)
@@ -58,7 +58,7 @@ def _array(X: ArrayLike) -> NDArray[Any]:  # noqa: N803
 
 
 def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
-    """Return a list of texts; a column of texts is accepted too.
+    """Return a list of texts; one column of them is accepted, too.
 
     Raises:
         DataError: If ``X`` is a single string, or has another shape.
@@ -74,10 +74,10 @@ def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
 
 
 def refuse_non_texts(contents: Sequence[Content]) -> None:
-    """Check that all texts, or all parts of pairs, are strings.
+    """Check that texts, or the texts of pairs, are strings.
 
     Raises:
-        DataError: If one is not a string; the first such text is named.
+        DataError: Names the first that is not a string.
     """
     if any(isinstance(content, tuple) for content in contents):
         refuse_non_pairs(contents)
@@ -86,17 +86,18 @@ def refuse_non_texts(contents: Sequence[Content]) -> None:
 
 
 def own_folder(folder: str | Path) -> Path:
-    """Return a folder to save in: a new one, one without model files, or that of an earlier model.
+    """Return a folder to save in: new, without a model's files, or with an earlier model.
 
     Raises:
-        ConfigError: If a file that no model wrote would be replaced.
+        ConfigError: If files from elsewhere would be replaced.
     """
     refuse_foreign(Path(folder))
     return Path(folder)
 
 
 def refuse_no_targets(y: object, what: str) -> None:
-    """Check that ``y`` is given; the error has the wording that scikit-learn's checks expect.
+    """Check that there are targets; the message contains the words that scikit-learn's checks
+    expect.
 
     Raises:
         DataError: If ``y`` is None.
@@ -106,10 +107,10 @@ def refuse_no_targets(y: object, what: str) -> None:
 
 
 def refuse_missing_labels(y: ArrayLike) -> None:
-    """Check labels from a table, before NumPy turns an empty cell into a class "nan".
+    """Check for missing labels, before NumPy converts an empty cell to a class "nan".
 
     Raises:
-        DataError: If a label is missing; the first such row is named.
+        DataError: Names the first row without a label.
     """
     for row, label in enumerate(np.asarray(y, dtype=object)):
         is_nan = isinstance(label, float) and math.isnan(label)
@@ -127,10 +128,10 @@ def refuse_missing_labels(y: ArrayLike) -> None:
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """Return a seed; for None and a generator a different one at each call.
+    """Return a seed; for None or a generator, a new one each time.
 
     Raises:
-        DataError: If ``random_state`` is of another type.
+        DataError: If ``random_state`` is none of these.
     """
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return int(check_random_state(random_state).randint(2**31))
@@ -148,27 +149,27 @@ def _rate_of(peak_lr: object) -> float:
     Raises:
         DataError: If it is not a number.
     """
-    if not isinstance(peak_lr, SupportsFloat):  # a string is refused, even if it spells a number
+    if not isinstance(peak_lr, SupportsFloat):  # a string is not accepted
         raise DataError(f"peak_lr: expected a number, found {peak_lr!r:.50}")
     return float(peak_lr)
 
 
 def pass_on_warnings(event: Event) -> None:
-    """Issue the warnings of a run as Python warnings; an observer."""
+    """Turn a run's warning into a Python warning; an observer."""
     if isinstance(event, Warned):
         warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
 class AlbertEstimator(BaseEstimator, ABC):
-    """Base class of estimators for texts that keep their trained model in one attribute.
+    """Base of the estimators of texts, with the trained model in one attribute.
 
-    Pickles contain the files of a model folder, so weights are stored as safetensors.
+    It is pickled as a model folder, with the weights as safetensors.
 
     Attributes:
-        init: The model to start from; see ``resolve_model``. None: random weights.
-        preset: The size of random weights.
-        max_length: See ``WindowConfig``; so is ``stride``.
-        epochs: See ``TrainConfig``; so is ``peak_lr``.
+        init: Encoder to start from; see ``resolve_model``. None: random weights.
+        preset: Size of random weights.
+        max_length: See ``WindowConfig``, also for ``stride``.
+        epochs: See ``TrainConfig``, also for ``peak_lr``.
         random_state: See ``seed_of``.
     """
 
@@ -187,13 +188,13 @@ class AlbertEstimator(BaseEstimator, ABC):
     @staticmethod
     @abstractmethod
     def _open(folder: Path) -> Savable:
-        """Open the folder that the model's ``save`` wrote."""
+        """Open a folder written by the model's ``save``."""
 
     def _model(self) -> Any:
         """Return the trained model.
 
         Raises:
-            NotFittedError: If the estimator is not fitted.
+            NotFittedError: If there is none.
         """
         if not hasattr(self, self._kept_in):
             name = type(self).__name__
@@ -201,11 +202,11 @@ class AlbertEstimator(BaseEstimator, ABC):
         return getattr(self, self._kept_in)
 
     def _start(self) -> Path | None:
-        """Return the folder of the encoder to start from; None: random weights.
+        """Return the folder of the encoder to start from; None for random weights.
 
         Raises:
             CheckpointError: If there is no model of that name.
-            ConfigError: If a preset, the size of random weights, is given as well.
+            ConfigError: If ``preset`` is given as well.
         """
         if self.init is None:
             return None
@@ -229,7 +230,7 @@ class AlbertEstimator(BaseEstimator, ABC):
 
     def _training(self, batch_tokens: int) -> TrainConfig:
         config = TrainConfig(
-            # A search over np.arange or np.logspace passes NumPy scalars.
+            # A search over np.arange or np.logspace passes NumPy numbers.
             epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs"),
             peak_lr=_rate_of(self.peak_lr),
             batch_tokens=as_count(batch_tokens, "batch_tokens"),
@@ -241,7 +242,7 @@ class AlbertEstimator(BaseEstimator, ABC):
         return [pass_on_warnings, *([self.on_event] if self.on_event else [])]
 
     def __sklearn_tags__(self) -> Any:
-        """Declare that samples are strings."""
+        """Return the tags: samples are strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -249,14 +250,14 @@ class AlbertEstimator(BaseEstimator, ABC):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """Replace the model with the files of its folder."""
+        """Replace the model by the files of its folder."""
         state = dict(super().__getstate__())
         if self._kept_in in state:
             state["_folder"] = _packed(state.pop(self._kept_in))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the model from the files of its folder."""
+        """Undo ``__getstate__``."""
         files = state.pop("_folder", None)
         super().__setstate__(state)
         if files:

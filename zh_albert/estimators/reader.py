@@ -1,4 +1,4 @@
-"""Reading comprehension as a scikit-learn estimator."""
+"""Estimator of answers to questions about a context."""
 
 from __future__ import annotations
 
@@ -21,29 +21,31 @@ from zh_albert.tasks.texts import has_content
 from zh_albert.training.events import Event
 
 Answers = Sequence[Any]
-"""For each question: a text, (start, text), a mapping or object with these names, or a list of
-such; None or an empty one: the context gives no answer."""
+"""Of each question: a text, or (start, text), or a mapping or object with these names, or a list of
+such; None or an empty list: the context has no answer.
+"""
 
 
 class AlbertReader(AlbertEstimator):
-    """A Chinese extractive question answering model with scikit-learn's interface.
+    """Chinese reading-comprehension model with scikit-learn's interface: answers are spans of a
+    text.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
-        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
+        init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
         simplify: Read traditional characters as simplified ones (extra ``corpora``).
-        max_length: Tokens of one window, including the question; longer texts are read in
+        max_length: Tokens of one window, including the question; longer texts are split into
             overlapping windows.
-        stride: Tokens that neighbouring windows share; also the longest answer, in tokens.
+        stride: Tokens shared by neighbouring windows, and the maximum of an answer.
         epochs: Passes over the training questions.
-        peak_lr: The highest learning rate.
+        peak_lr: Peak learning rate.
         batch_tokens: Tokens of one forward pass in training.
-        random_state: Seed of weights, order and dropout; None: another one each time.
+        random_state: Seed of weights, order and dropout; None: a new one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
         reader_: The trained ``TextReader``.
-        config_: The settings it was trained with.
+        config_: The training settings.
 
     >>> pairs = [("谁去了杭州?", "李华昨天去了杭州。"), ("谁在北京?", "王小明在北京很高兴。")]
     >>> model = AlbertReader(init=None, preset="tiny", epochs=1).fit(pairs, ["李华", "王小明"])
@@ -83,11 +85,11 @@ class AlbertReader(AlbertEstimator):
     def fit(self, X: ArrayLike, y: Answers) -> Self:  # noqa: N803
         """Train on pairs ``X`` of question and context, and the answers ``y``.
 
-        An answer without a start is learned at every place where the context has it.
+        An answer without a start is used wherever it occurs in the context.
 
         Raises:
             DataError: If a question or context is not a string or is empty, the lengths differ, or
-                an answer does not occur in its context.
+                an answer is not in its context.
         """
         config = self._config()
         self.reader_, _ = finetune(
@@ -101,7 +103,7 @@ class AlbertReader(AlbertEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> list[Answer]:  # noqa: N803
-        """Return the answer to each question; an empty one if the context gives none."""
+        """Return the answer to each question; an empty one if the context has none."""
         pairs, reader = _pairs(X), Reader(self._model())
         return reader([question for question, _ in pairs], [context for _, context in pairs])
 
@@ -111,7 +113,7 @@ class AlbertReader(AlbertEstimator):
         return f1 / 100
 
     def save(self, folder: str | Path) -> None:
-        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        """Write a model folder for ``zh_albert.load`` and the command line."""
         reader = self._model()
         reader.save(own_folder(folder), card=reader_card(reader, write_toml(self.config_)))
 

@@ -1,4 +1,4 @@
-"""Entity tagging as a scikit-learn estimator."""
+"""Estimator of entities in texts."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from zh_albert.tasks.texts import has_content, refuse_non_strings
 from zh_albert.training.events import Event
 
 Entities = Sequence[Sequence[Any]]
-"""For each text: triples (start, end, type), or mappings or objects with these names."""
+"""Of each text: triples (start, end, type), or mappings or objects with these names."""
 
 
 class AlbertTagger(AlbertEstimator):
-    """A Chinese entity tagger with scikit-learn's interface.
+    """Chinese entity tagger with scikit-learn's interface.
 
     Args:
-        init: What to start from: a bundled name, a folder or a hub id; None: random weights.
-        preset: The size of random weights: ``tiny`` (the default), ``small``, ``base``, …
-        head: ``softmax`` or ``crf``: no entities overlap; ``span``: entities of different types may
-            overlap; ``global_pointer``: any may.
-        max_length: Tokens of one window; longer texts are read in overlapping windows.
-        stride: Tokens that neighbouring windows share.
+        init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
+        preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
+        head: ``softmax`` or ``crf``: no overlapping entities; ``span``: overlap of different
+            types; ``global_pointer``: any overlap.
+        max_length: Tokens of one window; longer texts are split into overlapping windows.
+        stride: Tokens shared by neighbouring windows.
         epochs: Passes over the training texts.
-        peak_lr: The highest learning rate.
+        peak_lr: Peak learning rate.
         batch_tokens: Tokens of one forward pass in training.
-        random_state: Seed of weights, order and dropout; None: another one each time.
+        random_state: Seed of weights, order and dropout; None: a new one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
         types_: The types of entities, sorted.
         tagger_: The trained ``TextTagger``.
-        config_: The settings it was trained with.
+        config_: The training settings.
 
     >>> texts = ["浙江大学在杭州", "他住在北京"]
     >>> entities = [[(0, 4, "ORG"), (5, 7, "LOC")], [(3, 5, "LOC")]]
@@ -90,8 +90,8 @@ class AlbertTagger(AlbertEstimator):
         """Train on texts ``X`` and the entities ``y`` of each.
 
         Raises:
-            DataError: If a text is not a string or is empty, the lengths differ, an entity does not
-                lie in its text, or there are no entities at all.
+            DataError: If a text is not a string or is empty, the lengths differ, an entity is
+                outside its text, or there are no entities.
         """
         config = self._config()
         self.tagger_, _ = finetune(
@@ -116,7 +116,7 @@ class AlbertTagger(AlbertEstimator):
         return f1
 
     def save(self, folder: str | Path) -> None:
-        """Write the model folder that ``zh_albert.load`` and the command line open."""
+        """Write a model folder for ``zh_albert.load`` and the command line."""
         tagger = self._model()
         tagger.save(own_folder(folder), card=tagger_card(tagger, write_toml(self.config_)))
 

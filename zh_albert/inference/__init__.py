@@ -1,1 +1,1 @@
-"""Inference with trained models: loading, prediction, export and introspection."""
+"""Inference with trained models."""

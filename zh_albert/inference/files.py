@@ -1,4 +1,6 @@
-"""Line-by-line prediction of files, for ``zh-albert predict`` and ``zh-corpora predict``."""
+"""Answers for the lines of a file, as ``zh-albert predict`` and ``zh-corpora predict``
+write them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import csv_rows, is_csv, parse_object
 
 Form = Literal["text", "jsonl", "csv"]
-"""Form of a line: a text (a pair: two with a tab between them), a JSON object, or CSV cells."""
+"""Form of a line: a text (for pairs: two, separated by a tab), a JSON object, or CSV cells."""
 
 
 def form_of(path: Path) -> Form:
@@ -35,22 +37,22 @@ def answered_rows(
     *,
     top_k: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield an object for each line, in order; in CSV for each row after the header.
+    """Yield an object for each line, in order; for CSV, for each row after the column names.
 
     Args:
         predictor: See ``load``.
-        lines: Lines with their numbers, from 1; lines of CSV include their line ends.
+        lines: With their numbers, from 1; those of CSV with their line ends.
         source: Name of the file in errors.
         form: Form of a line; a question with choices can only be a JSON object.
-        top_k: For a reader: number of answers to each question, under ``answers``.
+        top_k: For readers: number of answers to each question, under ``answers``.
 
     Yields:
-        See ``rows``; a line that cannot be answered (no text to classify, no [MASK]) yields an
-        object with ``error`` and does not stop the others.
+        See ``predictor.row``. A line that cannot be answered (an empty text, no [MASK]) has the
+        reason under ``error``; the others are still answered.
 
     Raises:
-        DataError: At the first line that is damaged or lacks a field that the model reads.
-        ConfigError: If ``top_k`` is given and the model is no reader.
+        DataError: At the first line that is damaged, or lacks input of the model.
+        ConfigError: If ``top_k`` is given and the model is not a reader.
     """
     if form == "text" and not predictor.reads_plain_lines:
         form = "jsonl"
@@ -88,7 +90,7 @@ def _contents(
             yield content_of(row, source, number)
         return
     for number, line in lines:
-        if not line.strip():  # a blank line keeps its place in the output
+        if not line.strip():  # a blank line has a row in the output, too
             yield blank
         elif form == "jsonl":
             yield content_of(parse_object(line, number, source), source, number)
@@ -99,7 +101,7 @@ def _contents(
 def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:
     first, tab, second = line.partition("\t")
     if not tab or "\t" in second:
-        problem = f"expected two texts with a tab between, found {line.count(chr(9))} tabs"
-        hint = "Or take JSON Lines in a file named .jsonl, or with --format jsonl"
+        problem = f"expected two texts separated by a tab, found {line.count(chr(9))} tabs"
+        hint = "Alternatively use JSON Lines: a file named .jsonl, or --format jsonl"
         raise DataError.at(source, number, problem, hint=hint)
     return first, second

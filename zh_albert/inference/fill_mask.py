@@ -1,4 +1,4 @@
-"""Mask filling with a pretrained encoder: typed results; adjacent masks are filled jointly."""
+"""Masked-token prediction with a pretrained encoder; adjacent masks are filled jointly."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from zh_albert.training.batching import Size, sorted_batches
 
 MASK = "[MASK]"
 RUN = re.compile(r"(?:\[MASK\])+")  # adjacent masks
-_BATCH_TOKENS = 2048  # padded tokens of one forward pass; about the fastest on a CPU
-BEAMS = 10  # beam width: partial fillings of a run that are kept
+_BATCH_TOKENS = 2048  # of one forward pass; close to the fastest on a CPU
+BEAMS = 10  # width of the beam search over a run of masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Candidate:
     """One way to fill a spot.
 
     Attributes:
-        text: The filling, in the vocabulary's spelling (lower case).
+        text: The filled-in text, in the vocabulary's spelling (lower case).
         score: Its probability; see ``FillMask``.
     """
 
@@ -52,12 +52,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A run of adjacent masks: ``text[start:end]`` is ``[MASK]``, once or several times.
+    """Adjacent masks: ``text[start:end]`` is ``[MASK]``, once or several times.
 
     Attributes:
-        start: Index of the first character in the user's string.
-        end: Index after the last character.
-        candidates: Candidates, most probable first; no two have the same text.
+        start: First character in the user's own string.
+        end: The character after the last.
+        candidates: Most probable first, with distinct texts.
     """
 
     start: int
@@ -67,13 +67,13 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class _Blank:
-    """A spot as model input.
+    """A spot as input of the model.
 
     Attributes:
         start: See ``Spot``.
         end: See ``Spot``.
-        ids: Token ids of the window around the spot, with special tokens.
-        positions: Positions of the spot's masks in ``ids``.
+        ids: The window around the spot, special tokens included.
+        positions: The spot's masks in ``ids``.
     """
 
     start: int
@@ -84,12 +84,12 @@ class _Blank:
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """A blank with some of its masks filled.
+    """A blank with some of its masks filled in.
 
     Attributes:
-        ids: Token ids that the model reads next.
-        left: Positions that are still masked.
-        score: Log probability of the tokens filled in so far.
+        ids: The next input of the model.
+        left: Positions still masked.
+        score: Log probability of the filled-in tokens.
     """
 
     ids: tuple[int, ...]
@@ -104,28 +104,28 @@ class Spots(BaseModel):
 
 
 class FillMask(Predictor[str, list[_Blank], list[Spot]]):
-    """Predictor of masked tokens; ``zh_albert.load("encoder")`` returns one.
+    """Predictor of masked tokens: texts with ``[MASK]`` → spots with candidates.
 
-    One mask stands for one token: a Chinese character, or in other scripts a word or a piece of
-    one. The scores of a single mask are the softmax over the whole vocabulary; special and unused
-    tokens are not offered as candidates. Adjacent masks are filled jointly by beam search: each
-    step fills the one mask about which the model is most certain and runs the model again. The
-    filled tokens determine which mask is next, so each filling is reached in exactly one order, and
-    the product of its steps is a probability; over all fillings, special tokens included, these sum
-    to 1. Other spots of the text stay masked meanwhile.
+    ``zh_albert.load("encoder")`` returns one. A mask stands for one token: a Chinese character, or
+    elsewhere a word or a piece of one. The scores of a single mask are the softmax over the whole
+    vocabulary; special and unused rows are not offered. Adjacent masks are filled jointly by beam
+    search, so that the characters fit each other: each step fills the mask with the most certain
+    prediction and runs the model again. Because the tokens filled in so far determine which mask is
+    next, there is exactly one path to every filling, and the product of its steps is a probability:
+    over all fillings, special rows included, they sum to 1. Other spots of the text remain masked
+    meanwhile.
 
-    For a text longer than the model's window, the window is centred on each spot, unless the text
-    begins or ends near it.
+    In a text longer than the model's window, each spot has a window of its own, with the spot in
+    the middle unless it is near the start or the end of the text.
 
     Attributes:
-        folder: The folder of the model.
+        folder: Folder of the model.
         tokenizer: Text → token ids.
-        max_length: Tokens of a window, special tokens included.
-        metadata: The contents of the model card and of ``zh-albert models``: data, scores.
+        max_length: Tokens of a window, special ones included.
+        metadata: Contents of the model card: data, scores.
 
     Args:
-        folder: The folder of a pretrained encoder, or of an ``AlbertForMaskedLM`` of
-            ``transformers``.
+        folder: Of a pretrained encoder, or of an ``AlbertForMaskedLM`` of ``transformers``.
 
     Raises:
         CheckpointError: If it is not a model folder, or the model has no masked-LM head.
@@ -143,7 +143,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         if not any(name.startswith("masked_lm.") for name in names):
             raise CheckpointError(
                 f"{folder}: expected an encoder with its masked-LM head, found a model without "
-                f"one (task: {task.get('name', 'none')}); take a folder that pretraining wrote"
+                f"one (task: {task.get('name', 'none')}); use a folder written by pretraining"
             )
         self.folder = folder
         self.tokenizer = matching_tokenizer(folder, config)
@@ -154,28 +154,28 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         if not isinstance(self.max_length, int) or not 3 <= self.max_length <= longest:
             raise CheckpointError(
                 f"{folder}: expected max_length from 3 to {longest} in config.json, found "
-                f"{self.max_length!r}; get the folder again"
+                f"{self.max_length!r}; download the folder again"
             )
         self._module = AlbertForPretraining(config).eval()
-        # Neither is needed to fill masks, and a masked-LM folder of transformers has neither.
+        # Not needed for masks, and a masked-LM folder of transformers has neither.
         load_weights(self._module, folder, new=BESIDE_MASKED_LM)
         self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
 
     def __call__(
         self, contents: str | Iterable[str], *, top_k: int = 5, beams: int | None = None
     ) -> list[list[Spot]]:
-        """Fill the masks of each text; a single string counts as a list of one.
+        """Fill the masks of each text; a single string is treated as a list of one.
 
         Args:
-            contents: Texts, each with at least one ``[MASK]``.
-            top_k: Number of candidates of a spot; fewer only if ``beams`` leaves no more.
-            beams: Beam width for adjacent masks; 1 is greedy search. Default: 10, or twice
-                ``top_k``.
+            contents: Each with at least one ``[MASK]``.
+            top_k: Candidates of a spot; fewer only if ``beams`` leaves no more.
+            beams: Width of the beam search over adjacent masks; 1 takes the most certain token of
+                each step. Default: 10, or twice ``top_k``.
 
         Raises:
-            DataError: If a text is not a string, has no mask, or more masks in a row than the
-                window holds (its index is named), or ``top_k`` or ``beams`` is not a positive
-                integer.
+            DataError: If a text is not a string, has no mask, or more adjacent masks than fit into
+                the window (its index is named), or ``top_k`` or ``beams`` is not a number of at
+                least 1.
         """
         wanted = as_count(top_k, "top_k")
         width = max(BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
@@ -188,7 +188,8 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
     def characters(self, content: str) -> int:
         """See ``Predictor``.
 
-        The window of a spot is read once, and once more in each beam for every further mask of it.
+        Each spot needs one forward pass over its window, and for each further mask of the run one
+        more pass for every filling in the beam.
         """
         masks = [len(run[0]) // len(MASK) for run in RUN.finditer(content)]
         readings = sum(1 + BEAMS * (count - 1) for count in masks)
@@ -229,10 +230,10 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         return read
 
     def hide(self, text: str, start: int, end: int) -> str:
-        """Return the text with ``text[start:end]`` masked: one mask for each of its tokens.
+        """Return the text with ``text[start:end]`` masked: a mask for each of its tokens.
 
         Raises:
-            DataError: If the span does not lie in the text, or contains no token.
+            DataError: If it is not a span of the text, or has no tokens.
         """
         if not 0 <= start < end <= len(text):
             raise DataError(
@@ -241,13 +242,13 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         count = len(self._read(text[start:end])[0])
         if not count:
             hidden = text[start:end]
-            raise DataError(f"{hidden!r:.50} holds nothing the model reads; hide a word")
+            raise DataError(f"{hidden!r:.50} has no tokens; mask a word")
         return text[:start] + MASK * count + text[end:]
 
     def _read(self, text: str) -> tuple[list[int], list[tuple[int, int, range]]]:
-        """Return token ids, and the start, end (in characters) and tokens of each run of masks.
+        """Return ids, and of each run of masks the start, the end and its tokens.
 
-        The tokenizer never turns text into a special token, so the masks are inserted here.
+        The tokenizer never produces special tokens from text, so the masks are inserted here.
         """
         ids: list[int] = []
         runs, position = [], 0
@@ -274,7 +275,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         for start, end, masks in runs:
             if len(masks) > room:
                 raise DataError(
-                    f"{len(masks)} masks in a row from character {start}, and the model's window "
+                    f"{len(masks)} masks in a row from character {start}, but the model's window "
                     f"holds {room} tokens; mask fewer"
                 )
             middle = (masks.start + masks.stop) // 2
@@ -290,7 +291,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         for guess in beam:
             text = self.tokenizer.text([guess.ids[position] for position in blank.positions])
             if text:
-                best.setdefault(text, guess.score)  # a later one is a less probable tokenization
+                best.setdefault(text, guess.score)  # other tokens of the same text score lower
         candidates = [
             Candidate(text, float(f"{math.exp(score):.6g}"))
             for text, score in itertools.islice(best.items(), top_k)
@@ -343,7 +344,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
 
 def _extended(guess: _Guess, scores: Tensor, tokens: Tensor) -> list[_Guess]:
-    """Fill the mask with the most certain token. Shape of scores and tokens: (left, width)."""
+    """Fill the mask with the most certain prediction. Shape of scores and tokens: (left, width)."""
     surest = int(scores[:, 0].argmax())
     place = guess.left[surest]
     left = guess.left[:surest] + guess.left[surest + 1 :]

@@ -1,4 +1,4 @@
-"""Introspection of an encoder: attention probabilities, and each layer's change of its input."""
+"""Introspection of an encoder: attention, and the distance by which each layer moves its input."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Attention:
     """Attention probabilities of a text.
 
     Attributes:
-        tokens: Tokens as the vocabulary spells them, including ``[CLS]`` and ``[SEP]``.
-        offsets: Character span of each token in the text; None for special tokens.
-        probabilities: A row for each query, a column for each key; rows sum to 1. Shape: (layers,
-            heads, tokens, tokens).
+        tokens: Vocabulary rows, including ``[CLS]`` and ``[SEP]``.
+        offsets: Character range of each token in the text; None for these two.
+        probabilities: Rows sum to 1: a row for each attending token, a column for each attended
+            token. Shape: (layers, heads, tokens, tokens).
     """
 
     tokens: list[str]
@@ -39,12 +39,13 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Change of the hidden states by each layer, mean over all tokens, special ones included.
+    """Distance between input and output of each layer, mean over a text's tokens, special ones
+    included.
 
     Attributes:
-        distances: L2 distance between input and output. Shape: (layers,).
-        cosines: Cosine of the angle between input and output. Shape: (layers,).
-        degrees: Mean of the angle itself. Unit: degrees. Shape: (layers,).
+        distances: L2 distance of output and input. Shape: (layers,).
+        cosines: Cosine of the angle between them. Shape: (layers,).
+        degrees: Mean of the angle itself. Shape: (layers,).
     """
 
     distances: NDArray[np.float64]
@@ -53,10 +54,10 @@ class Movement:
 
 
 class EncoderView:
-    """The encoder of any model folder, opened for introspection.
+    """Encoder of any model folder, with access to its internals.
 
     Attributes:
-        config: Sizes of the encoder.
+        config: Its sizes.
         tokenizer: Text → token ids.
     """
 
@@ -69,7 +70,7 @@ class EncoderView:
         """Open a model folder of any task; its head is ignored.
 
         Raises:
-            CheckpointError: If it is not a model folder, or is damaged.
+            CheckpointError: If it is not a model folder, or damaged.
         """
         config, _ = load_config(folder)
         encoder = AlbertEncoder(config)
@@ -79,7 +80,7 @@ class EncoderView:
 
     @classmethod
     def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:
-        """Return an encoder with the sizes of another one, random weights and no sharing."""
+        """Return a randomly initialized encoder of the same sizes, without shared parameters."""
         config: AlbertConfig = replace(like.config, sharing="none")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -87,18 +88,18 @@ class EncoderView:
 
     @property
     def plan(self) -> tuple[LayerBlocks, ...]:
-        """The parameter blocks that each layer uses."""
+        """Blocks that each layer runs."""
         return self._encoder.plan
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of a text, special tokens included."""
+        """Return the number of tokens of a text, special ones included."""
         return len(self.tokenizer.encode(text)) + 2
 
     def attention(self, text: str) -> Attention:
-        """Return the attention probabilities of a text.
+        """Return the attention of a text.
 
         Raises:
-            DataError: If the text is empty, or longer than the encoder reads at once.
+            DataError: If the text is empty, or longer than the encoder's input.
         """
         ids, offsets = self._read(text)
         with torch.inference_mode():
@@ -111,12 +112,12 @@ class EncoderView:
         )
 
     def movement(self, text: str) -> Movement:
-        """Return how much each layer changes the hidden states of a text.
+        """Return the movement of a text's tokens by each layer.
 
         Source: Lan et al. 2020 (arXiv:1909.11942), figure 1.
 
         Raises:
-            DataError: If the text is empty, or longer than the encoder reads at once.
+            DataError: If the text is empty, or longer than the encoder's input.
         """
         ids, _ = self._read(text)
         with torch.inference_mode():
@@ -139,7 +140,7 @@ class EncoderView:
             raise DataError("the text is empty (or only spaces and control characters)")
         if len(encoding) + 2 > longest:
             raise DataError(
-                f"expected at most {longest - 2} tokens, found {len(encoding)}; take a part of it"
+                f"expected at most {longest - 2} tokens, found {len(encoding)}; shorten the text"
             )
         return build_input(self.tokenizer.special, encoding.ids).token_ids, encoding.offsets
 

@@ -1,1 +1,1 @@
-"""HTTP serving of trained models, with dynamic batching of concurrent requests."""
+"""HTTP server for trained models, which answers concurrent requests in batches."""

@@ -1,4 +1,4 @@
-"""Error responses: ``{"error": "…"}``, with ``index`` if the error concerns one text."""
+"""Error responses: ``{"error": "…"}``, with ``index`` if one of the texts is the cause."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from zh_albert.textio import encode_json
 
 
 class Problem(BaseModel):
-    """The body of an error response."""
+    """Body of an error response."""
 
     error: str
     index: int | None = None
-    """Index of the text that caused the error, from 0; missing if none did."""
+    """Index of the text that caused the error, from 0; absent if none did."""
 
 
 def json_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return a JSON response in which lone surrogates stay escaped."""
+    """Return a JSON response; lone surrogates are written as escapes."""
     return Response(encode_json(value), status, dict(headers or {}), "application/json")
 
 
@@ -40,10 +40,10 @@ def problem(
 
 
 def malformed(errors: Sequence[Mapping[str, Any]], example: Any) -> Response:
-    """Return the error response for a malformed body, by pydantic's first error.
+    """Return the response to a malformed body, with the first error that pydantic found.
 
     Args:
-        errors: The result of ``RequestValidationError.errors()``.
+        errors: From ``RequestValidationError.errors()``.
         example: A valid body.
     """
     error = errors[0]

@@ -1,4 +1,4 @@
-"""Size limits on requests, and the middleware that enforces them while it reads the body."""
+"""Limits of requests, and the middleware that stops reading a body at its limit."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from zh_albert.serving.error_responses import problem
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits on one request and on all waiting requests.
+    """Limits of one request, and of all waiting requests together.
 
     Characters are those the model reads; see ``Predictor.characters``.
     """
 
-    texts: int = 256  # of one request
-    characters: int = 50_000  # of one text
+    texts: int = 256  # per request
+    characters: int = 50_000  # per text
     body_bytes: int = 2 << 20
-    waiting: int = 1_000_000  # characters before each model, accepted and not yet answered
+    waiting: int = 1_000_000  # characters per model, accepted and not yet answered
     timeout_s: float = 60.0  # for the body to arrive, and again for the answers
 
 
 class Gate:
-    """Middleware that refuses bodies that are not JSON, too large or too slow."""
+    """Reject bodies that are not JSON, too large or too slow, before they are read completely."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
@@ -61,7 +61,7 @@ class Gate:
 
         async def counted() -> Message:
             nonlocal count, complete
-            if complete:  # the next message is the disconnect
+            if complete:  # the next message is the client's disconnect
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), deadline - time.monotonic())

@@ -13,14 +13,14 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 
 
 class Metrics:
-    """Metrics of one server; ``registry`` also has this process's memory and CPU time."""
+    """Counters of one server; ``registry`` also has the memory and CPU time of this process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.requests = Counter(
             "zh_albert_requests",
-            "Requests by model and HTTP status; 499: the client went away.",
+            "Requests by model and HTTP status; 499: the client disconnected.",
             ["model", "status"],
             registry=self.registry,
         )
@@ -47,12 +47,12 @@ class Metrics:
 
 
 class Measured:
-    """Middleware that counts and times requests to the models, refused ones included.
+    """Middleware that counts requests to the models, including rejected ones.
 
     Args:
-        app: The wrapped application.
-        metrics: The metrics to update.
-        models: Path of a request → name of the model.
+        app: The application.
+        metrics: Counters to update.
+        models: Path of a request → name of its model.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, models: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The server process: loads models, binds the port and handles signals."""
+"""Server process: loads models, listens at a port and handles signals."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from zh_albert.tasks.predictor import AnyPredictor
 
 
 def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> None:
-    """Serve models until SIGTERM or Ctrl-C; then finish the accepted requests.
+    """Serve models until SIGTERM or Ctrl-C; then finish accepted requests.
 
-    The address is printed on standard error once the server is ready.
+    The address is printed to standard error once requests are answered.
 
     Args:
-        models: Bundled names, folders or hub ids. A folder is served under its last name.
-        host: Address to listen on.
-        port: Port; 0 takes a free one.
-        limits: Limits on every request.
+        models: Bundled names, folders or hub ids. A folder is served under its own name.
+        host: Address to listen at.
+        port: 0 selects a free one.
+        limits: Of every request.
 
     Raises:
         CheckpointError: If a model cannot be opened.
-        ConfigError: If two models have the same name, or a name is not valid in an address.
+        ConfigError: If two models have the same name, or a name cannot be part of an address.
         ZhAlbertError: If the port cannot be used.
     """
     names = served_names(models)
-    with _bound(host, port) as listening:  # first, because it is cheap and most likely to fail
+    with _bound(host, port) as listening:  # first, because it is cheap and fails most often
         predictors = {name: open_model(model) for name, model in zip(names, models, strict=True)}
         config = uvicorn.Config(
             create_app(predictors, limits),
@@ -49,18 +49,18 @@ def serve(models: Sequence[str], *, host: str, port: int, limits: Limits) -> Non
             timeout_graceful_shutdown=round(limits.timeout_s) + 5,
         )
         server = _Server(config)
-        # uvicorn handles these two signals while it runs and raises them again when it has ended.
-        # The process is ending then already, and this handler does nothing more.
+        # uvicorn handles both signals while it runs and raises them again when it has stopped; this
+        # handler keeps them from ending the process a second time.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, server.handle_exit)
         server.run(sockets=[listening])
 
 
 def open_model(model: str) -> AnyPredictor:
-    """Open a model and run it once, so that no client waits for the runtime to start.
+    """Open a model for serving and run it once, so that no request waits for its initialization.
 
-    The precision is fp32 unless the folder has an export: in bf16 answers would depend on the other
-    texts of a batch. In int8 the model is opened with ``batch_invariant``.
+    It runs in fp32, unless it was exported for another precision: in bf16, the answer for a text
+    would depend on the other texts of its batch. In int8, it does not.
     """
     precision = exported_precision(resolve_model(model)) or "fp32"
     predictor = load(model, precision=precision, batch_invariant=True)
@@ -69,7 +69,7 @@ def open_model(model: str) -> AnyPredictor:
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that prints its address once it is ready."""
+    """Server that prints its address when it is ready."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -87,7 +87,7 @@ def served_names(models: Sequence[str]) -> list[str]:
     ['sentiment', 'mine']
 
     Raises:
-        ConfigError: If two have the same name, or a name is not valid in an address.
+        ConfigError: If two have the same name, or a name cannot be part of an address.
     """
     names = []
     for model in models:
@@ -106,13 +106,15 @@ def served_names(models: Sequence[str]) -> list[str]:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket bound to the address; connections are refused until the server listens."""
+    """Return a socket bound to the address; connections are accepted only when the server
+    listens.
+    """
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind)
     except OSError as error:
         raise ZhAlbertError(
-            f"{host}: no such address ({error.strerror}); take 127.0.0.1, or 0.0.0.0 to be reached "
+            f"{host}: no such address ({error.strerror}); use 127.0.0.1, or 0.0.0.0 to be reached "
             "from other computers"
         ) from None
     try:

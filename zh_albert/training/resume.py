@@ -103,6 +103,7 @@ def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
     except RuntimeError as error:
         raise CheckpointError(f"{folder / STATE_FILE}: {error}") from None
     key_sets: set[tuple[str, ...]] = set()
+    intact = True
     for name, parameter in model.named_parameters():
         prefix = f"optimizer.{name}."
         state: dict[str, Any] = {
@@ -113,15 +114,11 @@ def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
         if state:
             key_sets.add(tuple(sorted(state)))
             optimizer.state[parameter] = state
-        if len(key_sets) > 1 or any(v.ndim and v.shape != parameter.shape for v in state.values()):
-            raise CheckpointError(
-                f"{folder / STATE_FILE}: damaged: the optimizer state of {name} is incomplete; "
-                "delete it to start over"
-            )
-    if not key_sets:
+        intact &= all(not v.ndim or v.shape == parameter.shape for v in state.values())
+    if len(key_sets) != 1 or not intact:
         raise CheckpointError(
-            f"{folder / STATE_FILE}: damaged: the optimizer state is missing; delete it to start "
-            "over"
+            f"{folder / STATE_FILE}: damaged: the optimizer state is incomplete; delete it to "
+            "start over"
         )
 
 

@@ -87,7 +87,7 @@ def test_a_corpus_that_is_not_there_is_told(tmp_path):
     done = run("vocab", "--corpus", tmp_path / "gone*", "--out", tmp_path / "v.txt")
 
     assert done.returncode == 2
-    assert "gone*: expected JSON Lines files, found none" in done.stderr
+    assert "gone*: expected a file, folder or pattern; found nothing" in done.stderr
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path):

@@ -40,7 +40,7 @@ def test_shards_counted_at_once_give_the_same(tmp_path):
     paths = [write_shard(tmp_path / f"{i}.jsonl.xz", [text]) for i, text in enumerate(TEXTS)]
     reported = []
 
-    together = count_shards(paths, processes=2, report=reported.append)
+    together = count_shards(paths, processes=2, report=lambda *counts: reported.append(counts))
 
     assert together == count_texts(TEXTS) == count_shards(paths)
-    assert reported == paths
+    assert reported == [(done, len(paths)) for done in range(1, len(paths) + 1)]

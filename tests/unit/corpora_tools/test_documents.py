@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from corpora_tools import documents
-from corpora_tools.documents import ReadDocuments, WriteShard, find_inputs, plan_tasks
+from corpora_tools import folders
+from corpora_tools.documents import ReadDocuments, WriteShard
+from corpora_tools.folders import find_inputs, plan_tasks
 from corpora_tools.readers import read_documents
 from zh_albert.errors import ConfigError
 
@@ -26,7 +27,7 @@ def test_folders_are_searched_and_names_are_different(tmp_path):
 
 
 def test_small_files_share_a_task_and_large_ones_do_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "_TASK_BYTES", 100)
+    monkeypatch.setattr(folders, "_TASK_BYTES", 100)
     for name, size in (("a", 40), ("b", 60), ("c", 300), ("d", 1), ("e", 0)):
         (tmp_path / f"{name}.txt").write_bytes(b"x" * size)
 

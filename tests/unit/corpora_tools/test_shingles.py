@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_tools.shingles import chinese_only, code_points, window_hashes
+from corpora_tools.shingles import chinese_only, window_hashes
+from zh_albert.pretraining.bulk_tokenizer import code_points
 from zh_albert.tokenization.characters import is_chinese
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from corpora_tools.counting import Counts, count_texts, read_rows
+from corpora_tools.counting import CorpusCounts, count_texts, read_rows
 from corpora_tools.vocab import Coverage, build_rows, gb2312_characters, measure_coverage
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
@@ -34,7 +34,7 @@ def test_rows_are_ordered_unique_and_of_the_right_kind():
 
 def test_the_same_counts_give_the_same_rows():
     counts = count_texts(TEXTS)
-    shuffled = Counts(
+    shuffled = CorpusCounts(
         type(counts.characters)(dict(reversed(counts.characters.items()))),
         type(counts.words)(dict(reversed(counts.words.items()))),
         counts.texts,
