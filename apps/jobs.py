@@ -47,7 +47,7 @@ class BackgroundJob(ABC):
 
     @property
     def active(self) -> bool:
-        """Whether it waits or runs."""
+        """Return whether the job waits or runs."""
         return self.state in ("waiting", "running")
 
     def stop(self) -> None:

@@ -35,7 +35,7 @@ _REQUIRED = (
 
 
 def is_plain(config: AlbertConfig) -> bool:
-    """Say whether ``transformers`` can compute this encoder with our tensors as they are."""
+    """Return whether ``transformers`` can compute this encoder with our tensors as they are."""
     return (
         config.embedding_layout == "google"
         and config.norm_position == "post"
@@ -156,7 +156,7 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
 
 
 def _foreign_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
-    """What a folder written by others says about its task."""
+    """Return the task settings of a folder that another library wrote."""
     architectures = set(content.get("architectures") or ())
     if architectures & {"AlbertForMaskedLM", "AlbertForPreTraining"}:
         return {"name": "encoder"}

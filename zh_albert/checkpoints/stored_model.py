@@ -16,13 +16,13 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
-"""What a masked LM that ``transformers`` saved lacks of a model with both pretraining heads."""
+"""Prefixes of the pretraining model's tensors that a masked LM of ``transformers`` lacks."""
 TIED_COPY = ".tied"  # ending of a copy of the tensor that has the name without it
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredModel:
-    """What a reader returns."""
+    """A checkpoint as read: configuration, task settings and tensors, under our names."""
 
     source: Path
     """The folder or file, named in errors."""
@@ -32,7 +32,7 @@ class StoredModel:
     tensors: dict[str, Tensor]
     """By our names, as if in a model with an ``encoder`` inside; one without keeps its own."""
     name_there: Callable[[str], str]
-    """What the file calls a tensor of ours, also one that it lacks."""
+    """Our name of a tensor → its name in the file, also of one that the file lacks."""
     files: dict[str, bytes] = field(default_factory=dict)
     """Vocabulary, tokenizer settings and model card, by the names they have in a model folder."""
 

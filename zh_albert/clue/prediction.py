@@ -16,7 +16,7 @@ from zh_albert.inference.loading import load
 
 
 class Submission(NamedTuple):
-    """What was written."""
+    """A written submission file."""
 
     file: Path
     official_name: str
@@ -24,7 +24,7 @@ class Submission(NamedTuple):
     guessed: int
     """Rows that the model gave no answer to: every row needs one."""
     faults: list[Fault]
-    """What ``faults_in`` says of it; expected to be empty."""
+    """The result of ``faults_in``; expected to be empty."""
 
 
 def predict(

@@ -210,7 +210,7 @@ def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 
 def _is_whole(task: ClueTask, row: Row) -> bool:
-    """Say whether a row can be learned from: its texts hold something, and it has an answer."""
+    """Return whether a row can be learned from: its texts have content, and it has an answer."""
     texts = [row[name] for name in _TEXTS if name in row] + row.get("choices", [])
     return all(map(has_content, texts)) and (task.form != "reading" or "answers" in row)
 

@@ -1,4 +1,4 @@
-"""What a trained model says of every training text: asked once, before training, and kept.
+"""Soft targets: a trained model's logits for every training text, computed once and stored.
 
 A small model learns more from the probabilities of a larger one than from bare labels, and it can
 learn from texts that have none (Hinton et al. 2015, arXiv:1503.02531).
@@ -87,7 +87,7 @@ def find_teacher(config: TeacherConfig, task: str) -> tuple[Path, dict[str, Any]
 
 
 def refuse_other_tokens(teacher: Path, tokenizer: Tokenizer) -> None:
-    """Check that a teacher cuts texts into the tokens of its student, for it is asked of each.
+    """Check that a teacher has its student's tokens: its answers are compared token by token.
 
     Raises:
         CheckpointError: If it does not.
@@ -95,19 +95,17 @@ def refuse_other_tokens(teacher: Path, tokenizer: Tokenizer) -> None:
     theirs = matching_tokenizer(teacher, load_config(teacher)[0])
     if theirs.save_files() != tokenizer.save_files():
         raise CheckpointError(
-            f"{teacher}: expected a teacher with the student's vocabulary, for it is asked of "
-            "every token; found another one"
+            f"{teacher}: expected a teacher with the student's vocabulary, because its answers are "
+            "compared token by token; found another one"
         )
 
 
 def fingerprint(teacher: Path, contents: Sequence[Any]) -> str:
-    """Return what changes with a file of the teacher's folder, or with a text or their order.
-
-    The model card does not count.
+    """Return a digest of the teacher's files, without the model card, and of its inputs.
 
     Args:
         teacher: A model folder.
-        contents: What the teacher is asked, as JSON has it.
+        contents: The teacher's inputs in order, ready for JSON.
     """
     digest = hashlib.sha256()
     for path in sorted(teacher.iterdir()):
@@ -122,26 +120,26 @@ def fingerprint(teacher: Path, contents: Sequence[Any]) -> str:
 
 @dataclass(frozen=True)
 class TeacherAnswers:
-    """What a teacher said of some texts.
+    """A teacher's logits for some texts.
 
     Attributes:
-        logits: Of all of them, one text's after the other's. Shape: (answers, logits).
-        ends: 0, then where each text's end. Shape: (texts + 1,).
+        logits: Logits of all texts, concatenated. Shape: (answers, logits).
+        ends: 0, then the end of each text's answers in ``logits``. Shape: (texts + 1,).
     """
 
     logits: NDArray[np.float16]
     ends: NDArray[np.int64]
 
     def of(self, texts: Sequence[int]) -> Tensor:
-        """Return those of some texts, one text's after the other's. Shape: (answers, logits)."""
+        """Return the logits of some texts, concatenated. Shape: (answers, logits)."""
         return torch.from_numpy(self.logits[self._rows(texts)].astype(np.float32))
 
     def missing(self, texts: Sequence[int]) -> bool:
-        """Say whether some of these have no answer, or one that is no number."""
+        """Return whether some of these texts have no logits yet, or not finite ones."""
         return not np.isfinite(self.logits[self._rows(texts)]).all()
 
     def keep(self, texts: Sequence[int], logits: ArrayLike) -> None:
-        """Set those of some texts, and write them to the disk if there is a file."""
+        """Set the logits of some texts, and write them to the disk if there is a file."""
         with np.errstate(over="ignore"):
             self.logits[self._rows(texts)] = logits
         if isinstance(self.logits, np.memmap):
@@ -161,23 +159,21 @@ def ask_once(
     known_as: str,
     progress: Observer,
 ) -> TeacherAnswers:
-    """Return a teacher's answers, asking only for those that were not kept.
+    """Return a teacher's logits, computing only those that are not stored yet.
 
     Args:
-        ask: Numbers of texts → the teacher's logits, one text's after the other's. Shape:
-            (answers, logits).
-        lengths: Of each text, in characters or tokens.
-        width: Logits of an answer.
-        counts: How many answers each text has; None: one.
-        folder: Where they are kept, in an array file that is mapped, not read: what is no number
-            has not been answered yet, so an interrupted run asks on where it stopped. None: they
-            are not kept.
-        known_as: In the file's name; see ``fingerprint``. Others' answers are deleted.
-        progress: Told how many are answered, and how long the others will take.
+        ask: Numbers of texts → the teacher's logits, concatenated. Shape: (answers, logits).
+        lengths: Length of each text, in characters or tokens.
+        width: Number of logits in an answer.
+        counts: Number of answers for each text; None: one.
+        folder: Folder of the memory-mapped array file. Its entries are NaN until they are computed,
+            so an interrupted run continues where it stopped. None: nothing is stored.
+        known_as: Part of the file's name; see ``fingerprint``. Other files of answers are deleted.
+        progress: Observer of the number of answered texts and of the time left.
 
     Raises:
         CheckpointError: If the file is damaged.
-        TrainingError: If an answer is no number, or too large for half precision.
+        TrainingError: If a logit is not finite in half precision.
     """
     ends = np.cumsum([0, *(counts or [1] * len(lengths))])
     unanswered = np.broadcast_to(np.float16(np.nan), (ends[-1], width))  # takes no memory

@@ -74,7 +74,7 @@ class Corpus(NamedTuple):
 
 
 class EncoderJobSpec(NamedTuple):
-    """What ``train_encoder`` trains and keeps."""
+    """The modules that ``train_encoder`` trains and keeps."""
 
     module: nn.Module
     """The module with all parameters to train."""

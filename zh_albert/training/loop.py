@@ -67,7 +67,7 @@ class BatchSource(Protocol):
 
 
 class LossOutput(NamedTuple):
-    """What an objective says of one batch."""
+    """The result of an objective for one batch."""
 
     loss: Tensor
     """Summed over what ``Batch.weight`` counts. Shape: ()."""
@@ -97,7 +97,7 @@ class BestCheckpoint:
 
 
 def is_first_process() -> bool:
-    """Whether this process writes files and shows progress: the only one, or torchrun's first."""
+    """Return whether this process writes files: the only one, or the first of torchrun."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
