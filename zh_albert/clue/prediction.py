@@ -45,7 +45,7 @@ def predict(
         out: The file to write, or a folder (one that exists, or a name without ".json" at its
             end): the file then has its official name.
         version: Of the test, where there are several, see ``official_tests``.
-        follow: Passes the answers on, so many as it is told; sees how far it is.
+        follow: Passes the answers on and shows the progress; its second argument is their number.
 
     Raises:
         ConfigError: If the test has no such version.
