@@ -48,7 +48,6 @@ EPOCHS = 3
 MAX_LENGTH = 64
 THEIR_RATES = (2e-5, 1e-4, 3e-4)  # the first is that of their examples
 ROUNDS = 5
-
 Labelled = tuple[list[str], list[str]]
 Answer = Callable[[list[str]], Sequence[Any]]
 

@@ -20,7 +20,6 @@ from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 
 SPECIAL = SpecialIds(pad=0, unk=1, cls=2, sep=3, mask=4)
-
 CONFIG = AlbertConfig(
     vocab_size=20,
     embedding_size=4,
@@ -33,7 +32,6 @@ CONFIG = AlbertConfig(
 
 # Nested, and of two types; "flat" of them are those that every head can mark.
 SPANS = [TokenSpan(0, 0, 1), TokenSpan(2, 5, 0), TokenSpan(7, 8, 1), TokenSpan(13, 16, 0)]
-
 NESTED = [*SPANS, TokenSpan(2, 9, 1), TokenSpan(3, 4, 1), TokenSpan(3, 3, 0)]
 
 

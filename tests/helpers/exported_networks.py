@@ -31,7 +31,6 @@ CONFIG = AlbertConfig(
     max_position_embeddings=20,
     initializer_range=0.3,
 )
-
 VARIANTS: list[dict[str, Any]] = [
     {},
     {"sharing": "none", "hidden_act": "gelu"},

@@ -20,7 +20,6 @@ WIDE = AlbertConfig(
     initializer_range=0.15,
     sharing="none",
 )
-
 SHARES = torch.full((50,), 1 / 50)
 
 

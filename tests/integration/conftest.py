@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from tests.helpers.cluster import COMMANDS
+from tests.helpers.commands import QUICK, Ran
+from tests.helpers.task_files import BAD, GOOD, THINGS, reviews
 from tests.micro import save_micro_encoder
-
-GOOD = ["很好", "喜欢", "满意", "不错", "推荐", "干净", "周到", "好吃"]
-BAD = ["太差", "失望", "糟糕", "难吃", "退货", "脏", "吵闹", "冷淡"]
-THINGS = ["房间", "服务", "味道", "物流", "包装", "早餐", "价格", "屏幕"]
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture
@@ -40,28 +33,6 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Ran(code, captured.out, captured.err)
 
     return run
-
-
-def reviews(path: Path, *, count: int = 64) -> Path:
-    """Write a task file that is easily learned; longer files hold more combinations."""
-    rows = []
-    for index in range(count):
-        thing = THINGS[index % 8]
-        words, label = ((GOOD, "positive"), (BAD, "negative"))[(index // 8) % 2]
-        word = words[(index // 16 + index) % 8]
-        rows.append(json.dumps({"text": f"{thing}{word}。", "label": label}, ensure_ascii=False))
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return path
-
-
-# Enough for the micro encoder to learn "reviews".
-QUICK = (
-    "--set=train.epochs=8",
-    "--set=train.peak_lr=5e-3",
-    "--set=train.batch_tokens=128",
-    "--set=window.max_length=32",
-    "--set=window.stride=8",
-)
 
 
 @pytest.fixture(scope="session")
@@ -104,3 +75,16 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "corpus.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     build_shards([folder / "corpus.jsonl"], folder / "shards", BuildConfig())
     return folder / "shards"
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put stand-ins for Slurm on the PATH; return a folder where ``scripts`` are gathered."""
+    folder = tmp_path / "slurm"
+    folder.mkdir()
+    for name, content in COMMANDS.items():
+        (folder / name).write_text(content, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_SLURM", str(folder))
+    return folder

@@ -9,18 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import QUICK, Ran, reviews
+from tests.helpers.commands import QUICK, Cli, refused
+from tests.helpers.task_files import reviews
 from zh_albert.tasks.texts import has_content
-
-Cli = Callable[..., Ran]
-
-
-def refused(ran: Ran, *parts: str) -> None:
-    assert ran.code == 2, ran
-    assert ran.err.splitlines()[-1].startswith("error: ")
-    assert "Traceback" not in ran.err
-    for part in parts:
-        assert part in ran.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,9 @@ import pytest
 import torch
 import transformers
 
+from tests.helpers.commands import QUICK, Cli, refused
 from tests.helpers.jobs import batches, encoded
-from tests.integration.conftest import QUICK, THINGS, Ran
-from tests.integration.test_bad_input import refused
-from tests.integration.test_pairs import write
+from tests.helpers.task_files import THINGS, write
 from zh_albert import load
 from zh_albert.checkpoints.store import load_weights
 from zh_albert.configio import build, parse_overrides
@@ -26,14 +24,12 @@ from zh_albert.tasks.choice.examples import ChoiceExample, Question, read_choice
 from zh_albert.tasks.choice.finetune import ChoiceJob, FinetuneConfig, evaluate, finetune
 from zh_albert.training.events import Event, Warned
 
-Cli = Callable[..., Ran]
 LEARN = (
     *QUICK,
     "--set=train.epochs=20",
     "--set=model.pooling=mean",
     "--set=train.batch_tokens=512",
 )
-
 LEARN_ONCE: dict[str, Any] = {
     "window": {"max_length": 32, "stride": 8},
     "train": {"max_updates": 1, "batch_tokens": 512},

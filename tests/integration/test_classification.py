@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.integration.conftest import QUICK, Ran, reviews
+from tests.helpers.commands import QUICK, Cli
+from tests.helpers.task_files import reviews
 from zh_albert import AlbertClassifier, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import ConfigError, DataError
@@ -26,8 +26,6 @@ from zh_albert.tasks.classification.examples import read_text_examples
 from zh_albert.tasks.classification.finetune import FinetuneConfig, evaluate, finetune
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
-
-Cli = Callable[..., Ran]
 
 
 def test_it_learns_and_answers_in_order(trained: Path) -> None:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.conftest import Ran, reviews
-from tests.integration.test_ner import travels
-from tests.integration.test_pairs import pair_rows
-from tests.integration.test_reading import trips
+from tests.helpers.commands import Cli, Ran
+from tests.helpers.task_files import pair_rows, reviews, travels, trips
 from zh_albert.clue.tasks import CLUE_TASKS
 from zh_albert.textio import read_objects
 
-Cli = Callable[..., Ran]
 # Enough for something to be learned.
 BRIEF = (
     *("--set=train.epochs=6", "--set=train.peak_lr=1e-2", "--set=train.batch_tokens=128"),

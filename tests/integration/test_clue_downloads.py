@@ -8,19 +8,17 @@ import io
 import os
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import Ran
+from tests.helpers.commands import Cli
 from zh_albert.clue.downloading import fetch, fetch_task
 from zh_albert.clue.task import Download
 from zh_albert.clue.tasks import CLUE_TASKS
 from zh_albert.errors import DataError
-
-Cli = Callable[..., Ran]
 
 
 def archive(packed_by: int = zipfile.ZIP_STORED) -> bytes:

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,10 @@ import typer
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 
-from tests.integration.conftest import QUICK, Ran, reviews
-from tests.integration.test_ner import QUICK as NER_QUICK
-from tests.integration.test_ner import travels
+from tests.helpers.commands import QUICK, QUICK_TAGGER, Cli
+from tests.helpers.task_files import reviews, travels
 from tests.micro import save_micro_encoder
 from zh_albert.cli.app import app, run
-
-Cli = Callable[..., Ran]
 
 
 def test_inspect_prints_the_published_counts(cli: Cli) -> None:
@@ -174,7 +170,7 @@ def test_two_processes_train_like_one_that_accumulates(
 ) -> None:
     path = tmp_path / "t.jsonl"
     train = reviews(path, count=128) if task == "classification" else travels(path)
-    settings = QUICK if task == "classification" else NER_QUICK
+    settings = QUICK if task == "classification" else QUICK_TAGGER
     quick = ["--task", task, *settings, "--set=train.epochs=3", "--init", str(micro)]
 
     def arguments(out: Path) -> list[str]:

@@ -11,33 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-# Small files share a task or a part; here each gets its own. Tasks run in other processes, so it
-# cannot be patched there.
-PROGRAM = (
-    "from corpora_tools import build, cli, folders; "
-    "folders._TASK_BYTES = build._PART_BYTES = 1; cli.main()"
-)
-# What a cluster's commands do, as far as datatrove asks: run a script once for each task.
-SBATCH = f"""#!{sys.executable}
-import os, pathlib, re, subprocess, sys
-*options, script = sys.argv[1:]
-text = pathlib.Path(script).read_text()
-log = pathlib.Path(os.environ["FAKE_SLURM"])
-log.joinpath("scripts").open("a").write(text)
-print("Submitted batch job 7")
-codes = []
-for task in range(int(re.search(r"--array=0-(\\d+)", text)[1]) + 1):
-    environment = dict(os.environ, SLURM_ARRAY_TASK_ID=str(task), SLURM_NODELIST="here")
-    done = subprocess.run(["bash", script], env=environment, capture_output=True)
-    codes.append(done.returncode)
-sys.exit(max(codes))
-"""
-COMMANDS = {
-    "sbatch": SBATCH,
-    "srun": '#!/bin/bash\nshift 3\nexec "$@"\n',  # -l -n 1
-    "scontrol": "#!/bin/bash\necho here\n",
-}
+from tests.helpers.cluster import PROGRAM, ROOT, zh_corpora
 
 
 @pytest.fixture
@@ -53,29 +27,6 @@ def corpus(tmp_path: Path) -> Path:
         rows = [json.dumps({"text": text}, ensure_ascii=False) for text in texts[file::3]]
         (folder / f"{file}.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return folder
-
-
-@pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put stand-ins for Slurm on the PATH; return a folder where ``scripts`` are gathered."""
-    folder = tmp_path / "slurm"
-    folder.mkdir()
-    for name, content in COMMANDS.items():
-        (folder / name).write_text(content, encoding="utf-8")
-        (folder / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    monkeypatch.setenv("FAKE_SLURM", str(folder))
-    return folder
-
-
-def zh_corpora(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def whole_way(corpus: Path, out: Path, executor: str) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_corpora_executors import slurm, zh_corpora  # noqa: F401  (a fixture)
+from tests.helpers.cluster import zh_corpora
 from zh_albert.errors import DataError
 from zh_albert.inference.loading import load
 
@@ -55,7 +55,7 @@ def test_slurm_answers_the_same(
     files: Path,
     trained: Path,
     tmp_path: Path,
-    slurm: Path,  # noqa: F811
+    slurm: Path,
 ) -> None:
     run(files, trained, tmp_path / "out", "--executor", "slurm")
     assert (slurm / "scripts").exists()

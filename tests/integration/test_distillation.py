@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-from tests.integration.conftest import Ran
+from tests.helpers.commands import Cli
 from zh_albert.checkpoints.store import save_model
 from zh_albert.configio import build, merged
 from zh_albert.errors import CheckpointError, ConfigError
@@ -24,7 +23,6 @@ from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.loop import Batch
 
-Cli = Callable[..., Ran]
 SIZES = AlbertConfig(
     vocab_size=8960,
     embedding_size=32,

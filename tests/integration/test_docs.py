@@ -15,7 +15,6 @@ import importlib.metadata
 import importlib.util
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,8 @@ import typer
 
 from corpora_tools.cli import app as corpora_app
 from tests.docs_blocks import DOCS, PAGES, READMES, ROOT, blocks, toml_files
-from tests.integration.conftest import Ran, reviews
+from tests.helpers.commands import Cli
+from tests.helpers.task_files import reviews
 from tests.micro import save_micro_pretrained
 from tests.served import serving
 from zh_albert import configio
@@ -34,7 +34,6 @@ from zh_albert.pretraining.distil import DistilConfig
 from zh_albert.pretraining.run import PretrainConfig
 from zh_albert.tasks.catalog import TASKS
 
-Cli = Callable[..., Ran]
 WALKED = ["docs/tutorials/code.zh.md", "docs/tutorials/research.zh.md", "docs/inference.md"]
 WALKED += [page for page in PAGES if re.fullmatch(r"docs/tasks/\w+\.zh\.md", page)]
 WALKED.remove("docs/tasks/teacher.zh.md")  # its teacher has twelve layers

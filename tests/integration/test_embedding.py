@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from tests.helpers.commands import QUICK, Cli, refused
 from tests.helpers.jobs import batches, encoded
-from tests.integration.conftest import BAD, GOOD, QUICK, THINGS, Ran
-from tests.integration.test_bad_input import refused
-from tests.integration.test_pairs import write
+from tests.helpers.task_files import BAD, GOOD, THINGS, write
 from zh_albert import AlbertEmbedder, load
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.embedding.contrast import contrastive_loss
@@ -31,7 +29,6 @@ from zh_albert.tasks.embedding.finetune import EmbeddingJob, FinetuneConfig, fin
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
-Cli = Callable[..., Ran]
 LEARN = (*QUICK, "--set=train.epochs=20", "--set=train.batch_tokens=1024")
 TEXTS = ["房间很好", "服务太差，失望", "早餐", "“味道”——不错" * 3]
 

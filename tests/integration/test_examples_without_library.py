@@ -30,7 +30,6 @@ WINDOW = WindowConfig(max_length=48, stride=8)
 TEXTS = ["房间很好。", "服务太差，味道也糟糕", "好", "早餐喜欢，ok", "物流失望，2011年。", "😀真的"]
 PAIRS = list(zip(TEXTS[::2], TEXTS[1::2], strict=True))
 RARE = {"span": 4.0, "global_pointer": -10.0}  # what makes random weights find some entities
-
 Run = Callable[..., list[list[str]]]
 
 

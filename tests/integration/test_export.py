@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.integration.conftest import QUICK, Ran, reviews
+from tests.helpers.commands import QUICK, Cli
+from tests.helpers.task_files import reviews
 from tests.micro import CONFIG
 from zh_albert import load
 from zh_albert.checkpoints.files import EXPORT_METADATA
@@ -27,7 +27,6 @@ from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
-Cli = Callable[..., Ran]
 TEXTS = ["房间很好。", "服务太差，味道也糟糕" * 9, "好", "早餐喜欢 ok", "物流失望。"]
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import Ran
+from tests.helpers.commands import Cli
 from tests.micro import save_micro_pretrained
 from zh_albert.checkpoints import resolve
-
-Cli = Callable[..., Ran]
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import csv
 import json
 import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-from tests.integration.conftest import Ran
+from tests.helpers.commands import QUICK_TAGGER, Cli, Ran
+from tests.helpers.task_files import travels
 from zh_albert import AlbertTagger, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation.soft_targets import TeacherConfig
@@ -40,44 +40,13 @@ from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.stages import silent
 
-Cli = Callable[..., Ran]
-
-PEOPLE = ["王小明", "李华", "张三丰", "Anna"]
-PLACES = ["杭州", "北京市", "西湖", "New York"]
-FRAMES = ["{0}昨天去了{1}。", "在{1}的{0}很高兴", "{0}和朋友住{1}，", "听说{1}来了{0}！"]
-
-
-def travels(path: Path, *, nested: bool = False) -> Path:
-    """Write a task file that is easily learned: who went where."""
-    rows = []
-    for person in PEOPLE:
-        for number, place in enumerate(PLACES):
-            text = FRAMES[number].format(person, place)
-            entities = [
-                {"start": text.index(name), "end": text.index(name) + len(name), "type": kind}
-                for name, kind in ((person, "PER"), (place, "LOC"))
-            ]
-            if nested:
-                entities.append({"start": 0, "end": len(text), "type": "EVENT"})
-            rows.append(json.dumps({"text": text, "entities": entities}, ensure_ascii=False))
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return path
-
-
-QUICK = (
-    "--set=train.epochs=20",
-    "--set=train.evaluate_every=30",
-    "--set=train.peak_lr=1e-2",
-    "--set=train.batch_tokens=96",
-    "--set=window.max_length=24",
-    "--set=window.stride=8",
-)
-
 
 def finetuned(cli: Cli, micro: Path, folder: Path, head: str, *more: str, **kind: bool) -> Ran:
     train = travels(folder / "train.jsonl", **kind)
     files = ("--train", train, "--dev", train, "--out", folder / "model", "--init", micro)
-    return cli("finetune", "--task", "ner", *files, *QUICK, f"--set=model.head={head}", *more)
+    return cli(
+        "finetune", "--task", "ner", *files, *QUICK_TAGGER, f"--set=model.head={head}", *more
+    )
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +54,7 @@ def model(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tagger's folder, trained on ``travels`` by the fine-tuning job."""
     folder = tmp_path_factory.mktemp("ner")
     examples = read_entity_examples(travels(folder / "train.jsonl"))
-    settings = parse_overrides([item.removeprefix("--set=") for item in QUICK])
+    settings = parse_overrides([item.removeprefix("--set=") for item in QUICK_TAGGER])
     finetune(examples, examples, build(FinetuneConfig, settings), init=micro, out=folder / "model")
     return folder / "model"
 
@@ -211,7 +180,7 @@ def test_a_tagger_is_a_start_for_other_types(cli: Cli, model: Path, tmp_path: Pa
     path = tmp_path / "t.jsonl"
     path.write_text('{"text": "好的", "entities": [{"start": 0, "end": 1, "type": "X"}]}\n')
     files = ("--train", path, "--dev", path, "--out", tmp_path / "out", "--init", model)
-    ran = cli("finetune", "--task", "ner", *files, *QUICK, "--set=train.epochs=1")
+    ran = cli("finetune", "--task", "ner", *files, *QUICK_TAGGER, "--set=train.epochs=1")
     assert ran.code == 0, ran.err
     assert load(str(tmp_path / "out")).labels == ["X"]
 
@@ -346,7 +315,7 @@ def test_the_estimator_says_what_it_cannot_learn_from(
 
 
 def taught_by(teacher: Path, head: Head, **settings: float) -> FinetuneConfig:
-    values = parse_overrides([item.removeprefix("--set=") for item in QUICK])
+    values = parse_overrides([item.removeprefix("--set=") for item in QUICK_TAGGER])
     values |= {"model": {"head": head}, "teacher": {"model": str(teacher), **settings}}
     return build(FinetuneConfig, values)
 

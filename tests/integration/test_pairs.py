@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,31 +11,13 @@ import pytest
 import torch
 import transformers
 
-from tests.integration.conftest import BAD, GOOD, QUICK, THINGS, Ran
-from tests.integration.test_bad_input import refused
+from tests.helpers.commands import QUICK, Cli, refused
+from tests.helpers.task_files import BAD, GOOD, THINGS, pair_rows, write
 from zh_albert import load
 from zh_albert.errors import DataError
 from zh_albert.tasks.classification.classifier import TextClassifier
 
-Cli = Callable[..., Ran]
 LEARN = (*QUICK, "--set=train.epochs=30", "--set=model.pooling=mean")
-
-
-def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-    path.write_text("".join(lines), encoding="utf-8")
-    return path
-
-
-def pair_rows() -> list[dict[str, Any]]:
-    """Whether two reviews judge alike: neither text alone tells."""
-    rows = []
-    for number in range(96):
-        words = [(GOOD, BAD)[number // 2**bit % 2][number % 4] for bit in (0, 1)]
-        first, second = (THINGS[(number + 3 * side) % 8] + word for side, word in enumerate(words))
-        label = "similar" if number % 4 in (0, 3) else "different"
-        rows.append({"text_a": f"{first}。", "text_b": f"{second}。", "label": label})
-    return rows
 
 
 def pairs(path: Path) -> Path:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.integration.conftest import THINGS, Ran
+from tests.helpers.commands import Cli
+from tests.helpers.task_files import THINGS
 from zh_albert import load
 from zh_albert.checkpoints.store import save_model
 from zh_albert.errors import CheckpointError, ConfigError, DataError
@@ -26,9 +26,6 @@ from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.tokenization.tokenizer import load_tokenizer
 from zh_albert.training.loop import Batch
-
-Cli = Callable[..., Ran]
-
 
 SMALL = {
     "embedding_size": 32,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-from tests.integration.conftest import Ran
+from tests.helpers.commands import Cli, Ran
+from tests.helpers.task_files import FACTS, trips
 from tests.micro import save_micro_pretrained
 from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
@@ -35,30 +36,6 @@ from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Evaluation, Event
 from zh_albert.training.stages import silent
-
-Cli = Callable[..., Ran]
-
-FACTS = [("李华", "杭州"), ("王小明", "New York"), ("Anna", "西湖"), ("张三丰", "北京市")]
-
-
-def trips(path: Path, *, unanswerable: bool = False, filler: int = 0) -> Path:
-    """Write a task file that is easily learned: who went, and where; eight questions.
-
-    With filler the text needs several windows, and the answers are in other ones each time.
-    """
-    rows: list[dict[str, Any]] = []
-    for number, (person, place) in enumerate(FACTS):
-        around = ["天气不错。" * (filler * share) for share in (number, len(FACTS) - number)]
-        context = f"{around[0]}昨天{person}去了{place}，很高兴。{around[1]}"
-        for question, answer in (("谁去了？", person), ("去了哪里？", place)):
-            answers = [{"text": answer, "start": context.index(answer)}]
-            rows.append({"context": context, "question": question, "answers": answers})
-        if unanswerable:
-            rows.append({"context": context, "question": "吃了什么？", "answers": []})
-    lines = [json.dumps({"id": str(n), **row}, ensure_ascii=False) for n, row in enumerate(rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
 
 QUICK = (
     "--set=train.epochs=60",

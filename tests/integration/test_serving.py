@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.integration.conftest import Ran
+from tests.helpers.commands import Ran
 from tests.micro import save_micro_models
 from tests.served import Server, run_load, serving
 from zh_albert import load

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from tests.integration.conftest import Ran, reviews
-from tests.integration.test_bad_input import refused
+from tests.helpers.commands import Cli, refused
+from tests.helpers.task_files import reviews
 from tests.micro import CONFIG
 from zh_albert import load
 from zh_albert.checkpoints.pretrained_encoder import load_encoder, open_encoder, with_layers
@@ -31,7 +30,6 @@ from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.events import Event, Progress
 
-Cli = Callable[..., Ran]
 SETTINGS: dict[str, Any] = {
     "window": {"max_length": 32, "stride": 8},
     "train": {"epochs": 4, "peak_lr": 5e-3, "batch_tokens": 128, "precision": "fp32"},

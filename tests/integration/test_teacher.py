@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.integration.conftest import QUICK, Ran, reviews
+from tests.helpers.commands import QUICK, Cli
+from tests.helpers.task_files import reviews
 from tests.micro import save_micro_models
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation import soft_targets
@@ -30,8 +31,6 @@ from zh_albert.tasks.classification.examples import (
 from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 from zh_albert.training import stages
 from zh_albert.training.events import Evaluation, Event, StageProgress
-
-Cli = Callable[..., Ran]
 
 
 def config_with(teacher: Path | str, **settings: float) -> FinetuneConfig:

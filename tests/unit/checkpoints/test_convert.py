@@ -41,9 +41,7 @@ CONFIG = AlbertConfig(
     num_attention_heads=2,
     intermediate_size=12,
 )
-
 FILES = {"vocab.txt": b"[PAD]\n", "README.md": b"card"}
-
 CLASSIFIER_TASK = {"name": "classification", "labels": ["a", "b"], "pooling": "first"}
 
 

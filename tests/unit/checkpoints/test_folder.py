@@ -27,7 +27,6 @@ CONFIG = AlbertConfig(
     intermediate_size=19,
     max_position_embeddings=16,
 )
-
 FILES = {"vocab.txt": "[PAD]\n房\n", "README.md": b"# card\n"}
 
 

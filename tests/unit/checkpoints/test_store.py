@@ -27,11 +27,8 @@ CONFIG = AlbertConfig(
     intermediate_size=19,
     max_position_embeddings=16,
 )
-
 FILES = {"vocab.txt": "[PAD]\n房\n", "README.md": b"# card\n"}
-
 TASK = {"name": "classification", "labels": ["负面", "正面"], "pooling": "first"}
-
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
     "groups": {"num_hidden_groups": 2},

@@ -30,7 +30,6 @@ CONFIG = AlbertConfig(
     intermediate_size=12,
     max_position_embeddings=9,
 )
-
 VOCABULARY = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n"
 
 

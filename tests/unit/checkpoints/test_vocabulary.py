@@ -18,14 +18,11 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tokenization.tokenizer import load_tokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-
 OLD = [
     *SPECIAL,
     *("[unused1]", "房", "##房", "间", "##间", "##净", ",", ".", '"', "-", "ho", "##tel", "##s"),
 ]
-
 NEW = ["[PAD]", "[CLS]", "[UNK]", "[SEP]", "[MASK]", "间", "房", ",", "ho", "##tel"]
-
 CONFIG = AlbertConfig(
     vocab_size=len(OLD),
     embedding_size=4,

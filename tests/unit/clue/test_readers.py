@@ -140,7 +140,6 @@ def test_a_file_of_another_task_is_refused(tmp_path: Path) -> None:
 
 
 PASSAGE = {"content": ["他#idiom000001#"], "candidates": ["一心一意", "三心二意"]}
-
 ASKED = {"question": "谁?", "choice": ["甲", "乙"], "answer": "乙"}
 
 

@@ -15,7 +15,6 @@ from corpora_tools.cleaning import (
 from zh_albert.errors import ConfigError
 
 PROSE = "清晨的湖面上有一层薄雾，老船夫慢慢地划着桨。"
-
 CONFIG = CleaningConfig()
 
 

@@ -10,7 +10,6 @@ from corpora_tools.decontamination import contaminated, contamination_index, eva
 from zh_albert.errors import DataError
 
 PROSE = "清晨的湖面上有一层薄雾，老船夫慢慢地划着桨。"
-
 EVALUATION = "这家酒店的房间很干净，服务也很好，下次来北京还会再住这里。"
 
 

@@ -8,7 +8,6 @@ from zh_albert.estimators.tagger import AlbertTagger
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
 
 PEOPLE, PLACES = ["李华", "王小明", "张伟", "Anna"], ["杭州", "北京市", "西湖", "广州塔"]
-
 EXAMPLES = [
     EntityExample(
         f"{who}昨天去了{where}。",
@@ -20,7 +19,6 @@ EXAMPLES = [
     for who in PEOPLE
     for where in PLACES
 ] * 4
-
 TEXTS = ["李华去北京市", "下雨了", "今天西湖有雨。" * 30, "王"]
 
 

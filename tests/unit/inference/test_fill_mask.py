@@ -21,7 +21,6 @@ from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 
 ROOM = 22  # tokens of a window, [CLS] and [SEP] not counted
-
 CHARACTERS = "天地玄黄宇宙洪荒日月盈昃辰宿列张寒来暑往秋收冬藏闰余成岁律吕调阳"
 
 

@@ -23,7 +23,6 @@ from zh_albert.model.crf import (
 from zh_albert.tasks.ner.tags import legal_moves
 
 LENGTHS = [4, 1, 3]
-
 MASK = torch.arange(4) < torch.tensor(LENGTHS)[:, None]
 
 

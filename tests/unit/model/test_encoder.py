@@ -46,9 +46,7 @@ SMALL: dict[str, Any] = {
     "num_attention_heads": 2,
     "intermediate_size": 11,
 }
-
 IDS = torch.tensor([[3, 7, 29]])
-
 TYPES = torch.tensor([[0, 1, 1]])
 
 

@@ -17,7 +17,6 @@ from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.tokenization.words import segmenter
 
 TOKENIZER = default_tokenizer()
-
 SETS = TokenSets.of(TOKENIZER)
 
 

@@ -18,7 +18,6 @@ from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 from zh_albert.tokenization.words import segmenter
 
 TOKENIZER = default_tokenizer()
-
 SETS = TokenSets.of(TOKENIZER)
 
 

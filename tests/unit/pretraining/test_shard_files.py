@@ -17,7 +17,6 @@ from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.words import segmenter
 
 TOKENIZER = default_tokenizer()
-
 TEXTS = ["我们在北京。天气很好！", "Python 3\n好", "   ", "一衣带水。"]
 
 

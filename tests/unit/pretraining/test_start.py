@@ -15,9 +15,7 @@ from zh_albert.pretraining.cooccurrence import count_cooccurrences
 from zh_albert.pretraining.start import StatisticsConfig, initialize_from_statistics
 
 SPECIAL = [0, 1, 2, 3, 4]
-
 VOCAB = 45
-
 CONFIG = AlbertConfig(
     vocab_size=VOCAB,
     embedding_size=64,

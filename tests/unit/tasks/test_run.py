@@ -23,13 +23,9 @@ from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event, Observer, StageProgress
 
 WINDOW = WindowConfig(max_length=16, stride=4)
-
 TRAIN = TrainConfig(max_updates=1, peak_lr=1e-9, batch_tokens=256)
-
 WORDS = ["满意", "失望"] * 8
-
 DEV = "tokens of dev"
-
 START = "tokens read for the head's start"
 
 

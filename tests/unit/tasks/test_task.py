@@ -19,9 +19,7 @@ from zh_albert.training.events import Event, Observer, StageProgress
 from zh_albert.training.stages import silent
 
 WINDOW = WindowConfig(max_length=16, stride=4)
-
 TRAIN = TrainConfig(max_updates=1, peak_lr=1e-9, batch_tokens=256)
-
 WORDS = ["满意", "失望"] * 8
 
 

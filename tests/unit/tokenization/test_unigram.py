@@ -25,7 +25,6 @@ SENTENCES = [
     "ABC abc 2024年1月，价格100%！“好”的（一）kg l",
     "good morning, good day, good night, good luck, good work",
 ] * 20
-
 ALBERT = {
     "pad_id": 0,
     "unk_id": 1,
@@ -62,7 +61,6 @@ MODELS = [
     pytest.param("identity", True, id="byte-fallback"),
     pytest.param("nmt_nfkc", True, id="nfkc-byte-fallback"),
 ]
-
 PARTS = [
     "语言",
     "模型，",
@@ -78,7 +76,6 @@ PARTS = [
     "e\u0301",
     "\x00",
 ]
-
 ODD = [
     "\ud800",
     "\ufffd",

@@ -32,9 +32,7 @@ CONFIG = AlbertConfig(
     intermediate_size=12,
     max_position_embeddings=9,
 )
-
 VOCABULARY = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n"
-
 KERNEL = "bert/pooler/dense/kernel"
 
 

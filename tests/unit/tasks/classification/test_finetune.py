@@ -27,11 +27,8 @@ from zh_albert.tasks.windows import (
 from zh_albert.training.config import TrainConfig
 
 SUBJECTS = ["房间", "早餐", "服务", "位置", "价格", "电视", "毛巾", "前台"]
-
 TEXTS = [f"{subject}{word}" for subject in SUBJECTS for word in ("很好很好", "太差了", "一般吧")]
-
 LABELS = ["good", "bad", "middling"] * len(SUBJECTS)
-
 CONFIG = FinetuneConfig(
     model=ModelConfig(pooling="mean", ngrams=True),
     window=WindowConfig(max_length=16, stride=4),

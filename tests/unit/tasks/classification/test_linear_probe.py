@@ -25,9 +25,7 @@ from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 
 TEXTS = [f"这家店{word}{thing}" for word in "好棒赞坏差糟" for thing in "菜饭汤茶"]
-
 IS_GOOD = [True] * 12 + [False] * 12
-
 WINDOW = WindowConfig(max_length=16, stride=4)
 
 

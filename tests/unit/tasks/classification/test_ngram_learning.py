@@ -24,9 +24,7 @@ from zh_albert.tasks.windows import (
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
 SUBJECTS = ["房间", "早餐", "服务", "位置", "价格", "电视", "毛巾", "前台"]
-
 TEXTS = [f"{subject}{word}" for subject in SUBJECTS for word in ("很好很好", "太差了", "一般吧")]
-
 LABELS = ["good", "bad", "middling"] * len(SUBJECTS)
 
 
@@ -39,9 +37,7 @@ def encode(texts: list[str], max_length: int = 16) -> list[EncodedText]:
 
 
 CLASSES = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
-
 ALIKE = np.ones(len(TEXTS), np.float32)
-
 UNSEEN = ["浴室很好很好", "前台太差了，太差了", "完全不同"]
 
 

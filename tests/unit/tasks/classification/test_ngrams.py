@@ -43,9 +43,7 @@ def test_ngrams_weigh_nearly_the_same_in_8_bits(tmp_path: Path) -> None:
 
 
 SUBJECTS = ["房间", "早餐", "服务", "位置", "价格", "电视", "毛巾", "前台"]
-
 TEXTS = [f"{subject}{word}" for subject in SUBJECTS for word in ("很好很好", "太差了", "一般吧")]
-
 LABELS = ["good", "bad", "middling"] * len(SUBJECTS)
 
 
@@ -58,7 +56,6 @@ def encode(texts: list[str], max_length: int = 16) -> list[EncodedText]:
 
 
 CLASSES = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
-
 ALIKE = np.ones(len(TEXTS), np.float32)
 
 

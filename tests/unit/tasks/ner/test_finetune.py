@@ -16,7 +16,6 @@ from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
 PEOPLE, PLACES = ["李华", "王小明", "张伟", "Anna"], ["杭州", "北京市", "西湖", "广州塔"]
-
 EXAMPLES = [
     EntityExample(
         f"{who}昨天去了{where}。",
@@ -28,7 +27,6 @@ EXAMPLES = [
     for who in PEOPLE
     for where in PLACES
 ] * 4
-
 CONFIG = FinetuneConfig(
     window=WindowConfig(max_length=16, stride=4),
     train=TrainConfig(epochs=1, peak_lr=1e-3, batch_tokens=256),

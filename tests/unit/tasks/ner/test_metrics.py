@@ -13,7 +13,6 @@ from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.metrics import entity_metrics
 
 TYPES = ["LOC", "ORG", "PER"]
-
 LENGTH = 30
 
 

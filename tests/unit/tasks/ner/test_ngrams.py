@@ -20,7 +20,6 @@ from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
 PEOPLE, PLACES = ["李华", "王小明", "张伟", "Anna"], ["杭州", "北京市", "西湖", "广州塔"]
-
 EXAMPLES = [
     EntityExample(
         f"{who}昨天去了{where}。",
@@ -32,9 +31,7 @@ EXAMPLES = [
     for who in PEOPLE
     for where in PLACES
 ] * 4
-
 TEXTS = ["李华去北京市", "下雨了", "今天西湖有雨。" * 30, "王"]
-
 CONFIG = FinetuneConfig(
     window=WindowConfig(max_length=16, stride=4),
     train=TrainConfig(epochs=1, peak_lr=1e-3, batch_tokens=256),

@@ -15,7 +15,6 @@ from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
 WINDOW = WindowConfig(max_length=16, stride=4)  # two tokens of question leave 11 for the text
-
 CONTEXT = "零一二三四五六七八九甲乙丙丁戊己庚辛"
 
 
