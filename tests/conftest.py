@@ -32,3 +32,11 @@ def data() -> Path:
     if not (folder / "tasks").is_dir():
         pytest.skip("needs the datasets: set ZH_ALBERT_DATA to the folder that holds tasks/")
     return folder
+
+
+@pytest.fixture(scope="session")
+def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model folder of an untrained encoder, small enough to train in a second."""
+    from tests.micro import save_micro_encoder
+
+    return save_micro_encoder(tmp_path_factory.mktemp("micro") / "micro")

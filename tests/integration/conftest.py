@@ -13,7 +13,6 @@ import pytest
 from tests.helpers.cluster import COMMANDS
 from tests.helpers.commands import QUICK, Ran
 from tests.helpers.task_files import BAD, GOOD, THINGS, reviews
-from tests.micro import save_micro_encoder
 
 
 @pytest.fixture
@@ -33,12 +32,6 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Ran(code, captured.out, captured.err)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model folder of an untrained encoder, small enough to train in a second."""
-    return save_micro_encoder(tmp_path_factory.mktemp("micro") / "micro")
 
 
 @pytest.fixture(scope="session")

@@ -7,21 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.conversions import CONFIG
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.store import save_model
 from zh_albert.errors import CheckpointError
-from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-
-CONFIG = AlbertConfig(
-    vocab_size=14,
-    embedding_size=4,
-    hidden_size=8,
-    num_hidden_layers=3,
-    num_attention_heads=2,
-    intermediate_size=12,
-    max_position_embeddings=9,
-)
 
 
 def test_a_tokenizer_of_another_kind_is_not_made_a_vocabulary(tmp_path: Path) -> None:

@@ -11,36 +11,14 @@ import safetensors.torch
 import torch
 import transformers
 
+from tests.helpers.conversions import CONFIG, VOCABULARY, refusal
 from zh_albert.checkpoints.convert import convert_folder, read_any
 from zh_albert.checkpoints.files import read_tensors
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.checkpoints.store import load_config, save_model
-from zh_albert.errors import CheckpointError
-from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-
-CONFIG = AlbertConfig(
-    vocab_size=14,
-    embedding_size=4,
-    hidden_size=8,
-    num_hidden_layers=3,
-    num_attention_heads=2,
-    intermediate_size=12,
-    max_position_embeddings=9,
-)
-VOCABULARY = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n"
-
-
-def refusal(source: Path) -> str:
-    """Return the one line with which a source is refused; nothing must have been written."""
-    target = source.parent / "target"
-    with pytest.raises(CheckpointError) as caught:
-        convert_folder(source, target, to="zh_albert")
-    assert not target.exists()
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 class Harm:

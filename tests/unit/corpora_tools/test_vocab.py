@@ -6,14 +6,9 @@ import pytest
 
 from corpora_tools.counting import CorpusCounts, count_texts, read_rows
 from corpora_tools.vocab import Coverage, build_rows, gb2312_characters, measure_coverage
+from tests.helpers.corpus_shards import TEXTS
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
-
-TEXTS = [
-    "ＮＬＰ是自然语言处理，用Python和python3。" * 30,
-    "气温30℃，①好②坏，😂😂！Café\u200b里有臺灣人。" * 30,
-    "罕見字龘一次。",
-]
 
 
 def test_rows_are_ordered_unique_and_of_the_right_kind():

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 import pickle
 
+from tests.helpers.travellers import EXAMPLES, TEXTS
 from zh_albert.estimators.tagger import AlbertTagger
-from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
-
-PEOPLE, PLACES = ["李华", "王小明", "张伟", "Anna"], ["杭州", "北京市", "西湖", "广州塔"]
-EXAMPLES = [
-    EntityExample(
-        f"{who}昨天去了{where}。",
-        (
-            EntitySpan(0, len(who), "人"),
-            EntitySpan(len(who) + 4, len(who) + 4 + len(where), "地"),
-        ),
-    )
-    for who in PEOPLE
-    for where in PLACES
-] * 4
-TEXTS = ["李华去北京市", "下雨了", "今天西湖有雨。" * 30, "王"]
 
 
 def test_a_pickle_answers_the_same() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.helpers.successors import documents
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -24,16 +25,6 @@ CONFIG = AlbertConfig(
     num_attention_heads=4,
     intermediate_size=64,
 )
-
-
-def documents(count: int, seed: int) -> list[np.ndarray]:
-    """Token ``t`` is mostly followed by ``t + 1``, within a circle of 40."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for _ in range(count):
-        steps = rng.choice([1, 2, 17], p=[0.8, 0.1, 0.1], size=60)
-        made.append(((np.cumsum(steps) + rng.integers(40)) % 40 + 5).astype(np.uint16))
-    return made
 
 
 def masked_accuracy(model: AlbertForPretraining) -> float:

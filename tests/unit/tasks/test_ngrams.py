@@ -10,23 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.encoded_texts import encode
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.ngrams import hashed_ngrams, packed, tokens_of, unpacked
-from zh_albert.tasks.windows import (
-    EncodedText,
-    WindowConfig,
-    encode_windows,
-)
-from zh_albert.tokenization.tokenizer import default_tokenizer
-
-
-def encode(texts: list[str], max_length: int = 16) -> list[EncodedText]:
-    tokenizer = default_tokenizer()
-    window = WindowConfig(max_length=max_length, stride=max_length // 4)
-    return [
-        encode_windows(text, tokenizer.special, window) for text in tokenizer.encode_batch(texts)
-    ]
 
 
 def test_windows_count_each_token_once() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.helpers.written_runs import write_run
 from zh_albert.errors import DataError
 from zh_albert.training.curves import (
     Quantity,
@@ -18,33 +18,8 @@ from zh_albert.training.curves import (
     read_run,
     smoothed,
 )
-from zh_albert.training.events import Evaluation, MetricsFile, Progress, Warned
 
 ACCURACY, LOSS = Quantity("held-out", "masked_accuracy"), Quantity("training", "loss")
-
-
-def write_run(folder: Path, *, accuracy: float = 0.2, tokens: int = 1_000) -> Path:
-    """Let the loop's own observer write a run of 20 updates, evaluated after every tenth."""
-    listen = MetricsFile(folder / "training" / "metrics.jsonl", resumed_update=0)
-    left: dict[str, Any] = {"learning_rate": 1e-3, "tokens_per_second": 5.0, "seconds": 1.0}
-    for update in range(1, 21):
-        read = tokens * update
-        event = Progress(
-            update=update,
-            total=20,
-            epoch=0,
-            tokens=read,
-            loss=8.0 - update / 10,
-            measured={"masked_accuracy": accuracy / 2},
-            seconds_left=0.0,
-            **left,
-        )
-        listen(event)
-        if update % 10 == 0:
-            metrics = {"masked_accuracy": accuracy * update / 20, "seconds": 3.0}
-            listen(Evaluation(update=update, total=20, tokens=read, metrics=metrics))
-    listen(Warned(update=20, text="…"))
-    return folder
 
 
 def test_a_jobs_events_become_curves_over_tokens(tmp_path: Path) -> None:

@@ -8,25 +8,10 @@ from typing import Any
 
 import pytest
 import torch
-import transformers
 
+from tests.helpers.bert_folders import bert_folder
 from zh_albert.checkpoints.foreign.bert_shaped import read_bert_shaped
 from zh_albert.errors import CheckpointError
-
-
-def bert_folder(folder: Path) -> Path:
-    config = transformers.BertConfig(
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-        vocab_size=9,
-        max_position_embeddings=8,
-    )
-    transformers.BertModel(config).save_pretrained(folder)
-    rows = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "中", "文", "字", "##字"]
-    (folder / "vocab.txt").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
-    return folder
 
 
 def test_tensors_missing_and_left_over_are_all_named(tmp_path: Path) -> None:

@@ -11,28 +11,18 @@ from typing import Any
 import pytest
 import torch
 
+from tests.helpers.conversions import CONFIG, VOCABULARY, refusal
 from zh_albert.checkpoints.convert import convert, convert_folder, read_any
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
 from zh_albert.checkpoints.tensorflow.folder import write_tensorflow
 from zh_albert.errors import CheckpointError
-from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tasks.catalog import network_of
 
-CONFIG = AlbertConfig(
-    vocab_size=14,
-    embedding_size=4,
-    hidden_size=8,
-    num_hidden_layers=3,
-    num_attention_heads=2,
-    intermediate_size=12,
-    max_position_embeddings=9,
-)
-VOCABULARY = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n"
 KERNEL = "bert/pooler/dense/kernel"
 
 
@@ -58,16 +48,6 @@ def change_tensors(folder: Path, changes: dict[str, torch.Tensor | None]) -> Non
     kept = {name: tensor for name, tensor in tensors.items() if tensor is not None}
     for name, content in write_bundle("model.ckpt", kept).items():
         (folder / name).write_bytes(content)
-
-
-def refusal(source: Path) -> str:
-    """Return the one line with which a source is refused; nothing must have been written."""
-    target = source.parent / "target"
-    with pytest.raises(CheckpointError) as caught:
-        convert_folder(source, target, to="zh_albert")
-    assert not target.exists()
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,12 @@ from typing import Literal
 import pytest
 import torch
 
-from tests.micro import save_micro_encoder
 from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
 WINDOW = WindowConfig(max_length=16, stride=4)
-
-
-@pytest.fixture
-def micro(tmp_path: Path) -> Path:
-    return save_micro_encoder(tmp_path / "micro")
 
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.micro import CONFIG, save_micro_encoder
+from tests.micro import CONFIG
 from zh_albert.tasks.classification import finetune as classification
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
@@ -27,11 +27,6 @@ from zh_albert.training.config import TrainConfig
 TEXTS = [f"这家店{word}{thing}" for word in "好棒赞坏差糟" for thing in "菜饭汤茶"]
 IS_GOOD = [True] * 12 + [False] * 12
 WINDOW = WindowConfig(max_length=16, stride=4)
-
-
-@pytest.fixture
-def micro(tmp_path: Path) -> Path:
-    return save_micro_encoder(tmp_path / "micro")
 
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])

@@ -9,6 +9,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
+from tests.helpers.encoded_texts import encode
 from zh_albert.tasks.classification import ngram_learning
 from zh_albert.tasks.classification.ngram_learning import (
     PLAIN,
@@ -18,24 +19,11 @@ from zh_albert.tasks.classification.ngram_learning import (
 )
 from zh_albert.tasks.windows import (
     EncodedText,
-    WindowConfig,
-    encode_windows,
 )
-from zh_albert.tokenization.tokenizer import default_tokenizer
 
 SUBJECTS = ["房间", "早餐", "服务", "位置", "价格", "电视", "毛巾", "前台"]
 TEXTS = [f"{subject}{word}" for subject in SUBJECTS for word in ("很好很好", "太差了", "一般吧")]
 LABELS = ["good", "bad", "middling"] * len(SUBJECTS)
-
-
-def encode(texts: list[str], max_length: int = 16) -> list[EncodedText]:
-    tokenizer = default_tokenizer()
-    window = WindowConfig(max_length=max_length, stride=max_length // 4)
-    return [
-        encode_windows(text, tokenizer.special, window) for text in tokenizer.encode_batch(texts)
-    ]
-
-
 CLASSES = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
 ALIKE = np.ones(len(TEXTS), np.float32)
 UNSEEN = ["浴室很好很好", "前台太差了，太差了", "完全不同"]

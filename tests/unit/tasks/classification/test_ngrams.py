@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.helpers.encoded_texts import encode
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.classification.ngram_learning import (
@@ -18,11 +19,9 @@ from zh_albert.tasks.classification.ngram_learning import (
 from zh_albert.tasks.classification.ngrams import NgramClassifier, counted, features_of, weighed
 from zh_albert.tasks.ngrams import hashed_ngrams, packed, unpacked
 from zh_albert.tasks.windows import (
-    EncodedText,
     WindowConfig,
     encode_mirrored,
     encode_pair,
-    encode_windows,
 )
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
@@ -45,16 +44,6 @@ def test_ngrams_weigh_nearly_the_same_in_8_bits(tmp_path: Path) -> None:
 SUBJECTS = ["房间", "早餐", "服务", "位置", "价格", "电视", "毛巾", "前台"]
 TEXTS = [f"{subject}{word}" for subject in SUBJECTS for word in ("很好很好", "太差了", "一般吧")]
 LABELS = ["good", "bad", "middling"] * len(SUBJECTS)
-
-
-def encode(texts: list[str], max_length: int = 16) -> list[EncodedText]:
-    tokenizer = default_tokenizer()
-    window = WindowConfig(max_length=max_length, stride=max_length // 4)
-    return [
-        encode_windows(text, tokenizer.special, window) for text in tokenizer.encode_batch(texts)
-    ]
-
-
 CLASSES = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
 ALIKE = np.ones(len(TEXTS), np.float32)
 

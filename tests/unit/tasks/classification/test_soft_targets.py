@@ -5,19 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from zh_albert.distillation import soft_targets as teaching
 from zh_albert.tasks.classification.heads import LabelHead, LabelSet, OneClass, Value
 from zh_albert.tasks.classification.soft_targets import (
     as_students_logits,
     soft_chance_loss,
     soft_losses,
 )
-
-
-@pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teaching, "_ASKED", 100)
-
 
 HEADS: list[LabelHead] = [OneClass(["a", "b", "c"]), LabelSet(["a", "b", "c"]), Value(2, 3, ["v"])]
 

@@ -7,53 +7,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.helpers.travellers import CONFIG, EXAMPLES, TEXTS, opinion
 from tests.micro import save_micro_encoder
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
 from zh_albert.model.crf import Moves, viterbi
 from zh_albert.tasks.ner import ngrams
-from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
-from zh_albert.tasks.ner.finetune import FinetuneConfig, finetune
+from zh_albert.tasks.ner.finetune import finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.windows import WindowConfig
-from zh_albert.training.config import TrainConfig
-
-PEOPLE, PLACES = ["李华", "王小明", "张伟", "Anna"], ["杭州", "北京市", "西湖", "广州塔"]
-EXAMPLES = [
-    EntityExample(
-        f"{who}昨天去了{where}。",
-        (
-            EntitySpan(0, len(who), "人"),
-            EntitySpan(len(who) + 4, len(who) + 4 + len(where), "地"),
-        ),
-    )
-    for who in PEOPLE
-    for where in PLACES
-] * 4
-TEXTS = ["李华去北京市", "下雨了", "今天西湖有雨。" * 30, "王"]
-CONFIG = FinetuneConfig(
-    window=WindowConfig(max_length=16, stride=4),
-    train=TrainConfig(epochs=1, peak_lr=1e-3, batch_tokens=256),
-)
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("ngrams")
-    encoder = save_micro_encoder(folder / "encoder")
-    finetune(EXAMPLES, EXAMPLES[:8], CONFIG, init=encoder, out=folder / "model")
-    return folder / "model"
-
-
-@pytest.fixture(scope="module")
-def tagger(trained: Path) -> TextTagger:
-    return TextTagger.load(trained)
-
-
-def opinion(tagger: TextTagger) -> NgramTagger:
-    assert tagger.ngrams is not None
-    return tagger.ngrams
 
 
 def emissions(tagger: TextTagger, texts: list[str]) -> list[torch.Tensor]:

@@ -9,18 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from tests.helpers.jobs import encoded
-from zh_albert.tasks.reading.examples import ReadingExample, as_spans
+from tests.helpers.reading_windows import WINDOW, example
 from zh_albert.tasks.reading.finetune import FinetuneConfig, ReadingJob
-from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
-
-WINDOW = WindowConfig(max_length=16, stride=4)  # two tokens of question leave 11 for the text
-CONTEXT = "零一二三四五六七八九甲乙丙丁戊己庚辛"
-
-
-def example(*answers: str, references: tuple[str, ...] | None = None) -> ReadingExample:
-    spans = as_spans(list(answers), CONTEXT, "here")
-    return ReadingExample(CONTEXT, "谁谁", spans, answers if references is None else references)
 
 
 class Fixed(nn.Module):

@@ -6,25 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from zh_albert.model.config import AlbertConfig
+from tests.helpers.reading_windows import WINDOW, reader
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
-
-WINDOW = WindowConfig(max_length=16, stride=4)  # two tokens of question leave 11 for the text
-
-
-def reader() -> TextReader:
-    tokenizer = default_tokenizer()
-    config = AlbertConfig(
-        vocab_size=tokenizer.vocab_size,
-        embedding_size=4,
-        hidden_size=4,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        intermediate_size=4,
-    )
-    return TextReader(config, tokenizer, window=WINDOW)
 
 
 def test_settings_that_cannot_work_are_refused() -> None:

@@ -7,13 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from tests.helpers.reading_windows import WINDOW
 from zh_albert.tasks.reading.examples import AnswerSpan
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.spans import NO_ANSWER, RankedSpan, Reading, read_window
-from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import Encoding
-
-WINDOW = WindowConfig(max_length=16, stride=4)  # two tokens of question leave 11 for the text
 
 
 def test_a_character_of_several_tokens_is_answered_whole_also_at_the_edge_of_a_window() -> None:

@@ -7,7 +7,6 @@ from typing import Literal
 
 import pytest
 
-from tests.micro import save_micro_encoder
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.ner import finetune as ner
 from zh_albert.tasks.ner.examples import EntityExample, EntitySpan
@@ -15,11 +14,6 @@ from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
 WINDOW = WindowConfig(max_length=16, stride=4)
-
-
-@pytest.fixture
-def micro(tmp_path: Path) -> Path:
-    return save_micro_encoder(tmp_path / "micro")
 
 
 @pytest.mark.parametrize("head", ["softmax", "crf"])
