@@ -29,6 +29,7 @@ import itertools
 import json
 import queue
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -40,7 +41,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.golden.comparison.checkout import Checkout, Comparison, ComparisonError
+from tests.golden.comparison.checkout import Checkout, Comparison, ComparisonError, end_all
 from tests.golden.comparison.commands import (
     library_answers,
     library_plan,
@@ -213,9 +214,11 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a folder to work in that is not removed")
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="compare-"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends what runs and clears away, too
     try:
         sys.exit(compare(options, folder.resolve()))
     finally:
+        end_all()
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -21,6 +21,8 @@ FIXED = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "PYTHONWARNIN
 DROPPED = ("PYTHONPATH", "PYTHONHASHSEED", "RANK", "WORLD_SIZE", "CUDA_VISIBLE_DEVICES")
 
 
+_STARTED: list[subprocess.Popen[bytes]] = []
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -80,13 +82,15 @@ class Checkout:
         environment: Mapping[str, str] = NOTHING,
     ) -> subprocess.Popen[bytes]:
         """Start Python with some arguments; without the folder of the script on its path."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-P", *map(str, arguments)],
             cwd=self.folder,
             env=self.environment(threads, environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        _STARTED.append(process)
+        return process
 
     def run(
         self,
@@ -118,3 +122,10 @@ class Checkout:
         files = self.run(["-c", code]).decode().split()
         if not all(Path(file).is_relative_to(self.root) for file in files):
             raise ComparisonError(f"{self.root}: Python imports {', '.join(files)} instead")
+
+
+def end_all() -> None:
+    """End the processes that still run: the comparison ends early."""
+    for process in _STARTED:
+        if process.poll() is None:
+            process.kill()
