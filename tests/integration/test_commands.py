@@ -82,7 +82,7 @@ def test_convert_writes_weights_in_8_bits(cli: Cli, trained: Path, tmp_path: Pat
 
     refused = cli("convert", trained, tmp_path / "x", "--to", "google", "--weights", "int8")
     assert refused.code == 2
-    assert "holds float32" in refused.err
+    assert "has float32 weights" in refused.err
 
 
 def test_convert_goes_through_tensorflow_and_changes_the_vocabulary(

@@ -186,17 +186,18 @@ def parse(tree: typer.Typer, words: list[str]) -> None:
     given = command.make_context(name, rest).params
     if (config := given.get("config")) and config.is_file():
         encoders = {"pretrain": PretrainConfig, "distil": DistilConfig}
-        kind = encoders[name] if name in encoders else TASKS[given["task"]].config
+        kind = encoders[name] if name in encoders else TASKS[given["task"]].job.config_type
         configio.build(kind, configio.read_toml(config), source=config.name)
 
 
 def check_diagram(text: str) -> None:
-    """Check that the folders of a diagram exist."""
+    """Check that the folders and modules of a diagram exist."""
     folders = re.findall(r"zh_albert/(\w+)", text)
-    assert folders
-    for folder in folders:
-        path = ROOT / "zh_albert" / folder
-        assert path.is_dir() or path.with_suffix(".py").is_file(), folder
+    modules = re.findall(r"^[\w/]+\.py", text, re.M)
+    assert folders or modules
+    for name in (*folders, *modules):
+        path = ROOT / "zh_albert" / name
+        assert path.exists() or path.with_suffix(".py").is_file(), name
 
 
 @pytest.mark.slow
@@ -229,7 +230,7 @@ def test_the_recipes_are_settings(recipe: Path) -> None:
             "ner-msra": "ner",
             "reader": "reading",
         }  # as the models are; the others classify
-        kind = TASKS[named.get(recipe.stem, "classification")].config
+        kind = TASKS[named.get(recipe.stem, "classification")].job.config_type
     configio.build(kind, values, source=recipe.name)
 
 
