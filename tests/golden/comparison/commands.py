@@ -138,6 +138,12 @@ class Server:
         response = self._connection.getresponse()
         return response.status, response.read()
 
+    def predict(self, model: str, texts: Sequence[Any]) -> Result:
+        """Ask a model; the result is the status and the body, byte for byte."""
+        path = f"/v1/models/{model}/predict"
+        status, body = self.answer("POST", path, {"texts": texts})
+        return Result(json.dumps(texts)[:160], f"{status} {body.decode()}")
+
 
 def served(
     checkout: Checkout, models: Mapping[str, str], inputs: Inputs, *, texts: int
@@ -155,20 +161,17 @@ def served(
         yield Comparison("served models", [Result("GET /v1/models", f"{status} {body.decode()}")])
         for name, kind in models.items():
             asked = getattr(inputs, kind)
-            some = asked[:: max(1, len(asked) // texts)]
-            rows = [
-                row if (row := as_row(kind, one)).keys() != {"text"} else row["text"]
-                for one in some
-            ]
-            parts = [rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER)]
-            # Of a request with a text that has no answer all is refused: each is also sent alone.
-            requests = [*parts, *([row] for row in rows[: texts // 2])]
-            results = []
-            for request in requests:
-                status, body = server.answer(
-                    "POST", f"/v1/models/{name}/predict", {"texts": request}
-                )
-                results.append(Result(json.dumps(request)[:160], f"{status} {body.decode()}"))
+            rows = [as_row(kind, one) for one in asked[:: max(1, len(asked) // texts)]]
+            texts_sent = [row["text"] if row.keys() == {"text"} else row for row in rows]
+            results, good = [], []
+            for text in texts_sent:
+                results.append(server.predict(name, [text]))
+                if results[-1].found.startswith("200 "):
+                    good.append(text)
+            # Of a request with a text that has no answer all is refused.
+            starts = range(0, len(good), _TOGETHER)
+            together = [good[start : start + _TOGETHER] for start in starts]
+            results += [server.predict(name, sent) for sent in (*together, texts_sent)]
             yield Comparison(f"{name}, served", results)
 
 

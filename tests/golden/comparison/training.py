@@ -132,17 +132,31 @@ def trained_results(folder: Path, printed: bytes) -> list[Result]:
 
 
 def tensor_results(folder: Path) -> list[Result]:
-    """Return the digest of each tensor of a model's folder; see the format of safetensors."""
-    content = (folder / "model.safetensors").read_bytes()
+    """Return the digest of each tensor of a model's folder, and of the training's state.
+
+    The model is stored in half precision; the state has the last weights, and the optimizer's
+    moments, in full. Its tensors are not told apart by name, which is nobody's concern.
+    """
+    model = _tensors(folder / "model.safetensors")
+    state = _tensors(folder / "training" / "state.safetensors")
+    kinds = sorted(told.rsplit(" ", 1) for told in state.values())
+    return [
+        *(Result(f"model.safetensors {name}", told) for name, told in sorted(model.items())),
+        *(Result(f"training state {kind}", digest) for kind, digest in kinds),
+    ]
+
+
+def _tensors(path: Path) -> dict[str, str]:
+    """Return a file's tensors by name: type, shape and digest; see the format of safetensors."""
+    content = path.read_bytes()
     (size,) = struct.unpack("<Q", content[:8])
-    header = json.loads(content[8 : 8 + size])
-    results = []
-    for name, tensor in sorted(header.items()):
-        if name != "__metadata__":
-            start, end = (8 + size + offset for offset in tensor["data_offsets"])
-            told = f"{tensor['dtype']} {tensor['shape']} {_sha256(content[start:end])}"
-            results.append(Result(f"model.safetensors {name}", told))
-    return results
+    tensors: dict[str, Any] = json.loads(content[8 : 8 + size])
+    tensors.pop("__metadata__", None)
+    told = {}
+    for name, tensor in tensors.items():
+        start, end = (8 + size + offset for offset in tensor["data_offsets"])
+        told[name] = f"{tensor['dtype']} {tensor['shape']} {_sha256(content[start:end])}"
+    return told
 
 
 def _values(name: str, value: Any) -> list[Result]:
