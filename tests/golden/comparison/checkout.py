@@ -16,7 +16,12 @@ COMMAND_LINE = ("-m", "zh_albert.cli")
 CORPUS_TOOLS = ("-c", "from corpora_tools.cli import main; main()")
 # One thread a library, unless a run is to have several: sums are added up in one order then.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-FIXED = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore"}
+FIXED = {
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "PYTHONWARNINGS": "ignore",
+    "OMP_WAIT_POLICY": "PASSIVE",  # two processes on two cores would take turns waiting
+}
 # What would make a process another one. The seed of hashes stays random: no answer may hang on it.
 DROPPED = ("PYTHONPATH", "PYTHONHASHSEED", "RANK", "WORLD_SIZE", "CUDA_VISIBLE_DEVICES")
 
