@@ -22,7 +22,7 @@ from tests.golden.comparison.checkout import (
 )
 from tests.golden.comparison.texts import Inputs, as_row
 
-_STARTS_S = 120  # that a server may take to open all models
+_STARTS_S = 300  # that a server may take to open all models
 _TOGETHER = 32  # texts of a request
 _THREADS = {"masks": 1}  # of ``predict``; elsewhere two, so that batches run side by side
 _ALL_FORMS = ("sentiment", "ner", "reader", "similarity")
@@ -119,7 +119,7 @@ class Server:
             told += line
         stop.cancel()
         threading.Thread(target=self._process.stderr.read, daemon=True).start()
-        self._connection = HTTPConnection(address[1].decode(), int(address[2]), timeout=120)
+        self._connection = HTTPConnection(address[1].decode(), int(address[2]), timeout=300)
         return self
 
     def __exit__(self, *_: object) -> None:
