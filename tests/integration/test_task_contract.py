@@ -16,9 +16,12 @@ from safetensors.torch import load_file
 
 from tests.served import JSON, expected_row, same
 from zh_albert import load
+from zh_albert.cli.predict import predict
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import DataError
 from zh_albert.inference.export import export
+from zh_albert.runtimes.exported import Format
+from zh_albert.runtimes.selection import RuntimeName
 from zh_albert.serving.app import create_app
 from zh_albert.serving.limits import Limits
 from zh_albert.tasks.catalog import TASKS
@@ -133,13 +136,22 @@ def test_its_model_is_scored_loaded_and_described(run: Run) -> None:
         scores[run.task.metric],
         abs=0.1,  # an answer may turn on the rounding of the stored weights
     )
-    assert (run.folder / "model" / "README.md").read_text("utf-8").startswith("---")
+
+
+def test_its_card_shows_a_use_that_answers(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    card = (run.folder / "model" / "README.md").read_text("utf-8")
+    assert card.startswith("---\nlanguage: zh\n")
+    assert re.search(r"^pipeline_tag: \S+$", card, re.MULTILINE)
+    (code,) = re.findall(r"^## Use\n\n```python\n(.*?)^```$", card, re.DOTALL | re.MULTILINE)
+    assert code.count("PATH_OF_THIS_FOLDER") == 1
+    exec(code.replace("PATH_OF_THIS_FOLDER", str(run.folder / "model")), {})
+    assert capsys.readouterr().out.strip()
 
 
 def test_its_baseline_is_scored(run: Run) -> None:
     scores = run.task.score_baseline(run.examples, run.examples)
     assert scores["examples"] == len(run.examples)
-    assert any(0 <= value <= run.task.best_score for value in scores.values())
+    assert 0 <= scores[run.task.metric] <= run.task.best_score
 
 
 def test_a_list_a_stream_and_a_text_alone_have_one_answer(run: Run) -> None:
@@ -152,12 +164,15 @@ def test_a_list_a_stream_and_a_text_alone_have_one_answer(run: Run) -> None:
     together = [predictor.row(answer) for answer in predictor.stream(contents)]
     alone = [predictor.row(*predictor.stream([content])) for content in contents]
     assert all(map(same, together, alone))
+    called: Any = predictor
+    # A reader is called with questions and contexts, all others with contents.
+    arguments = zip(*contents, strict=True) if predictor.task == "reading" else [contents]
+    assert all(map(same, map(predictor.row, called(*map(list, arguments))), together))
     first, empty, last = predictor.stream([contents[0], predictor.form.blank, contents[0]])
     assert same(predictor.row(first), predictor.row(last))
-    if isinstance(empty, DataError):
-        assert set(predictor.unanswered) <= set(predictor.row(first))
-    else:
-        predictor.row(empty)
+    assert predictor.unanswered.keys() == predictor.row(first).keys()
+    if not isinstance(empty, DataError):
+        assert predictor.row(empty) == predictor.unanswered
     with pytest.raises(DataError, match=r"\[3000\]: expected"):  # after the first chunk
         list(predictor.stream([*[contents[0]] * 3000, 3]))
 
@@ -174,12 +189,29 @@ def test_a_server_answers_as_the_library_does(run: Run) -> None:
     assert refused.status_code == 422
 
 
-def test_an_export_answers_as_the_network_does(run: Run) -> None:
-    out = run.folder / "exported"
-    export(run.folder / "model", out, form="onnx")
+def test_a_server_sends_the_bytes_that_predict_prints(
+    run: Run, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    predictor = load(str(run.folder / "model"))
+    item, file = predictor.form.example, run.folder / "asked.jsonl"
+    file.write_bytes(2 * (encode_json(item if isinstance(item, dict) else {"text": item}) + b"\n"))
+    predict(str(run.folder / "model"), file)
+    printed = capsysbinary.readouterr().out.splitlines()
+    with TestClient(create_app({"m": predictor}, Limits())) as client:
+        body = encode_json({"texts": [item] * 2})
+        answered = client.post("/v1/models/m/predict", content=body, headers=JSON)
+    assert answered.content == b'{"answers": [' + b", ".join(printed) + b"]}"
+
+
+@pytest.mark.parametrize(("form", "runtime"), [("onnx", "onnxruntime"), ("openvino", "openvino")])
+def test_an_export_answers_as_the_network_does(
+    run: Run, form: Format, runtime: RuntimeName
+) -> None:
+    out = run.folder / form
+    export(run.folder / "model", out, form=form)
     predictors = (
         load(str(run.folder / "model"), runtime="torch", precision="fp32"),
-        load(str(out), runtime="onnxruntime", precision="fp32"),
+        load(str(out), runtime=runtime, precision="fp32"),
     )
     example = predictors[0].form.example_content()
     first, second = (one.row(*one.stream([example])) for one in predictors)
@@ -217,3 +249,29 @@ def test_a_task_is_its_folder_and_a_line_of_the_catalog() -> None:
     assert outside == ["zh_albert/tasks/catalog.py"]
     catalog = (ROOT / outside[0]).read_text("utf-8")
     assert len(re.findall("segmentation", catalog)) == catalog.count('"segmentation": (') * 2 == 2
+
+
+def test_only_the_catalog_has_the_name_of_the_task() -> None:
+    about_it = (
+        "zh_albert/tasks/segmentation",
+        "docs/tasks/segmentation.*.md",
+        "docs/architecture.md",
+        "docs/numbers.md",
+        "docs/worklog.md",
+        "CHANGELOG.md",
+        "mkdocs.yml",
+        "pyproject.toml",  # that tasks are independent of each other
+        "tests",
+    )
+    names = (r"tasks\.segmentation", "[\"']segmentation[\"']", r"--task[ =]segmentation")
+    patterns = [part for name in names for part in ("-e", name)]
+    outside = [f":(exclude){path}" for path in about_it]
+    found = subprocess.run(
+        ["git", "grep", "-nE", *patterns, "--", ".", *outside],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [line] = found.stdout.splitlines()
+    assert line.startswith("zh_albert/tasks/catalog.py:")
