@@ -37,6 +37,6 @@ def data() -> Path:
 @pytest.fixture(scope="session")
 def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model folder of an untrained encoder, small enough to train in a second."""
-    from tests.micro import save_micro_encoder
+    from tests.helpers.micro import save_micro_encoder
 
     return save_micro_encoder(tmp_path_factory.mktemp("micro") / "micro")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.served import run_load, serving
+from tests.helpers.served import run_load, serving
 
 PIECES = [
     "房间很干净",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from apps.gradio_demo import serve
 from apps.i18n.names import CHINESE
-from tests.micro import CONFIG, save_micro_pretrained
+from tests.helpers.micro import CONFIG, save_micro_pretrained
 from zh_albert.checkpoints.resolve import bundled_names
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.heads import OneClass, Value

@@ -47,7 +47,7 @@ def read(prefix):
 
 def record(folder):
     """Write small checkpoints of both kinds, with their outputs, and two with odd contents."""
-    from tests import numpy_albert
+    from tests.helpers import numpy_albert
 
     layouts = {
         "google": numpy_albert.Layout(groups=2),

@@ -8,7 +8,7 @@ import pytest
 import torch
 import transformers
 
-from tests.micro import save_micro_pretrained
+from tests.helpers.micro import save_micro_pretrained
 from zh_albert import load
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.tokenization.tokenizer import default_tokenizer

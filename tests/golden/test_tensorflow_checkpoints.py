@@ -20,8 +20,8 @@ import safetensors.torch
 import torch
 import transformers
 
-from tests import numpy_albert
-from tests.numpy_albert import IDS, MASK, TYPES, Layout
+from tests.helpers import numpy_albert
+from tests.helpers.numpy_albert import IDS, MASK, TYPES, Layout
 from zh_albert.checkpoints.convert import convert_folder, read_any
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import build_model

@@ -17,8 +17,8 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from tests.helpers.commands import QUICK, QUICK_TAGGER, Cli
+from tests.helpers.micro import save_micro_encoder
 from tests.helpers.task_files import reviews, travels
-from tests.micro import save_micro_encoder
 from zh_albert.cli.app import app, run
 
 

@@ -22,11 +22,11 @@ import pytest
 import typer
 
 from corpora_tools.cli import app as corpora_app
-from tests.docs_blocks import DOCS, PAGES, READMES, ROOT, blocks, toml_files
 from tests.helpers.commands import Cli
+from tests.helpers.docs_blocks import DOCS, PAGES, READMES, ROOT, blocks, toml_files
+from tests.helpers.micro import save_micro_pretrained
+from tests.helpers.served import serving
 from tests.helpers.task_files import reviews
-from tests.micro import save_micro_pretrained
-from tests.served import serving
 from zh_albert import configio
 from zh_albert.checkpoints import resolve
 from zh_albert.cli.app import app

@@ -19,8 +19,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tests.helpers.micro import save_micro_encoder
 from tests.helpers.task_files import BAD, GOOD, THINGS
-from tests.micro import save_micro_encoder
 from zh_albert import AlbertClassifier, AlbertEmbedder, AlbertReader, AlbertTagger, load
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.training.events import Progress

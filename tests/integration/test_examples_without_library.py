@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.micro import CONFIG
+from tests.helpers.micro import CONFIG
 from zh_albert import load
 from zh_albert.inference.export import export
 from zh_albert.tasks.choice.chooser import TextChooser

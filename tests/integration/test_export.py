@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from tests.helpers.commands import QUICK, Cli
+from tests.helpers.micro import CONFIG
 from tests.helpers.task_files import reviews
-from tests.micro import CONFIG
 from zh_albert import load
 from zh_albert.checkpoints.files import EXPORT_METADATA
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError

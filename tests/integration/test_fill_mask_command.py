@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.commands import Cli
-from tests.micro import save_micro_pretrained
+from tests.helpers.micro import save_micro_pretrained
 from zh_albert.checkpoints import resolve
 
 

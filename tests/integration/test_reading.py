@@ -18,8 +18,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from tests.helpers.commands import Cli, Ran
+from tests.helpers.micro import save_micro_pretrained
 from tests.helpers.task_files import FACTS, trips
-from tests.micro import save_micro_pretrained
 from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation.soft_targets import TeacherConfig

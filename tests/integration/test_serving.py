@@ -19,8 +19,8 @@ import httpx
 import pytest
 
 from tests.helpers.commands import Ran
-from tests.micro import save_micro_models
-from tests.served import Server, run_load, serving
+from tests.helpers.micro import save_micro_models
+from tests.helpers.served import Server, run_load, serving
 from zh_albert import load
 from zh_albert.serving.schemas import response_type
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tests.helpers.commands import Cli, refused
+from tests.helpers.micro import CONFIG
 from tests.helpers.task_files import reviews
-from tests.micro import CONFIG
 from zh_albert import load
 from zh_albert.checkpoints.pretrained_encoder import load_encoder, open_encoder, with_layers
 from zh_albert.checkpoints.store import load_config, save_model

@@ -14,7 +14,7 @@ import torch
 from fastapi.testclient import TestClient
 from safetensors.torch import load_file
 
-from tests.served import JSON, expected_row, same
+from tests.helpers.served import JSON, expected_row, same
 from zh_albert import load
 from zh_albert.cli.predict import predict
 from zh_albert.configio import build, parse_overrides

@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import load_file
 
 from tests.helpers.commands import QUICK, Cli
+from tests.helpers.micro import save_micro_models
 from tests.helpers.task_files import reviews
-from tests.micro import save_micro_models
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation import soft_targets
 from zh_albert.distillation.soft_targets import TeacherConfig

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_tools.sentences import sentence_spans
-from tests.shards_in_memory import shards_of_texts
+from tests.helpers.shards_in_memory import shards_of_texts
 from zh_albert.pretraining.batches import draw_batch
 from zh_albert.pretraining.bulk_tokenizer import BLOCK_CHARACTERS, BlockEncoder
 from zh_albert.pretraining.dataset import PretrainingSource

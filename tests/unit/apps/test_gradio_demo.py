@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.gradio_demo import serve
-from tests.micro import save_micro_pretrained
+from tests.helpers.micro import save_micro_pretrained
 from zh_albert.errors import CheckpointError, MissingExtraError, ZhAlbertError
 
 

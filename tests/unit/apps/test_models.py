@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from apps.models import open_models
-from tests.micro import save_micro_models
+from tests.helpers.micro import save_micro_models
 
 
 def test_models_are_sorted_by_what_they_do(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from tests.micro import CONFIG
+from tests.helpers.micro import CONFIG
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.files import NGRAMS, WEIGHTS, count_parameters, read_tensors
 from zh_albert.checkpoints.int8_weights import from_int8, to_int8

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.micro import CONFIG, save_micro_pretrained
+from tests.helpers.micro import CONFIG, save_micro_pretrained
 from zh_albert.checkpoints.store import save_model
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.fill_mask import MASK, FillMask, Spot

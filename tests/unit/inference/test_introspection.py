@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AlbertModel
 
-from tests.micro import CONFIG, save_micro_models, save_micro_pretrained
+from tests.helpers.micro import CONFIG, save_micro_models, save_micro_pretrained
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.introspection import EncoderView
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.micro import save_micro_encoder, save_micro_models, save_micro_pretrained
+from tests.helpers.micro import save_micro_encoder, save_micro_models, save_micro_pretrained
 from zh_albert import load
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.fill_mask import FillMask

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from corpora_tools.sentences import sentence_spans
-from tests.shards_in_memory import shards_of_texts
+from tests.helpers.shards_in_memory import shards_of_texts
 from zh_albert.errors import ConfigError
 from zh_albert.pretraining.batches import draw_batch
 from zh_albert.pretraining.instances import InstanceConfig, cut_sentences, plan_epoch

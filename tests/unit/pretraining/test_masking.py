@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from corpora_tools.sentences import sentence_spans
-from tests.shards_in_memory import shards_of_texts
+from tests.helpers.shards_in_memory import shards_of_texts
 from zh_albert.pretraining.batches import draw_batch
 from zh_albert.pretraining.instances import InstanceConfig, cut_sentences, plan_epoch
 from zh_albert.pretraining.shards import Shards

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from corpora_tools.sentences import sentence_spans
-from tests.shards_in_memory import shards_of_texts
+from tests.helpers.shards_in_memory import shards_of_texts
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.prefetch import PrefetchingSource

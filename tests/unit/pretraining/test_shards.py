@@ -10,7 +10,7 @@ import pytest
 
 from corpora_tools.sentences import sentence_spans
 from tests.helpers.shard_folders import TEXTS, TOKENIZER, write
-from tests.shards_in_memory import shards_of_texts
+from tests.helpers.shards_in_memory import shards_of_texts
 from zh_albert.errors import DataError
 from zh_albert.pretraining.shards import (
     KINDS,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.micro import CONFIG
+from tests.helpers.micro import CONFIG
 from zh_albert import load
 from zh_albert.errors import DataError
 from zh_albert.tasks.choice.chooser import TextChooser

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.micro import save_micro_encoder
+from tests.helpers.micro import save_micro_encoder
 from zh_albert.tasks.choice import finetune as choice
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
 from zh_albert.tasks.classification import finetune as classification

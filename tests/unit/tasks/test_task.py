@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.micro import save_micro_encoder
+from tests.helpers.micro import save_micro_encoder
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification import finetune as classification

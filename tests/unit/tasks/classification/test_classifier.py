@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.micro import save_micro_encoder
+from tests.helpers.micro import save_micro_encoder
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
 from zh_albert.inference.loading import load

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.jobs import encoded
-from tests.micro import save_micro_encoder
+from tests.helpers.micro import save_micro_encoder
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample

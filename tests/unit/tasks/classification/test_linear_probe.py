@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.micro import CONFIG
+from tests.helpers.micro import CONFIG
 from zh_albert.tasks.classification import finetune as classification
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.micro import save_micro_encoder
 from tests.helpers.travellers import CONFIG, EXAMPLES
-from tests.micro import save_micro_encoder
 from zh_albert.tasks.ner.finetune import finetune
 from zh_albert.tasks.ner.tagger import TextTagger
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.helpers.micro import save_micro_encoder
 from tests.helpers.travellers import CONFIG, EXAMPLES, TEXTS, opinion
-from tests.micro import save_micro_encoder
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
 from zh_albert.model.crf import Moves, viterbi

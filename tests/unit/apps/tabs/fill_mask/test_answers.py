@@ -13,8 +13,8 @@ from apps.examples import read_examples
 from apps.tabs.fill_mask.answers import MAX_CHARACTERS, MAX_GAPS, FillAnswers, FillState
 from apps.tabs.fill_mask.panels import words_panel
 from apps.tabs.fill_mask.strings import CHINESE
+from tests.helpers.micro import save_micro_pretrained
 from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader, check_is_only_text
-from tests.micro import save_micro_pretrained
 from zh_albert.errors import DataError
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.tokenization.words import segmenter

@@ -11,7 +11,7 @@ from apps.tabs.finetuning.job import FinetuningJob
 from apps.tabs.finetuning.panels import training_panel
 from apps.tabs.finetuning.strings import CHINESE
 from tests.helpers.datasets import dataset, rows
-from tests.micro import save_micro_pretrained
+from tests.helpers.micro import save_micro_pretrained
 from zh_albert import load
 from zh_albert.training import run_folder
 

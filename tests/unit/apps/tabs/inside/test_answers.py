@@ -12,8 +12,8 @@ from apps.encoder_cache import EncoderCache
 from apps.models import open_models
 from apps.tabs.inside.answers import MAX_TOKENS, Head, InsideAnswers
 from apps.tabs.inside.strings import CHINESE
+from tests.helpers.micro import CONFIG, save_micro_models
 from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader
-from tests.micro import CONFIG, save_micro_models
 from zh_albert.checkpoints.store import save_model
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.tokenization.tokenizer import default_tokenizer

@@ -15,8 +15,8 @@ from apps.tabs.training_curves.curve import CurvePoint
 from apps.tabs.training_curves.panels import curves_panel
 from apps.tabs.training_curves.strings import CHINESE
 from tests.helpers.curves import curve_row, write_curve
+from tests.helpers.micro import CURVE
 from tests.helpers.panel_reader import HOSTILE, OURS, check_is_only_text
-from tests.micro import CURVE
 
 TAGS = OURS | {"svg", "line", "text", "polygon", "polyline", "circle", "title"}
 
