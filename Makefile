@@ -9,12 +9,12 @@ PYTEST_WORKERS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint unit docs install browser models clean
+.PHONY: demo test lint unit docs install programs models clean
 
 demo: .venv/.demo
 	$(BIN)/zh-albert demo --port $(PORT)
 
-test: .venv/.dev browser lint unit
+test: .venv/.dev programs lint unit
 
 install: .venv/.dev
 
@@ -31,8 +31,8 @@ docs: .venv/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html; with search: $(BIN)/python -m http.server --bind 127.0.0.1 --directory site"
 
-browser:
-	@sh tests/browser/install_chromium.sh
+programs:
+	@sh tests/install_programs.sh
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "error: no python3 found; install Python 3.11 or newer"; exit 2; }

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.helpers.traced import foreign_calls, recorder, why_not_traceable
 from zh_albert.checkpoints.resolve import bundled_names
 
 ROOT = Path(__file__).parent.parent.parent
@@ -44,11 +45,11 @@ def chromium() -> str:
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
-        pytest.skip(f"needs a browser: none of {', '.join(names)}; see install_chromium.sh")
+        pytest.skip(f"needs a browser: none of {', '.join(names)}; see install_programs.sh")
     fonts = shutil.which("fc-list")
     listed = fonts and subprocess.run([fonts, ":lang=zh"], capture_output=True, check=False).stdout
     if not listed:
-        pytest.skip("needs a Chinese font (fc-list :lang=zh is empty); see install_chromium.sh")
+        pytest.skip("needs a Chinese font (fc-list :lang=zh is empty); see install_programs.sh")
     return path
 
 
@@ -77,13 +78,17 @@ def bare_demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> It
 def _served(
     command: list[str], folder: Path, *, end: signal.Signals = signal.SIGINT
 ) -> Iterator[str]:
-    """Run a process that serves the demo. A signal must end it: no traceback, no files left."""
-    log, temporary = folder / "stderr.txt", folder / "temporary"
+    """Run a process that serves the demo; it reaches no other host.
+
+    A signal must end it: no traceback, no files left.
+    """
+    log, temporary, record = (folder / name for name in ("stderr.txt", "temporary", "calls.txt"))
     temporary.mkdir()
+    traced = [] if why_not_traceable() else recorder(record, apart=True)
     environment = {**os.environ, "TMPDIR": str(temporary)}
     with log.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, *command], cwd=ROOT, stdout=file, stderr=file, env=environment
+            [*traced, sys.executable, *command], cwd=ROOT, stdout=file, stderr=file, env=environment
         )
         try:
             yield _wait_for_url(process, log)
@@ -96,6 +101,7 @@ def _served(
                 process.wait()
     assert "Traceback" not in log.read_text(encoding="utf-8")
     assert not list(temporary.glob("zh-albert-demo-*"))
+    assert not traced or foreign_calls(record.read_text(errors="replace")) == []
 
 
 def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -25,6 +25,7 @@ from zh_albert.runtimes.onnx_graph import MATRIX_BITS, Graph
 from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.selection import RuntimeName, Runtimes, choose_runtimes, is_installed
+from zh_albert.runtimes.without_telemetry import import_openvino
 
 Format = Literal["onnx", "openvino", "zh_albert"]
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
@@ -57,10 +58,7 @@ def network_files(
     content = onnx_model(network, outputs, int8=precision == "int8")
     if form == "onnx":
         return {_ONNX: content}
-    try:
-        import openvino  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingExtraError.of("openvino", "openvino") from None
+    openvino = import_openvino()
     model = openvino.Core().read_model(content)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / _OPENVINO

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from zh_albert.errors import CheckpointError, MissingExtraError
+from zh_albert.errors import CheckpointError
 from zh_albert.runtimes.onnx_network import INPUTS
 from zh_albert.runtimes.runtime import Precision
+from zh_albert.runtimes.without_telemetry import import_onnxruntime, import_openvino
 from zh_albert.tokenization.encoding import PaddedBatch
 
 
@@ -34,10 +35,7 @@ class OnnxRuntime:
     multiple_of = 1
 
     def __init__(self, model: bytes | Path, precision: Precision = "fp32") -> None:
-        try:
-            import onnxruntime  # noqa: PLC0415  (an extra)
-        except ImportError:
-            raise MissingExtraError.of("onnxruntime", "onnx") from None
+        onnxruntime = import_onnxruntime()
         self.name = f"onnxruntime {precision}"
         self.batch_tokens = 512  # the activations of the widest layer then stay in the cache
         self.workers = torch.get_num_threads()
@@ -85,10 +83,7 @@ class OpenVinoRuntime:
     multiple_of = 8  # it compiles again for each new shape
 
     def __init__(self, model: bytes | Path, precision: Precision) -> None:
-        try:
-            import openvino  # noqa: PLC0415  (an extra)
-        except ImportError:
-            raise MissingExtraError.of("openvino", "openvino") from None
+        openvino = import_openvino()
         self.name = f"openvino {precision}"
         self.workers = torch.get_num_threads()
         settings = {

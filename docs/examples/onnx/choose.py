@@ -7,12 +7,15 @@ python choose.py fast 昨天李华坐火车去了杭州。 李华怎么去的？
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from tokenizers import BertWordPieceTokenizer
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it reports its use to Microsoft otherwise
+import onnxruntime
 
 folder, context, question, *choices = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]

@@ -6,12 +6,15 @@ python classify.py fast 房间很干净 服务太差
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from tokenizers import BertWordPieceTokenizer
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it reports its use to Microsoft otherwise
+import onnxruntime
 
 folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]

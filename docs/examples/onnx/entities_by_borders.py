@@ -7,12 +7,15 @@ python entities_by_borders.py fast 李华在北京大学读书
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from tokenizers import BertWordPieceTokenizer
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it reports its use to Microsoft otherwise
+import onnxruntime
 
 folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
