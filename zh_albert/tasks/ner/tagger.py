@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.crf import Moves
+from zh_albert.model.crf import Transitions
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.ner.alignment import ScoredSpan, flat, to_characters
@@ -139,8 +139,10 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         assert learned is not None  # only a crf head has an n-gram model
         share = self.ngrams_share
         both = zip(learned(), ngrams.transitions(), strict=True)
-        moves = Moves(*(a.to(b.device).lerp(b, share) for a, b in both))  # a GPU has the network
-        return best_spans([a.lerp(b, share) for a, b in zip(scores, others, strict=True)], moves)
+        # A GPU has the network.
+        transitions = Transitions(*(a.to(b.device).lerp(b, share) for a, b in both))
+        emissions = [a.lerp(b, share) for a, b in zip(scores, others, strict=True)]
+        return best_spans(emissions, transitions)
 
     def _found(
         self, passages: Sequence[EncodedPassage], entities: Sequence[Sequence[ScoredSpan]]
@@ -196,5 +198,5 @@ class TextTagger(TaskModel[str, EncodedPassage]):
 
 def _head_of(module: nn.Module, head: Head, num_types: int) -> EntityHead:
     if isinstance(module, TokenTagger):
-        return TagHead(module, num_types)
+        return TagHead(module)
     return SpanHead(num_types) if head == "span" else GlobalPointerHead(num_types)
