@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -220,13 +221,10 @@ class TextClassifier(TaskModel[Content, EncodedText]):
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
-        return {
-            "head": self.head.name,
-            "labels": self.labels,
-            **self.head.settings(),
-            "pooling": self.pooling,
-            **({"symmetric": True} if self.symmetric else {}),
-        }
+        head = {"head": self.head.name, "labels": self.labels, **self.head.settings()}
+        # The window stands before ``symmetric``, as in the folders of earlier versions.
+        symmetric = {**asdict(self.window), "symmetric": True} if self.symmetric else {}
+        return {**head, "pooling": self.pooling, **symmetric}
 
     def ngrams_settings(self) -> dict[str, float]:
         """See ``TaskModel``."""
