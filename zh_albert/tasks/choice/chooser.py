@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,6 +33,7 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
 
     names = ("choice",)
     required = frozenset({"pooling"})
+    kept = ("pooling",)
     plural = "questions"
     outputs = staticmethod(sequence_logits)
 
@@ -109,16 +110,3 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
         """See ``TaskModel``."""
         return ChoiceScorer(config, pooling=settings.get("pooling", "first"))
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        del given["name"]
-        pooling = given.pop("pooling")
-        return cls(config, tokenizer, window=window, pooling=pooling, metadata=given)
-
-    def settings(self) -> dict[str, Any]:
-        """See ``TaskModel``."""
-        return {"pooling": self.pooling}

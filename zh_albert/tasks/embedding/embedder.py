@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -88,18 +88,6 @@ class TextEmbedder(TaskModel[str, EncodedText]):
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:  # noqa: ARG003
         """See ``TaskModel``."""
         return MeanEncoder(config)
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        del given["name"]
-        return cls(config, tokenizer, window=window, metadata=given)
-
-    def settings(self) -> dict[str, Any]:
-        """See ``TaskModel``: there are none."""
-        return {}
 
     @classmethod
     def advice(cls) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -55,6 +55,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
 
     names = ("ner",)
     required = frozenset({"labels", "head"})
+    kept = ("labels", "head")
     outputs = staticmethod(entity_scores)
 
     ngrams: NgramTagger | None
@@ -169,16 +170,6 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         if not isinstance(types, list):
             raise CheckpointError(f"there are no labels for the tagger, but {types!r}")
         return build_tagger(config, len(types), cast(Head, settings.get("head")))
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        labels, head = given.pop("labels"), given.pop("head")
-        for name in ("name", "tags"):
-            given.pop(name, None)
-        return cls(config, tokenizer, labels, window=window, head=head, metadata=given)
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 from torch import nn
 
@@ -34,6 +34,7 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     """
 
     names = ("reading",)
+    kept = ("simplify", "threshold")
     plural = "questions"
     outputs = staticmethod(border_logits)
 
@@ -111,22 +112,3 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:  # noqa: ARG003
         """See ``TaskModel``."""
         return SpanReader(config)
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        del given["name"]
-        return cls(
-            config,
-            tokenizer,
-            window=window,
-            simplify=given.pop("simplify", False),
-            threshold=given.pop("threshold", None),
-            metadata=given,
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """See ``TaskModel``."""
-        return {"simplify": self.simplify, "threshold": self.threshold}

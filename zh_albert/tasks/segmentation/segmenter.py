@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -33,6 +33,7 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
 
     names = ("segmentation",)
     required = frozenset({"head"})
+    kept = ("head",)
     outputs = staticmethod(token_logits)
 
     def __init__(
@@ -80,16 +81,6 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
         """See ``TaskModel``."""
         return TokenTagger(config, legal_transitions(), transitions=settings.get("head") == "crf")
 
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        head = given.pop("head")
-        for name in ("name", "tags"):
-            given.pop(name, None)
-        return cls(config, tokenizer, window=window, head=head, metadata=given)
-
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
-        return {"head": self.head, "tags": list(TAGS)}
+        return {**super().settings(), "tags": list(TAGS)}
