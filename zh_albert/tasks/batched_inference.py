@@ -22,8 +22,6 @@ def network_outputs(
     input_of: Callable[[int], ModelInput],
     runtimes: Runtimes,
     config: AlbertConfig,
-    *,
-    batch_tokens: int | None = None,
 ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
     """Run a network over many inputs; no more than a few batches are in memory.
 
@@ -32,7 +30,6 @@ def network_outputs(
         input_of: Makes an input, by its number.
         runtimes: Run the network; the one for this number of tokens is used.
         config: The encoder's.
-        batch_tokens: Padded tokens of one forward pass; None: the runtime's fastest size.
 
     Yields:
         The numbers of a batch's inputs, and their outputs. Every number occurs once.
@@ -46,7 +43,7 @@ def network_outputs(
         return chosen, runtime(batch)
 
     sizes = [Size(rows=1, length=min(-(-length // step) * step, limit)) for length in lengths]
-    batches = sorted_batches(sizes, batch_tokens or runtime.batch_tokens)
+    batches = sorted_batches(sizes, runtime.batch_tokens)
     workers = min(runtime.workers, len(batches))
     done = map_prefetched(run, batches, threads=workers) if workers > 1 else map(run, batches)
     for chosen, outputs in done:
@@ -55,35 +52,25 @@ def network_outputs(
 
 
 def window_outputs(
-    texts: Sequence[EncodedText],
-    runtimes: Runtimes,
-    config: AlbertConfig,
-    *,
-    batch_tokens: int | None = None,
+    texts: Sequence[EncodedText], runtimes: Runtimes, config: AlbertConfig
 ) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
     """Run a network over windows, batched by length across texts.
 
-    The memory of a forward pass therefore depends on ``batch_tokens``, not on the longest text.
+    The memory of a forward pass therefore depends on the runtime's ``batch_tokens``, not on the
+    longest text.
 
     Args:
         texts: Any number of windows each.
         runtimes: See ``network_outputs``.
         config: The encoder's.
-        batch_tokens: See ``network_outputs``.
 
     Yields:
         The text and the window of each row, and the outputs of these rows.
     """
     places = [(t, w) for t, text in enumerate(texts) for w in range(len(text.windows))]
     inputs = [texts[t].windows[w] for t, w in places]
-    outputs = network_outputs(
-        [len(window) for window in inputs],
-        inputs.__getitem__,
-        runtimes,
-        config,
-        batch_tokens=batch_tokens,
-    )
-    for chosen, rows in outputs:
+    lengths = [len(window) for window in inputs]
+    for chosen, rows in network_outputs(lengths, inputs.__getitem__, runtimes, config):
         yield [places[number] for number in chosen], rows
 
 
@@ -93,19 +80,17 @@ def predicted_outputs(
     *,
     width: int,
     config: AlbertConfig,
-    batch_tokens: int | None = None,
     odds: bool = False,
 ) -> Tensor:
     """Return the merged outputs of any number of texts, without gradients.
 
-    Memory depends on ``batch_tokens``, not on the longest text.
+    Memory depends on the runtime's ``batch_tokens``, not on the longest text.
 
     Args:
         runtimes: Run the network; see ``merged_outputs``.
         texts: Of any length each.
         width: Numbers in an output.
         config: The encoder's.
-        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         odds: See ``merged_outputs``.
 
     Returns:
@@ -113,7 +98,7 @@ def predicted_outputs(
     """
     merged = torch.zeros(len(texts), width, dtype=torch.float64 if odds else torch.float32)
     totals = [text.tokens for text in texts]
-    for places, rows in window_outputs(texts, runtimes, config, batch_tokens=batch_tokens):
+    for places, rows in window_outputs(texts, runtimes, config):
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
         outputs = torch.from_numpy(rows)
         counted = outputs.double().exp() if odds else outputs.float()

@@ -55,26 +55,16 @@ class TextEmbedder(TaskModel[str, EncodedText]):
         ]
 
     def vectors_of(
-        self,
-        encoded: Sequence[EncodedText],
-        *,
-        normalize: bool = False,
-        batch_tokens: int | None = None,
+        self, encoded: Sequence[EncodedText], *, normalize: bool = False
     ) -> NDArray[np.float32]:
         """Return a vector for each encoded text, in order. Shape: (texts, hidden).
 
         Args:
             encoded: Texts that ``encode`` cut.
             normalize: Scale them to length 1, so that dot products are cosines.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
-        merged = predicted_outputs(
-            self.runtimes,
-            encoded,
-            width=self.config.hidden_size,
-            config=self.config,
-            batch_tokens=batch_tokens,
-        )
+        width = self.config.hidden_size
+        merged = predicted_outputs(self.runtimes, encoded, width=width, config=self.config)
         return np.asarray(torch.nn.functional.normalize(merged, dim=-1) if normalize else merged)
 
     def cosines(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:

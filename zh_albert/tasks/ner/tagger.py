@@ -83,17 +83,14 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         refuse_non_strings(contents, counted_from=counted_from)
         return [*encode_passages(contents, self.tokenizer, self.window)]
 
-    def entities_of(
-        self, passages: Sequence[EncodedPassage], *, batch_tokens: int | None = None
-    ) -> Found:
+    def entities_of(self, passages: Sequence[EncodedPassage]) -> Found:
         """Return each text's entities with their probabilities, sorted; a text may have none.
 
         Args:
             passages: Texts that ``encode`` cut.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         texts = [passage.text for passage in passages if passage.encoding.ids]
-        pieces = self._pieces(texts, batch_tokens)
+        pieces = self._pieces(texts)
         with torch.inference_mode():
             if self.ngrams is None:
                 return self._found(passages, self.head.entities(pieces))
@@ -156,12 +153,9 @@ class TextTagger(TaskModel[str, EncodedPassage]):
             result[index] = flat(found) if self.head.flat else found
         return result
 
-    def _pieces(
-        self, texts: Sequence[EncodedText], batch_tokens: int | None = None
-    ) -> list[list[Any]]:
+    def _pieces(self, texts: Sequence[EncodedText]) -> list[list[Any]]:
         """Return the pieces that the head keeps of each window; see ``EntityHead.piece``."""
-        piece, config = self.head.piece, self.config
-        return pieces_of(texts, self.runtimes, config, piece=piece, batch_tokens=batch_tokens)
+        return pieces_of(texts, self.runtimes, self.config, piece=self.head.piece)
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:

@@ -94,8 +94,6 @@ def question_outputs(
     runtimes: Runtimes,
     config: AlbertConfig,
     special: SpecialIds,
-    *,
-    batch_tokens: int | None = None,
 ) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
     """Run a network over windows, batched by length across questions.
 
@@ -109,6 +107,5 @@ def question_outputs(
         return questions[q].window(w, special)
 
     lengths = [questions[q].length(w) for q, w in places]
-    outputs = network_outputs(lengths, window, runtimes, config, batch_tokens=batch_tokens)
-    for chosen, rows in outputs:
+    for chosen, rows in network_outputs(lengths, window, runtimes, config):
         yield [places[number] for number in chosen], rows

@@ -79,29 +79,16 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
             return encode_simplified(self.tokenizer, texts)
         return self.tokenizer.encode_batch(texts)
 
-    def read(
-        self,
-        questions: Sequence[EncodedQuestion],
-        *,
-        keep: int = 1,
-        batch_tokens: int | None = None,
-    ) -> list[Reading]:
+    def read(self, questions: Sequence[EncodedQuestion], *, keep: int = 1) -> list[Reading]:
         """Return the best answers to each question, without applying the threshold.
 
         Args:
             questions: Questions about texts of any length, also empty.
             keep: Number of answers to keep for each.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         readings = [Reading() for _ in questions]
-        outputs = question_outputs(
-            questions,
-            self.runtimes,
-            self.config,
-            self.tokenizer.special,
-            batch_tokens=batch_tokens,
-        )
-        longest = self.window.stride
+        special, longest = self.tokenizer.special, self.window.stride
+        outputs = question_outputs(questions, self.runtimes, self.config, special)
         for places, logits in outputs:
             for row, (q, w) in zip(logits, places, strict=True):
                 found = read_window(row, questions[q], w, longest=longest, keep=keep)
