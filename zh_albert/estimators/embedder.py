@@ -25,12 +25,7 @@ from zh_albert.estimators.fitting import (
 from zh_albert.tasks.config import NetworkConfig
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample
-from zh_albert.tasks.embedding.finetune import (
-    ContrastConfig,
-    EmbeddingJob,
-    evaluate,
-    new_embedder,
-)
+from zh_albert.tasks.embedding.finetune import ContrastConfig, EmbeddingJob, evaluate, new_embedder
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.texts import Content
 

@@ -6,12 +6,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.crf import (
-    LearnedTransitions,
-    Transitions,
-    fixed_transitions,
-    log_likelihood,
-)
+from zh_albert.model.crf import LearnedTransitions, Transitions, fixed_transitions, log_likelihood
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import AlbertEncoder, init_weights
 

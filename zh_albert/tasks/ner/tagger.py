@@ -24,12 +24,7 @@ from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import best_spans, tag_names
-from zh_albert.tasks.tagging.merging import (
-    EncodedPassage,
-    encode_passages,
-    pieces_of,
-    whole,
-)
+from zh_albert.tasks.tagging.merging import EncodedPassage, encode_passages, pieces_of, whole
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import EncodedText, WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
