@@ -52,7 +52,10 @@ def network_outputs(
 
 
 def window_outputs(
-    texts: Sequence[EncodedText], runtimes: Runtimes, config: AlbertConfig
+    lengths: Sequence[Sequence[int]],
+    window_of: Callable[[int, int], ModelInput],
+    runtimes: Runtimes,
+    config: AlbertConfig,
 ) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
     """Run a network over windows, batched by length across texts.
 
@@ -60,18 +63,31 @@ def window_outputs(
     longest text.
 
     Args:
-        texts: Any number of windows each.
+        lengths: Tokens of each window of each text.
+        window_of: Makes a window, by the numbers of the text and of the window.
         runtimes: See ``network_outputs``.
         config: The encoder's.
 
     Yields:
         The text and the window of each row, and the outputs of these rows.
     """
-    places = [(t, w) for t, text in enumerate(texts) for w in range(len(text.windows))]
-    inputs = [texts[t].windows[w] for t, w in places]
-    lengths = [len(window) for window in inputs]
-    for chosen, rows in network_outputs(lengths, inputs.__getitem__, runtimes, config):
+    places = [(t, w) for t, windows in enumerate(lengths) for w in range(len(windows))]
+    outputs = network_outputs(
+        [lengths[t][w] for t, w in places],
+        lambda number: window_of(*places[number]),
+        runtimes,
+        config,
+    )
+    for chosen, rows in outputs:
         yield [places[number] for number in chosen], rows
+
+
+def text_outputs(
+    texts: Sequence[EncodedText], runtimes: Runtimes, config: AlbertConfig
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
+    """Run a network over the windows of texts; see ``window_outputs``."""
+    lengths = [list(map(len, text.windows)) for text in texts]
+    return window_outputs(lengths, lambda t, w: texts[t].windows[w], runtimes, config)
 
 
 def predicted_outputs(
@@ -98,7 +114,7 @@ def predicted_outputs(
     """
     merged = torch.zeros(len(texts), width, dtype=torch.float64 if odds else torch.float32)
     totals = [text.tokens for text in texts]
-    for places, rows in window_outputs(texts, runtimes, config):
+    for places, rows in text_outputs(texts, runtimes, config):
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
         outputs = torch.from_numpy(rows)
         counted = outputs.double().exp() if odds else outputs.float()

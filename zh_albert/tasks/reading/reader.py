@@ -8,12 +8,12 @@ from typing import Any
 from torch import nn
 
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks.batched_inference import window_outputs
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.reading.network import SpanReader, border_logits
 from zh_albert.tasks.reading.questions import (
     EncodedQuestion,
     encode_question,
-    question_outputs,
     refuse_narrow,
 )
 from zh_albert.tasks.reading.spans import Reading, read_window
@@ -88,7 +88,10 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         """
         readings = [Reading() for _ in questions]
         special, longest = self.tokenizer.special, self.window.stride
-        outputs = question_outputs(questions, self.runtimes, self.config, special)
+        lengths = [[one.length(w) for w in range(len(one.parts))] for one in questions]
+        outputs = window_outputs(
+            lengths, lambda q, w: questions[q].window(w, special), self.runtimes, self.config
+        )
         for places, logits in outputs:
             for row, (q, w) in zip(logits, places, strict=True):
                 found = read_window(row, questions[q], w, longest=longest, keep=keep)

@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.batched_inference import window_outputs
+from zh_albert.tasks.batched_inference import text_outputs
 from zh_albert.tasks.window_ownership import decided_by, tokens_in
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
 from zh_albert.tokenization.encoding import Encoding
@@ -96,7 +96,7 @@ def pieces_of(
     decided = [decided_by(text.parts) for text in texts]
     pieces: list[list[Any]] = [[None] * len(text.windows) for text in texts]
     with torch.inference_mode():
-        for places, scores in window_outputs(texts, runtimes, config):
+        for places, scores in text_outputs(texts, runtimes, config):
             for row, (t, w) in zip(torch.from_numpy(scores), places, strict=True):
                 pieces[t][w] = piece(row, texts[t].parts[w], decided[t][w])
     return pieces
