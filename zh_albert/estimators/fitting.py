@@ -6,7 +6,7 @@ import math
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from operator import index
 from pathlib import Path
 from typing import Any, ClassVar, Literal, SupportsFloat, SupportsIndex
@@ -149,7 +149,7 @@ def pass_on_warnings(event: Event) -> None:
         warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False)
 class AlbertEstimator(BaseEstimator):
     """Base of the estimators of texts, with the trained model in one attribute.
 
@@ -165,7 +165,8 @@ class AlbertEstimator(BaseEstimator):
         on_event: Called with progress.
     """
 
-    init: str | None = field(default="encoder", kw_only=False)
+    init: str | None = "encoder"
+    _: KW_ONLY
     preset: str | None = None
     max_length: int = 128
     stride: int = 32
