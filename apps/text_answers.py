@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from apps.i18n.notice import Notice
 from apps.i18n.page import PageStrings
@@ -107,6 +108,12 @@ class TextAnswers(ABC, Generic[S]):
 def chosen_models(models: Mapping[str, T], chosen: str) -> Iterable[tuple[str, T]]:
     """Return the chosen model with its name; all of them if none of theirs is chosen."""
     return [(chosen, models[chosen])] if chosen in models else models.items()
+
+
+def timed(model: Callable[..., Any], *given: Any, **how: Any) -> tuple[Any, float]:
+    """Ask a model; return its answer, and the seconds it took."""
+    start = time.perf_counter()
+    return model(*given, **how), time.perf_counter() - start
 
 
 def too_long(strings: PageStrings, length: int) -> Notice | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from collections.abc import Callable, Iterable
 
 from apps.i18n.notice import Notice
 
@@ -70,6 +71,26 @@ def plain(text: str) -> str:
     'a b↵&lt;'
     """
     return escape("".join(c if c in " \u3000" else symbol(c) or c for c in text))
+
+
+def spliced(
+    text: str, pieces: Iterable[tuple[int, int, str]], between: Callable[[str], str]
+) -> str:
+    """Return a text in which spans are replaced by HTML.
+
+    Args:
+        text: The text.
+        pieces: The first character of each span, the one after its last, and its HTML; in order.
+        between: Text between spans → HTML.
+
+    >>> spliced("1<2", [(2, 3, "<b>3</b>")], escape)
+    '1&lt;<b>3</b>'
+    """
+    parts, position = [], 0
+    for start, end, replacement in pieces:
+        parts += [between(text[position:start]), replacement]
+        position = end
+    return "".join([*parts, between(text[position:])])
 
 
 def element(text: str, tag: str = "div", kind: str = "") -> str:

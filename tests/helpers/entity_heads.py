@@ -43,7 +43,7 @@ def read(tokens: int, *, max_length: int = 12, stride: int = 6) -> EncodedText:
 def head_of(name: Head, num_types: int = 2) -> Any:
     network = build_tagger(CONFIG, num_types, name)
     if isinstance(network, TokenTagger):
-        return TagHead(network, num_types)
+        return TagHead(network)
     return SpanHead(num_types) if name == "span" else GlobalPointerHead(num_types)
 
 

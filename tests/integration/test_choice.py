@@ -19,6 +19,7 @@ from zh_albert import load
 from zh_albert.checkpoints.store import load_weights
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import CheckpointError, ConfigError, DataError
+from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import ChoiceExample, Question, read_choice_examples
 from zh_albert.tasks.choice.finetune import ChoiceJob, FinetuneConfig, evaluate, finetune
@@ -64,8 +65,8 @@ def chooser(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "model"
 
 
-def probabilities(model: TextChooser, asked: list[Question], **how: int) -> list[Any]:
-    return model.probabilities_of(model.encode(asked), **how)
+def probabilities(model: TextChooser, asked: list[Question]) -> list[Any]:
+    return model.probabilities_of(model.encode(asked))
 
 
 def job(examples: list[ChoiceExample], model: TextChooser, batch_tokens: int = 10_000) -> ChoiceJob:
@@ -85,14 +86,18 @@ def test_it_learns_and_answers_in_order(chooser: Path) -> None:
     assert load(str(chooser))([]) == []
 
 
-def test_alone_and_among_others_and_in_windows_the_answer_is_the_same(chooser: Path) -> None:
+def test_alone_and_among_others_and_in_windows_the_answer_is_the_same(
+    chooser: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = TextChooser.load(chooser)
     asked = [
         Question("好", "", ("坏", "很好", "不错", "太差", "退货")),
         Question("今天房间很好。" * 30, "哪里？" * 20, ("早餐", "服务" * 30)),
         Question("今天", "什么？", ("房间", "满意")),
     ]
-    together = probabilities(model, asked, batch_tokens=64)
+    with monkeypatch.context() as small:
+        small.setattr(TorchRuntime, "batch_tokens", 64)
+        together = probabilities(model, asked)
     for question, expected in zip(asked, together, strict=True):
         np.testing.assert_allclose(probabilities(model, [question])[0], expected, atol=2e-5)
 

@@ -21,6 +21,7 @@ from tests.helpers.task_files import reviews
 from zh_albert import AlbertClassifier, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import read_text_examples
 from zh_albert.tasks.classification.finetune import FinetuneConfig, evaluate, finetune
@@ -74,10 +75,13 @@ def test_a_hundred_thousand_characters_are_read(trained: Path) -> None:
     assert result.label == "positive"
 
 
-def test_memory_depends_on_the_batch_not_on_the_longest_text(trained: Path) -> None:
+def test_memory_depends_on_the_batch_not_on_the_longest_text(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TorchRuntime, "batch_tokens", 128)
     classifier, sizes = TextClassifier.load(trained), []
     classifier.module.register_forward_pre_hook(lambda _, inputs: sizes.append(inputs[0].numel()))
-    classifier.scores(["服务很好，" * 500, "好"], batch_tokens=128)
+    classifier.scores(["服务很好，" * 500, "好"])
     assert len(sizes) > 20
     assert max(sizes) <= 128
 

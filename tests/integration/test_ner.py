@@ -22,6 +22,7 @@ from zh_albert import AlbertTagger, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, DataError, ZhAlbertError
+from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.ner.examples import (
     EntityExample,
@@ -125,11 +126,14 @@ def test_a_long_text_is_read_to_its_end(model: Path) -> None:
     assert max(e.end for e in entities) > 495 * len(sentence)
 
 
-def test_memory_depends_on_the_batch_not_on_the_longest_text(model: Path) -> None:
+def test_memory_depends_on_the_batch_not_on_the_longest_text(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TorchRuntime, "batch_tokens", 128)
     tagger, sizes = TextTagger.load(model), []
     tagger.module.register_forward_pre_hook(lambda _, inputs: sizes.append(inputs[0].numel()))
     passages = tagger.encode(["李华昨天去了杭州。" * 300, "好"])
-    tagger.entities_of(passages, batch_tokens=128)
+    tagger.entities_of(passages)
     assert len(sizes) > 20
     assert max(sizes) <= 128
 

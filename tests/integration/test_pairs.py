@@ -94,7 +94,9 @@ def test_values_are_in_the_units_of_the_labels(models: dict[str, Path]) -> None:
 
 
 def test_in_a_symmetric_model_the_order_makes_no_difference(models: dict[str, Path]) -> None:
-    assert task_of(models["symmetric"])["symmetric"] is True
+    task = task_of(models["symmetric"])
+    assert task["symmetric"] is True
+    assert [key for key in task if key in ("symmetric", "max_length", "stride")][-1] == "symmetric"
     either, one_way = (load(str(models[name])) for name in ("symmetric", "pair"))
     known = [(row["text_a"], row["text_b"]) for row in pair_rows()]
     turned = [(second, first) for first, second in known]

@@ -24,6 +24,7 @@ from zh_albert import AlbertReader, load
 from zh_albert.configio import build, parse_overrides
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import CheckpointError, DataError
+from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.reading.examples import read_reading_examples
 from zh_albert.tasks.reading.finetune import FinetuneConfig, ReadingJob, evaluate, finetune
@@ -180,11 +181,14 @@ def test_answers_are_found_in_whichever_window_they_are(
     assert 2000 <= answer.start < answer.end <= 2013  # in the one sentence that is no filler
 
 
-def test_memory_depends_on_the_batch_not_on_the_context(model: Path) -> None:
+def test_memory_depends_on_the_batch_not_on_the_context(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TorchRuntime, "batch_tokens", 128)
     reader, sizes = TextReader.load(model), []
     reader.module.register_forward_pre_hook(lambda _, inputs: sizes.append(inputs[0].numel()))
     questions = reader.encode([("去了哪里？", "昨天李华去了杭州。" * 300), ("谁？", "好")])
-    reader.read(questions, batch_tokens=128)
+    reader.read(questions)
     assert len(sizes) > 20
     assert max(sizes) <= 128
 

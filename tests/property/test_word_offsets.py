@@ -16,7 +16,7 @@ from zh_albert.model.encoder import init_weights
 from zh_albert.tasks.segmentation.examples import WordSpan
 from zh_albert.tasks.segmentation.predictor import Segmenter
 from zh_albert.tasks.segmentation.segmenter import Head, TextSegmenter
-from zh_albert.tasks.segmentation.tags import legal_moves, tags_of, words_of
+from zh_albert.tasks.segmentation.tags import legal_transitions, tags_of, words_of
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 
@@ -62,11 +62,11 @@ def test_tags_of_words_are_legal_and_make_words_that_can_be_tagged_again(
     offsets = tokenizer(odd=odd).encode(text).offsets
     tags = tags_of(words, offsets)
     assert len(tags) == len(offsets)
-    moves = legal_moves()
+    transitions = legal_transitions()
     if tags:
-        assert moves.start[tags[0]]
-        assert moves.end[tags[-1]]
-        assert all(moves.between[pair] for pair in itertools.pairwise(tags))
+        assert transitions.start[tags[0]]
+        assert transitions.end[tags[-1]]
+        assert all(transitions.between[pair] for pair in itertools.pairwise(tags))
     assert_words(text, words_of(text, tags, offsets))
 
 

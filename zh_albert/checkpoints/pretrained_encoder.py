@@ -47,7 +47,7 @@ def open_encoder(folder: Path) -> AlbertEncoder:
     """
     encoder = AlbertEncoder(load_config(folder)[0])
     # A masked LM saved by ``transformers`` has no pooler.
-    load_weights(encoder, folder, optional=("pooler.",), left_over="heads")
+    load_weights(encoder, folder, optional=("encoder.pooler.",), left_over="heads")
     return encoder.eval()
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from zh_albert.clue.task import ClueTask
+from zh_albert.cli.options import Init, Json
 
 app = typer.Typer(
     help="CLUE and FewCLUE: official files, submissions, the suite.",
@@ -21,7 +20,6 @@ TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="See zh-albert
 Version = Annotated[
     str | None, typer.Option(help="Of the test set; by default determined by its file's name.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command()
@@ -67,8 +65,9 @@ def fetch(
     """
     from zh_albert.cli.progress import DownloadDisplay
     from zh_albert.clue.downloading import fetch_task
+    from zh_albert.clue.tasks import task_named
 
-    chosen = _chosen(names)
+    chosen = [task_named(name) for name in names]
     folders = []
     with DownloadDisplay() as display:
         for task in chosen:
@@ -177,10 +176,7 @@ def run(
     names: Annotated[str, typer.Option("--tasks", help="Names, separated by commas.")],
     data: Annotated[Path, typer.Option(help="Folder with a subfolder for each task.")],
     out: Annotated[Path, typer.Option(help="Folder for the runs, TASK/seed-N.")],
-    init: Annotated[
-        str,
-        typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights."),
-    ] = "encoder",
+    init: Init = "encoder",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each task.")] = 3,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting for all, e.g. train.epochs=5.")
@@ -198,10 +194,11 @@ def run(
     from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.clue.suite import as_json as rows_of
     from zh_albert.clue.suite import prepare, recipe_of, run_task, table
+    from zh_albert.clue.tasks import task_named
     from zh_albert.configio import parse_overrides
 
     keep_freed_memory()
-    chosen = _chosen([name.strip() for name in names.split(",")])
+    chosen = [task_named(name.strip()) for name in names.split(",")]
     folder = resolve_init(init)
     overrides = parse_overrides(set_ or [])
     display, splits = TrainingDisplay(), {}
@@ -228,9 +225,3 @@ def run(
             typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
         elif results:
             typer.echo(table(results))
-
-
-def _chosen(names: list[str]) -> list[ClueTask]:
-    from zh_albert.clue.tasks import task_named
-
-    return [task_named(name) for name in names]

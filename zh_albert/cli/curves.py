@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+from zh_albert.cli.options import Json
 
 
 def curves(

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from zh_albert.cli.options import Json
 from zh_albert.errors import ConfigError
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def models(as_json: Json = False) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from zh_albert.cli.options import Exclude, Init, Json
 from zh_albert.tasks.catalog import TASKS, forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from zh_albert.pretraining.job import EncoderJobConfig
+    from zh_albert.cli.progress import TrainingDisplay
     from zh_albert.tasks.task import Task
     from zh_albert.training.resume import RunState
 
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
 else:
     _Name = Literal[tuple(TASKS)]
 
-Settings = TypeVar("Settings")
-
 TaskName = Annotated[_Name, typer.Option(help="What to train for.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JobSettings = Annotated[
+    list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
+]
+ResumeJob = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")]
 
 
 def finetune(
@@ -35,18 +38,12 @@ def finetune(
     ],
     out: Annotated[Path, typer.Option(help="Model folder to write.")],
     task: TaskName = "classification",
-    init: Annotated[
-        str,
-        typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights."),
-    ] = "encoder",
+    init: Init = "encoder",
     config: Annotated[Path | None, typer.Option(help="TOML file with settings.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting, e.g. train.epochs=5.")
     ] = None,
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option(help="Drop training texts that also occur in this file; repeatable."),
-    ] = None,
+    exclude: Exclude = None,
     unlabelled: Annotated[
         list[Path] | None,
         typer.Option(help="Texts without labels, for a teacher (teacher.model); repeatable."),
@@ -64,10 +61,9 @@ def finetune(
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5
     """
-    from zh_albert import configio
     from zh_albert.checkpoints.resolve import resolve_init
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.cli.progress import TrainingDisplay, echo
+    from zh_albert.cli.progress import echo
     from zh_albert.errors import ConfigError
     from zh_albert.tasks.run import finetune as finetune_task
     from zh_albert.tasks.texts import overlap, without
@@ -76,9 +72,7 @@ def finetune(
 
     keep_freed_memory()
     face = TASKS[task]
-    values = configio.read_toml(config) if config else {}
-    values = configio.merged(values, configio.parse_overrides(set_ or []))
-    settings = configio.build(face.job.config_type, values, source=str(config or "--set"))
+    settings = _settings(face.job.config_type, config, set_)
     start = resolve_init(init)
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
@@ -100,22 +94,18 @@ def finetune(
             echo(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
     if start is None:
         echo(f"starting from random weights ({settings.model.preset})")
-    try:
-        with TrainingDisplay() as display:
-            _, position = finetune_task(
-                face.job,
-                kept,
-                dev_examples,
-                settings,
-                init=start,
-                out=out,
-                resume=resume,
-                observers=[display],
-                **further,
-            )
-    except KeyboardInterrupt:
-        echo("stopped; the same command with --resume goes on")
-        sys.exit(130)
+    with _training_display() as display:
+        _, position = finetune_task(
+            face.job,
+            kept,
+            dev_examples,
+            settings,
+            init=start,
+            out=out,
+            resume=resume,
+            observers=[display],
+            **further,
+        )
     result = {
         "model": str(out),
         "task": task,
@@ -134,10 +124,8 @@ finetune.__doc__ = str(finetune.__doc__).replace("FORMS", forms())
 
 def pretrain(
     config: Annotated[Path, typer.Argument(help="TOML file; docs/pretraining.md shows one.")],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+    set_: JobSettings = None,
+    resume: ResumeJob = False,
     as_json: Json = False,
 ) -> None:
     """Pretrain an encoder: masked words, order of sentences.
@@ -147,16 +135,13 @@ def pretrain(
     from zh_albert.pretraining.run import PretrainConfig
     from zh_albert.pretraining.run import pretrain as job
 
-    settings = _job_settings(PretrainConfig, config, set_)
-    _run_encoder_job(job, settings, resume=resume, as_json=as_json)
+    _run_encoder_job(job, _settings(PretrainConfig, config, set_), resume=resume, as_json=as_json)
 
 
 def distil(
     config: Annotated[Path, typer.Argument(help="TOML file; docs/distillation.md shows one.")],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+    set_: JobSettings = None,
+    resume: ResumeJob = False,
     as_json: Json = False,
 ) -> None:
     """Distil a smaller encoder from a larger one, on a corpus.
@@ -166,32 +151,40 @@ def distil(
     from zh_albert.pretraining.distil import DistilConfig
     from zh_albert.pretraining.distil import distil as job
 
-    settings = _job_settings(DistilConfig, config, set_)
-    _run_encoder_job(job, settings, resume=resume, as_json=as_json)
+    _run_encoder_job(job, _settings(DistilConfig, config, set_), resume=resume, as_json=as_json)
 
 
-def _job_settings(kind: type[Settings], config: Path, overrides: list[str] | None) -> Settings:
+def _settings(kind: type[Any], config: Path | None, overrides: list[str] | None) -> Any:
+    """Return the settings of a file, if there is one, with those of ``--set`` over them."""
     from zh_albert import configio
 
-    values = configio.read_toml(config)
+    values = configio.read_toml(config) if config else {}
     values = configio.merged(values, configio.parse_overrides(overrides or []))
-    return configio.build(kind, values, source=str(config))
+    return configio.build(kind, values, source=str(config or "--set"))
 
 
-def _run_encoder_job(
-    job: Callable[..., RunState], settings: EncoderJobConfig, *, resume: bool, as_json: bool
-) -> None:
-    from zh_albert.cli.memory import keep_freed_memory
+@contextmanager
+def _training_display() -> Iterator[TrainingDisplay]:
+    """Show a run's progress; after Ctrl-C say how to go on, and end with its code."""
     from zh_albert.cli.progress import TrainingDisplay, echo
-    from zh_albert.training.loop import is_first_process
 
-    keep_freed_memory()
     try:
         with TrainingDisplay() as display:
-            position = job(settings, resume=resume, observers=[display])
+            yield display
     except KeyboardInterrupt:
         echo("stopped; the same command with --resume goes on")
         sys.exit(130)
+
+
+def _run_encoder_job(
+    job: Callable[..., RunState], settings: Any, *, resume: bool, as_json: bool
+) -> None:
+    from zh_albert.cli.memory import keep_freed_memory
+    from zh_albert.training.loop import is_first_process
+
+    keep_freed_memory()
+    with _training_display() as display:
+        position = job(settings, resume=resume, observers=[display])
     result = {
         "model": str(settings.out),
         **position.best_metrics,
@@ -229,10 +222,7 @@ def baseline(
     train: Annotated[list[Path], typer.Option(help="Task-format file to learn from; repeatable.")],
     dev: Annotated[list[Path], typer.Option(help="Task-format file to score on; repeatable.")],
     task: TaskName = "classification",
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option(help="Drop training texts that also occur in this file; repeatable."),
-    ] = None,
+    exclude: Exclude = None,
     as_json: Json = False,
 ) -> None:
     """Score a baseline of the task on the same files.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import WHOLE, official_tests
-from zh_albert.clue.task import ClueTask, Form
+from zh_albert.clue.task import ClueTask
 from zh_albert.errors import DataError
 from zh_albert.textio import encode_json
 
@@ -81,7 +81,7 @@ def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
     faults += _wrong_ids(answers, list(rows))
     if task.form not in WHOLE:  # keys of an object have no order
         faults += _wrong_order(answers, list(rows))
-    problems_of = _PROBLEMS.get(task.form, _label_problems)
+    problems_of = _PROBLEMS.get(task.trained_as, _label_problems)
     for answer in answers:
         if (row := rows.get(str(answer.identity))) is not None:
             faults += [Fault(answer.line, text) for text in problems_of(task, answer.value, row)]
@@ -261,10 +261,8 @@ def _line_of(raw: bytes, name: str) -> int | None:
     return raw.count(b"\n", 0, place) + 1 if place >= 0 else None
 
 
-_PROBLEMS: Mapping[Form, Callable[[ClueTask, Mapping[str, Any], Row], Iterator[str]]] = {
-    "choices": _choice_problems,
-    "idioms": _choice_problems,
-    "idiom": _choice_problems,
+_PROBLEMS: Mapping[str, Callable[[ClueTask, Mapping[str, Any], Row], Iterator[str]]] = {
+    "choice": _choice_problems,
     "reading": _reading_problems,
-    "entities": _entity_problems,
+    "ner": _entity_problems,
 }

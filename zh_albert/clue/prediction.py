@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from zh_albert.clue.checking import Fault, faults_in
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import official_labels, official_tests, write_submission
-from zh_albert.clue.task import ClueTask, Form
+from zh_albert.clue.task import ClueTask
 from zh_albert.errors import DataError
 from zh_albert.inference.loading import load
 
@@ -63,7 +63,7 @@ def predict(
             f"{task.name}: expected a model for the task {task.trained_as}, found one for "
             f"{predictor.task}; take another model"
         )
-    answers = list(follow(_ANSWERS[task.form](task, predictor, rows), len(rows)))
+    answers = list(follow(_ANSWERS[task.trained_as](task, predictor, rows), len(rows)))
     guessed = [index for index, answer in enumerate(answers) if answer is None]
     for index in guessed:
         answers[index] = _guess(task, rows[index])
@@ -114,14 +114,10 @@ def _guess(task: ClueTask, row: Row) -> Any:
             return next(iter(task.labels))
 
 
-_ANSWERS: Mapping[Form, Callable[[ClueTask, Any, Sequence[Row]], Iterator[Any]]] = {
-    "text": _labels,
+_ANSWERS: Mapping[str, Callable[[ClueTask, Any, Sequence[Row]], Iterator[Any]]] = {
+    "classification": _labels,
     "pair": _labels,
-    "keywords": _labels,
-    "coreference": _labels,
-    "entities": _entities,
+    "ner": _entities,
     "reading": _passages,
-    "choices": _choices,
-    "idioms": _choices,
-    "idiom": _choices,
+    "choice": _choices,
 }

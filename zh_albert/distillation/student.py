@@ -240,14 +240,11 @@ class _Initialization(NamedTuple):
         narrow = wide
         if basis.shape[0] > basis.shape[1]:
             narrow = reduced_attention(wide, basis, heads=student.config.num_attention_heads)
-        for linear, (matrix, bias) in zip(
-            (ours.query, ours.key, ours.value, ours.dense), narrow.linears(), strict=True
-        ):
-            linear.weight.copy_(matrix)
-            linear.bias.copy_(bias)
+        linears = (ours.query, ours.key, ours.value, ours.dense)
+        for linear, (matrix, bias) in zip(linears, narrow.linears(), strict=True):
+            _fill(linear, matrix, bias)
         if narrow is wide:
-            ours.norm.weight.copy_(wide.gain)
-            ours.norm.bias.copy_(wide.offset)
+            _fill(ours.norm, wide.gain, wide.offset)
             return
         pairs = [
             (
@@ -271,8 +268,7 @@ class _Initialization(NamedTuple):
             inputs = calibration.attended[teacher_layers[len(teacher_layers) // 2]].flatten(0, 1)
             weights = reduced_feed_forward(weights, basis, inputs, ours.activation, neurons=neurons)
         for linear, (matrix, bias) in zip((ours.up, ours.down), weights.linears(), strict=True):
-            linear.weight.copy_(matrix)
-            linear.bias.copy_(bias)
+            _fill(linear, matrix, bias)
 
     def last_norms(self, top: int) -> None:
         """Fit the last norm of each layer to the teacher's state that the layer should reach.
@@ -293,6 +289,11 @@ class _Initialization(NamedTuple):
             _fit_norm(block.norm, pairs)  # type: ignore[arg-type]
 
 
+def _fill(module: nn.Linear | nn.LayerNorm, weight: Tensor, bias: Tensor) -> None:
+    module.weight.copy_(weight)
+    module.bias.copy_(bias)
+
+
 def _fit_linear(linear: nn.Linear, inputs: Tensor, target: Tensor) -> None:
     """Fit weights and bias by ridge regression. Shape of both: (texts, length, width)."""
     inputs, target = inputs.flatten(0, 1), target.flatten(0, 1)
@@ -301,8 +302,7 @@ def _fit_linear(linear: nn.Linear, inputs: Tensor, target: Tensor) -> None:
     gram = centred.T @ centred
     ridge = _RIDGE * gram.diagonal().mean() * torch.eye(len(gram))
     matrix = torch.linalg.solve(gram + ridge, centred.T @ (target - mean_out)).T
-    linear.weight.copy_(matrix)
-    linear.bias.copy_(mean_out - matrix @ mean_in)
+    _fill(linear, matrix, mean_out - matrix @ mean_in)
 
 
 def _fit_norm(norm: nn.LayerNorm, pairs: Sequence[tuple[Tensor, Tensor]]) -> None:
@@ -316,5 +316,4 @@ def _fit_norm(norm: nn.LayerNorm, pairs: Sequence[tuple[Tensor, Tensor]]) -> Non
     targets = torch.cat([target.flatten(0, 1) for _, target in pairs])
     centred = outputs - (mean := outputs.mean(0))
     gain = (centred * targets).mean(0) / centred.square().mean(0).clamp(min=1e-6)
-    norm.weight.copy_(gain)
-    norm.bias.copy_(targets.mean(0) - gain * mean)
+    _fill(norm, gain, targets.mean(0) - gain * mean)

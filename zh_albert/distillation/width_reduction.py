@@ -92,7 +92,8 @@ def reduced_attention(wide: AttentionWeights, basis: Tensor, *, heads: int) -> A
         queries.append(left * stretch)
         keys.append(right * stretch)
         target = key.T @ wide.query_bias[part]  # score of each key direction by the bias alone
-        fitted = torch.linalg.lstsq(keys[-1].T, target[:, None]).solution[:, 0]
+        # The default driver reads unwritten memory: no two runs would give the same bits.
+        fitted = torch.linalg.lstsq(keys[-1].T, target[:, None], driver="gels").solution[:, 0]
         biases.append(fitted * math.sqrt(head_width / old_width))
         out, value = _cut_product(
             (basis.T @ wide.output[:, part]).T, wide.value[part] @ basis, head_width

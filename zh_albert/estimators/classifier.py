@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,27 +12,24 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
-    own_folder,
+    contents_to_learn,
     refuse_missing_labels,
     refuse_no_targets,
-    refuse_non_texts,
 )
-from zh_albert.tasks.classification.card import classifier_card
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
-from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
+from zh_albert.tasks.classification.finetune import ClassificationJob, ModelConfig
 from zh_albert.tasks.classification.heads import LabelSet
 from zh_albert.tasks.texts import Content
-from zh_albert.training.events import Event
 
 _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     """Chinese text classifier with scikit-learn's interface.
 
@@ -61,33 +57,12 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     (1, 2)
     """
 
-    _kept_in = "classifier_"
-    _open = staticmethod(TextClassifier.load)
+    pooling: Literal["first", "mean"] = "mean"
+    epochs: int | Literal["auto"] = "auto"
+    peak_lr: float = 2e-4
+    batch_tokens: int | None = None
 
-    def __init__(
-        self,
-        init: str | None = "encoder",
-        *,
-        preset: str | None = None,
-        pooling: Literal["first", "mean"] = "mean",
-        max_length: int = 128,
-        stride: int = 32,
-        epochs: int | Literal["auto"] = "auto",
-        peak_lr: float = 2e-4,
-        batch_tokens: int | None = None,
-        random_state: int | np.random.RandomState | None = 1,
-        on_event: Callable[[Event], None] | None = None,
-    ) -> None:
-        self.init = init
-        self.preset = preset
-        self.pooling = pooling
-        self.max_length = max_length
-        self.stride = stride
-        self.epochs = epochs
-        self.peak_lr = peak_lr
-        self.batch_tokens = batch_tokens
-        self.random_state = random_state
-        self.on_event = on_event
+    _job, _kept_in = ClassificationJob, "classifier_"
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
         """Train on texts ``X`` and their labels ``y`` (strings or integers).
@@ -102,10 +77,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             DataError: If a text is not a string or is empty, a label is missing, the lengths
                 differ, or there is only one class.
         """
-        texts = as_contents(X)
-        if not texts:
-            raise DataError("expected texts to learn from, found none")
-        refuse_non_texts(texts)
+        texts = contents_to_learn(X)
         refuse_no_targets(y, "a label for each text")
         refuse_missing_labels(y)
         labels = _table_or_column(y)
@@ -133,15 +105,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             if weight > 0
         ]
         batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
-        config = self._config(batch_tokens)
-        self.classifier_, position = finetune(
-            examples,
-            [],
-            config,
-            init=self._start(),
-            observers=self._observers(),
-        )
-        self.config_ = replace(config, train=replace(config.train, epochs=position.epoch))
+        model = ModelConfig(preset=self._size(), pooling=self.pooling)
+        self._learn(examples, self._config(model, batch_tokens))
         columns = np.arange(labels.shape[-1])
         self.classes_ = (
             columns if several else np.unique(labels)
@@ -166,22 +131,10 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         Shape: (texts, labels).
         """
         probabilities = self.predict_proba(X)
-        if isinstance(head := self.classifier_.head, LabelSet):
+        if isinstance(head := self._model().head, LabelSet):
             return (probabilities >= head.threshold).astype(int)
         best = probabilities.argmax(-1)
         return np.asarray(self.classes_[best])
-
-    def save(self, folder: str | Path) -> None:
-        """Write a model folder for ``zh_albert.load`` and the command line."""
-        card = classifier_card(self._model(), write_toml(self.config_))
-        self.classifier_.save(own_folder(folder), card=card)
-
-    def _config(self, batch_tokens: int) -> FinetuneConfig:
-        return FinetuneConfig(
-            model=ModelConfig(preset=self._size(), pooling=self.pooling),
-            window=self._window(),
-            train=self._training(batch_tokens),
-        )
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags: samples are strings and may have several labels."""

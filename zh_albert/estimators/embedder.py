@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -13,33 +13,24 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
     as_texts,
-    own_folder,
+    contents_to_learn,
     refuse_missing_labels,
     refuse_no_targets,
-    refuse_non_texts,
 )
 from zh_albert.tasks.config import NetworkConfig
-from zh_albert.tasks.embedding.card import embedder_card
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample
-from zh_albert.tasks.embedding.finetune import (
-    ContrastConfig,
-    FinetuneConfig,
-    evaluate,
-    finetune,
-    new_embedder,
-)
+from zh_albert.tasks.embedding.finetune import ContrastConfig, EmbeddingJob, evaluate, new_embedder
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.texts import Content
-from zh_albert.training.events import Event
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEstimator):
     """Chinese sentence vectors with scikit-learn's interface.
 
@@ -69,35 +60,13 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
     (3, 312)
     """
 
-    _kept_in = "embedder_"
-    _open = staticmethod(TextEmbedder.load)
+    epochs: int = 1
+    peak_lr: float = 3e-5
+    batch_tokens: int = 4096
+    positive_threshold: float = 4.0
+    alike_from: float | None = None
 
-    def __init__(
-        self,
-        init: str | None = "encoder",
-        *,
-        preset: str | None = None,
-        max_length: int = 128,
-        stride: int = 32,
-        epochs: int = 1,
-        peak_lr: float = 3e-5,
-        batch_tokens: int = 4096,
-        positive_threshold: float = 4.0,
-        alike_from: float | None = None,
-        random_state: int | np.random.RandomState | None = 1,
-        on_event: Callable[[Event], None] | None = None,
-    ) -> None:
-        self.init = init
-        self.preset = preset
-        self.max_length = max_length
-        self.stride = stride
-        self.epochs = epochs
-        self.peak_lr = peak_lr
-        self.batch_tokens = batch_tokens
-        self.positive_threshold = positive_threshold
-        self.alike_from = alike_from
-        self.random_state = random_state
-        self.on_event = on_event
+    _job, _kept_in = EmbeddingJob, "embedder_"
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # noqa: N803
         """Train on texts (unsupervised SimCSE), or on pairs of texts with the same meaning.
@@ -112,20 +81,12 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
             DataError: If a text is not a string or is empty; the numbers of labels and pairs
                 differ; or no pair has the same meaning.
         """
-        config = self._config()
-        contents = as_contents(X)
-        if not contents:
-            raise DataError("expected texts to learn from, found none")
-        refuse_non_texts(contents)
+        config, contents = self._settings(), contents_to_learn(X)
         pairs = y is not None and not all(isinstance(content, str) for content in contents)
-        self.embedder_, _ = finetune(
-            _labelled(contents, y) if pairs else [EmbeddingExample(text) for text in contents],
-            [],
-            config,
-            init=self._start(),
-            observers=self._observers(),
+        examples = (
+            _labelled(contents, y) if pairs else [EmbeddingExample(text) for text in contents]
         )
-        self.config_ = config
+        self._learn(examples, config)
         return self
 
     def encode(self, texts: ArrayLike, *, normalize: bool = False) -> NDArray[np.float32]:
@@ -162,26 +123,20 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
             raise DataError("expected pairs to score, found none")
         return float(evaluate(self._opened(), examples)["spearman"])
 
-    def save(self, folder: str | Path) -> None:
-        """Write a model folder for ``zh_albert.load`` and the command line."""
-        if not hasattr(self, "config_"):
-            raise NotFittedError("this AlbertEmbedder is not fitted yet; call fit first")
-        card = embedder_card(self.embedder_, write_toml(self.config_))
-        self.embedder_.save(own_folder(folder), card=card)
-
     @property
     def _n_features_out(self) -> int:  # what scikit-learn numbers its columns by
         return int(self._opened().module.encoder.config.hidden_size)
 
     def _opened(self) -> TextEmbedder:
         if hasattr(self, "embedder_"):
-            return self.embedder_
+            trained: TextEmbedder = self.embedder_
+            return trained
         if self.init is None:
             raise NotFittedError("this AlbertEmbedder is not fitted yet; fit it, or name init")
         settings = self.get_params()
         found = getattr(self, "_untrained", None)
         if found is None or found[0] != settings:  # set_params may have changed them
-            found = self._untrained = settings, new_embedder(self._config(), init=self._start())
+            found = self._untrained = settings, new_embedder(self._settings(), init=self._start())
         return found[1]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -197,13 +152,10 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         warnings.warn(note, FutureWarning, stacklevel=4)
         return self.alike_from
 
-    def _config(self) -> FinetuneConfig:
-        return FinetuneConfig(
-            model=NetworkConfig(preset=self._size(), dropout=0.1),  # see FinetuneConfig
-            window=self._window(),
-            contrast=ContrastConfig(positive_threshold=self._threshold()),
-            train=self._training(self.batch_tokens),
-        )
+    def _settings(self) -> Any:
+        model = NetworkConfig(preset=self._size(), dropout=0.1)  # see FinetuneConfig
+        contrast = ContrastConfig(positive_threshold=self._threshold())
+        return self._config(model, self.batch_tokens, contrast=contrast)
 
 
 def _labelled(contents: Sequence[Content], y: Any) -> list[EmbeddingExample]:

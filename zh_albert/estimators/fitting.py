@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import tempfile
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from operator import index
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, SupportsFloat, SupportsIndex
+from typing import Any, ClassVar, Literal, SupportsFloat, SupportsIndex
 
 import numpy as np
 import torch
@@ -19,8 +19,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.configio import write_toml
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.chunks import as_count
+from zh_albert.tasks.config import NetworkConfig
+from zh_albert.tasks.job import FineTuningJob
+from zh_albert.tasks.model import TaskModel
+from zh_albert.tasks.run import finetune
 from zh_albert.tasks.texts import Content, refuse_non_pairs, refuse_non_strings
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.characters import replace_surrogates
@@ -30,18 +35,8 @@ from zh_albert.training.precision import settled
 from zh_albert.training.run_folder import refuse_foreign
 
 
-class Savable(Protocol):
-    """A task's model."""
-
-    def save(self, folder: Path, *, card: str, dtype: torch.dtype) -> None:
-        """Write the model folder."""
-        ...
-
-
 def as_contents(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
     """Return a list of texts, or of pairs if ``X`` has two columns; see ``as_texts``."""
-    if isinstance(X, str):
-        raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
     array = _array(X)
     if array.ndim == 2 and array.shape[1] == 2:
         first, second = (as_texts(array[:, side]) for side in (0, 1))
@@ -50,6 +45,8 @@ def as_contents(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
 
 
 def _array(X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+    if isinstance(X, str):
+        raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
     array = np.asarray(X, dtype=object)
     if array.ndim == 0:
         found = type(X).__name__
@@ -63,8 +60,6 @@ def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
     Raises:
         DataError: If ``X`` is a single string, or has another shape.
     """
-    if isinstance(X, str):
-        raise DataError(f"expected a list of texts, found one string: {X!r:.50}")
     array = _array(X)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -73,26 +68,20 @@ def as_texts(X: ArrayLike) -> Sequence[str]:  # noqa: N803
     return [str(text) if isinstance(text, np.str_) else text for text in array.tolist()]
 
 
-def refuse_non_texts(contents: Sequence[Content]) -> None:
-    """Check that texts, or the texts of pairs, are strings.
+def contents_to_learn(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
+    """Return texts, or pairs of texts, to train on; see ``as_contents``.
 
     Raises:
-        DataError: Names the first that is not a string.
+        DataError: If there are none; else names the first that is not a string.
     """
+    contents = as_contents(X)
+    if not contents:
+        raise DataError("expected texts to learn from, found none")
     if any(isinstance(content, tuple) for content in contents):
         refuse_non_pairs(contents)
     else:
         refuse_non_strings(contents)
-
-
-def own_folder(folder: str | Path) -> Path:
-    """Return a folder to save in: new, without a model's files, or with an earlier model.
-
-    Raises:
-        ConfigError: If files from elsewhere would be replaced.
-    """
-    refuse_foreign(Path(folder))
-    return Path(folder)
+    return contents
 
 
 def refuse_no_targets(y: object, what: str) -> None:
@@ -160,35 +149,58 @@ def pass_on_warnings(event: Event) -> None:
         warnings.warn(event.text, ConvergenceWarning, stacklevel=2)
 
 
-class AlbertEstimator(BaseEstimator, ABC):
+@dataclass(eq=False, repr=False)
+class AlbertEstimator(BaseEstimator):
     """Base of the estimators of texts, with the trained model in one attribute.
 
-    It is pickled as a model folder, with the weights as safetensors.
+    The fields are scikit-learn's parameters: a subclass adds its own, and has its own defaults. An
+    estimator is pickled as a model folder, with the weights as safetensors.
 
     Attributes:
         init: Encoder to start from; see ``resolve_model``. None: random weights.
         preset: Size of random weights.
         max_length: See ``WindowConfig``, also for ``stride``.
-        epochs: See ``TrainConfig``, also for ``peak_lr``.
+        epochs: See ``TrainConfig``, also for ``peak_lr`` and ``batch_tokens``.
         random_state: See ``seed_of``.
+        on_event: Called with progress.
     """
 
-    init: str | None
-    preset: str | None
-    max_length: int
-    stride: int
+    init: str | None = "encoder"
+    _: KW_ONLY
+    preset: str | None = None
+    max_length: int = 128
+    stride: int = 32
     epochs: int | Literal["auto"]
     peak_lr: float
-    random_state: int | np.random.RandomState | None
-    on_event: Callable[[Event], None] | None
+    batch_tokens: int | None
+    random_state: int | np.random.RandomState | None = 1
+    on_event: Callable[[Event], None] | None = None
 
+    _job: ClassVar[type[FineTuningJob[Any, Any]]]
+    """The task's fine-tuning job."""
     _kept_in: ClassVar[str]
-    """The attribute's name."""
+    """Name of the attribute with the trained model."""
 
-    @staticmethod
-    @abstractmethod
-    def _open(folder: Path) -> Savable:
-        """Open a folder written by the model's ``save``."""
+    def save(self, folder: str | Path) -> None:
+        """Write a model folder for ``zh_albert.load`` and the command line.
+
+        Raises:
+            NotFittedError: If there is no trained model.
+            ConfigError: If files from elsewhere would be replaced.
+        """
+        model = self._model()
+        card = self._job.card(model, write_toml(self.config_))
+        refuse_foreign(Path(folder))
+        model.save(Path(folder), card=card)
+
+    def _learn(self, examples: Sequence[Any], config: Any) -> Any:
+        """Train a model on examples, keep it, and return it."""
+        model, state = finetune(
+            self._job, examples, [], config, init=self._start(), observers=self._observers()
+        )
+        setattr(self, self._kept_in, model)
+        self.config_ = replace(config, train=replace(config.train, epochs=state.epoch))
+        return model
 
     def _model(self) -> Any:
         """Return the trained model.
@@ -220,6 +232,12 @@ class AlbertEstimator(BaseEstimator, ABC):
     def _size(self) -> str:
         return self.preset or "tiny"
 
+    def _config(self, model: NetworkConfig, batch_tokens: int | None, **more: Any) -> Any:
+        """Return the settings of the job; ``more`` are those that only this task has."""
+        config_type: Any = self._job.config_type
+        train = self._training(batch_tokens)
+        return config_type(model=model, window=self._window(), train=train, **more)
+
     def _window(self) -> WindowConfig:
         stride = self.stride
         if not isinstance(stride, SupportsIndex):
@@ -228,7 +246,7 @@ class AlbertEstimator(BaseEstimator, ABC):
             max_length=as_count(self.max_length, "max_length"), stride=index(stride)
         )
 
-    def _training(self, batch_tokens: int) -> TrainConfig:
+    def _training(self, batch_tokens: int | None) -> TrainConfig:
         config = TrainConfig(
             # A search over np.arange or np.logspace passes NumPy numbers.
             epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs"),
@@ -261,18 +279,20 @@ class AlbertEstimator(BaseEstimator, ABC):
         files = state.pop("_folder", None)
         super().__setstate__(state)
         if files:
-            setattr(self, self._kept_in, _unpacked(files, type(self)._open))
+            setattr(self, self._kept_in, _unpacked(files, self._job.model_type))
 
 
-def _packed(model: Savable) -> dict[str, bytes]:
+def _packed(model: TaskModel[Any, Any]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "model"
         model.save(folder, card="", dtype=torch.float32)
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def _unpacked(files: dict[str, bytes], load: Callable[[Path], Savable]) -> Savable:
+def _unpacked(
+    files: dict[str, bytes], model_type: type[TaskModel[Any, Any]]
+) -> TaskModel[Any, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for name, data in files.items():
             (Path(folder) / name).write_bytes(data)
-        return load(Path(folder))
+        return model_type.load(Path(folder))

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
-from zh_albert.estimators.fitting import AlbertEstimator, own_folder, refuse_no_targets
-from zh_albert.tasks.reading.card import reader_card
+from zh_albert.estimators.fitting import AlbertEstimator, refuse_no_targets
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
-from zh_albert.tasks.reading.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
+from zh_albert.tasks.reading.finetune import ModelConfig, ReadingJob, evaluate
 from zh_albert.tasks.reading.predictor import Answer, Reader
-from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.texts import has_content
-from zh_albert.training.events import Event
 
 Answers = Sequence[Any]
 """Of each question: a text, or (start, text), or a mapping or object with these names, or a list of
@@ -26,6 +22,7 @@ such; None or an empty list: the context has no answer.
 """
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlbertReader(AlbertEstimator):
     """Chinese reading-comprehension model with scikit-learn's interface: answers are spans of a
     text.
@@ -54,33 +51,14 @@ class AlbertReader(AlbertEstimator):
     True
     """
 
-    _kept_in = "reader_"
-    _open = staticmethod(TextReader.load)
+    simplify: bool = False
+    max_length: int = 256
+    stride: int = 96
+    epochs: int = 3
+    peak_lr: float = 3e-4
+    batch_tokens: int = 1024
 
-    def __init__(
-        self,
-        init: str | None = "encoder",
-        *,
-        preset: str | None = None,
-        simplify: bool = False,
-        max_length: int = 256,
-        stride: int = 96,
-        epochs: int = 3,
-        peak_lr: float = 3e-4,
-        batch_tokens: int = 1024,
-        random_state: int | np.random.RandomState | None = 1,
-        on_event: Callable[[Event], None] | None = None,
-    ) -> None:
-        self.init = init
-        self.preset = preset
-        self.simplify = simplify
-        self.max_length = max_length
-        self.stride = stride
-        self.epochs = epochs
-        self.peak_lr = peak_lr
-        self.batch_tokens = batch_tokens
-        self.random_state = random_state
-        self.on_event = on_event
+    _job, _kept_in = ReadingJob, "reader_"
 
     def fit(self, X: ArrayLike, y: Answers) -> Self:  # noqa: N803
         """Train on pairs ``X`` of question and context, and the answers ``y``.
@@ -91,15 +69,9 @@ class AlbertReader(AlbertEstimator):
             DataError: If a question or context is not a string or is empty, the lengths differ, or
                 an answer is not in its context.
         """
-        config = self._config()
-        self.reader_, _ = finetune(
-            _examples(X, y),
-            [],
-            config,
-            init=self._start(),
-            observers=self._observers(),
-        )
-        self.config_ = config
+        model = ModelConfig(preset=self._size(), simplify=bool(self.simplify))
+        config = self._config(model, self.batch_tokens)
+        self._learn(_examples(X, y), config)
         return self
 
     def predict(self, X: ArrayLike) -> list[Answer]:  # noqa: N803
@@ -111,18 +83,6 @@ class AlbertReader(AlbertEstimator):
         """Return the F1 of ``predict`` as a fraction; see ``reading_metrics``."""
         f1: float = evaluate(self._model(), _examples(X, y))["f1"]
         return f1 / 100
-
-    def save(self, folder: str | Path) -> None:
-        """Write a model folder for ``zh_albert.load`` and the command line."""
-        reader = self._model()
-        reader.save(own_folder(folder), card=reader_card(reader, write_toml(self.config_)))
-
-    def _config(self) -> FinetuneConfig:
-        return FinetuneConfig(
-            model=ModelConfig(preset=self._size(), simplify=bool(self.simplify)),
-            window=self._window(),
-            train=self._training(self.batch_tokens),
-        )
 
 
 def _pairs(X: ArrayLike) -> list[tuple[Any, Any]]:  # noqa: N803

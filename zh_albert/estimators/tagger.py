@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from zh_albert.configio import write_toml
 from zh_albert.errors import DataError
-from zh_albert.estimators.fitting import (
-    AlbertEstimator,
-    as_texts,
-    own_folder,
-    refuse_no_targets,
-)
-from zh_albert.tasks.ner.card import tagger_card
+from zh_albert.estimators.fitting import AlbertEstimator, as_texts, refuse_no_targets
 from zh_albert.tasks.ner.examples import EntityExample, as_spans
-from zh_albert.tasks.ner.finetune import FinetuneConfig, ModelConfig, evaluate, finetune
+from zh_albert.tasks.ner.finetune import ModelConfig, TaggingJob, evaluate
 from zh_albert.tasks.ner.networks import Head
 from zh_albert.tasks.ner.predictor import Entity, Tagger
-from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.texts import has_content, refuse_non_strings
-from zh_albert.training.events import Event
 
 Entities = Sequence[Sequence[Any]]
 """Of each text: triples (start, end, type), or mappings or objects with these names."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlbertTagger(AlbertEstimator):
     """Chinese entity tagger with scikit-learn's interface.
 
@@ -58,33 +49,12 @@ class AlbertTagger(AlbertEstimator):
     ['LOC', 'ORG']
     """
 
-    _kept_in = "tagger_"
-    _open = staticmethod(TextTagger.load)
+    head: Head = "crf"
+    epochs: int = 8
+    peak_lr: float = 3e-4
+    batch_tokens: int = 1024
 
-    def __init__(
-        self,
-        init: str | None = "encoder",
-        *,
-        preset: str | None = None,
-        head: Head = "crf",
-        max_length: int = 128,
-        stride: int = 32,
-        epochs: int = 8,
-        peak_lr: float = 3e-4,
-        batch_tokens: int = 1024,
-        random_state: int | np.random.RandomState | None = 1,
-        on_event: Callable[[Event], None] | None = None,
-    ) -> None:
-        self.init = init
-        self.preset = preset
-        self.head = head
-        self.max_length = max_length
-        self.stride = stride
-        self.epochs = epochs
-        self.peak_lr = peak_lr
-        self.batch_tokens = batch_tokens
-        self.random_state = random_state
-        self.on_event = on_event
+    _job, _kept_in = TaggingJob, "tagger_"
 
     def fit(self, X: ArrayLike, y: Entities) -> Self:  # noqa: N803
         """Train on texts ``X`` and the entities ``y`` of each.
@@ -93,16 +63,9 @@ class AlbertTagger(AlbertEstimator):
             DataError: If a text is not a string or is empty, the lengths differ, an entity is
                 outside its text, or there are no entities.
         """
-        config = self._config()
-        self.tagger_, _ = finetune(
-            _examples(X, y),
-            [],
-            config,
-            init=self._start(),
-            observers=self._observers(),
-        )
-        self.config_ = config
-        self.types_ = self.tagger_.labels
+        model = ModelConfig(preset=self._size(), head=self.head)
+        config = self._config(model, self.batch_tokens)
+        self.types_ = self._learn(_examples(X, y), config).labels
         return self
 
     def predict(self, X: ArrayLike) -> list[list[Entity]]:  # noqa: N803
@@ -114,18 +77,6 @@ class AlbertTagger(AlbertEstimator):
         """Return the strict micro F1 of ``predict``; see ``entity_metrics``."""
         f1: float = evaluate(self._model(), _examples(X, y))["f1"]
         return f1
-
-    def save(self, folder: str | Path) -> None:
-        """Write a model folder for ``zh_albert.load`` and the command line."""
-        tagger = self._model()
-        tagger.save(own_folder(folder), card=tagger_card(tagger, write_toml(self.config_)))
-
-    def _config(self) -> FinetuneConfig:
-        return FinetuneConfig(
-            model=ModelConfig(preset=self._size(), head=self.head),
-            window=self._window(),
-            train=self._training(self.batch_tokens),
-        )
 
 
 def _examples(X: ArrayLike, y: Entities) -> list[EntityExample]:  # noqa: N803

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from zh_albert.checkpoints.store import load_config, load_weights
+from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import DataError
 from zh_albert.model.config import AlbertConfig
@@ -72,11 +72,8 @@ class EncoderView:
         Raises:
             CheckpointError: If it is not a model folder, or damaged.
         """
-        config, _ = load_config(folder)
-        encoder = AlbertEncoder(config)
-        # The pooler is not used here, and a masked-LM folder of transformers has none.
-        load_weights(encoder, folder, new=("encoder.pooler.",), left_over="heads")
-        return cls(encoder, matching_tokenizer(folder, config))
+        encoder = open_encoder(folder)
+        return cls(encoder, matching_tokenizer(folder, encoder.config))
 
     @classmethod
     def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:

@@ -1,8 +1,8 @@
 """Linear-chain conditional random field: batched functions in log space.
 
-The score of a sequence of tags is the sum of its emissions and of its moves (transitions): into the
-first tag, from each tag to the next, out of the last. Its probability is the softmax of the score
-over all sequences.
+The score of a sequence of tags is the sum of its emissions and of its transitions: into the first
+tag, from each tag to the next, out of the last. Its probability is the softmax of the score over
+all sequences.
 Source: Lafferty et al. 2001; Rabiner 1989 for the recursions.
 """
 
@@ -13,13 +13,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-# Score of a forbidden move. Finite, because log-sum-exp of infinities has no gradient; far
+# Score of a forbidden transition. Finite, because log-sum-exp of infinities has no gradient; far
 # below any sum of real scores, so that exp() of it is exactly 0.
 FORBIDDEN = -1e4
 
 
-class Moves(NamedTuple):
-    """A score, or whether it is allowed, for each move between tags."""
+class Transitions(NamedTuple):
+    """A score, or whether it is allowed, for each transition between tags."""
 
     start: Tensor
     """Into a first tag. Shape: (tags,)."""
@@ -28,59 +28,67 @@ class Moves(NamedTuple):
     end: Tensor
     """Out of a last tag. Shape: (tags,)."""
 
+    def exact(self) -> Transitions:
+        """Return the scores in double precision on the CPU, without gradient."""
+        return Transitions(*(scores.detach().cpu().double() for scores in self))
 
-def fixed_moves(legal: Moves) -> Moves:
-    """Return scores that only express which moves are legal: 0 or ``FORBIDDEN``."""
-    return Moves(*(torch.where(allowed, 0.0, FORBIDDEN) for allowed in legal))
+
+def fixed_transitions(legal: Transitions) -> Transitions:
+    """Return scores that only express which transitions are legal: 0 or ``FORBIDDEN``."""
+    return Transitions(*(torch.where(allowed, 0.0, FORBIDDEN) for allowed in legal))
 
 
-class Transitions(nn.Module):
-    """Learned scores of the legal moves; all others remain ``FORBIDDEN``."""
+class LearnedTransitions(nn.Module):
+    """Learned scores of the legal transitions; all others remain ``FORBIDDEN``."""
 
-    def __init__(self, legal: Moves) -> None:
+    def __init__(self, legal: Transitions) -> None:
         super().__init__()
         self.start, self.between, self.end = (nn.Parameter(torch.zeros(m.shape)) for m in legal)
         for name, allowed in legal._asdict().items():
             self.register_buffer(f"legal_{name}", allowed, persistent=False)
 
-    def forward(self) -> Moves:
-        """Return the scores of all moves."""
-        return Moves(
+    def forward(self) -> Transitions:
+        """Return the scores of all transitions."""
+        return Transitions(
             *(
                 torch.where(getattr(self, f"legal_{name}"), getattr(self, name), FORBIDDEN)
-                for name in Moves._fields
+                for name in Transitions._fields
             )
         )
 
 
-def log_likelihood(emissions: Tensor, mask: Tensor, moves: Moves, tags: Tensor) -> Tensor:
+def log_likelihood(
+    emissions: Tensor, mask: Tensor, transitions: Transitions, tags: Tensor
+) -> Tensor:
     """Return the log probability of the given tags, in nats. Shape: (batch,).
 
     Args:
         emissions: Score of each tag at each token. Shape: (batch, length, tags).
         mask: True for the tokens of a sequence: one or more, then padding. Shape: (batch, length).
-        moves: Scores of the moves.
+        transitions: Their scores.
         tags: One for each token; values in the padding are ignored. Shape: (batch, length).
     """
     inside = mask.to(emissions.dtype)
     tags = tags.masked_fill(~mask, 0)
     emitted = emissions.gather(-1, tags[..., None]).squeeze(-1)
-    moved = moves.between[tags[:, :-1], tags[:, 1:]]
+    passed = transitions.between[tags[:, :-1], tags[:, 1:]]
     last = tags.gather(1, mask.sum(1, keepdim=True) - 1).squeeze(1)
-    score = (emitted * inside).sum(1) + (moved * inside[:, 1:]).sum(1)
-    score = score + moves.start[tags[:, 0]] + moves.end[last]
-    return score - log_partition(emissions, mask, moves)
+    score = (emitted * inside).sum(1) + (passed * inside[:, 1:]).sum(1)
+    score = score + transitions.start[tags[:, 0]] + transitions.end[last]
+    return score - log_partition(emissions, mask, transitions)
 
 
-def log_partition(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
+def log_partition(emissions: Tensor, mask: Tensor, transitions: Transitions) -> Tensor:
     """Return the log of the summed exponentials of all sequences' scores. Shape: (batch,).
 
     Args: see ``log_likelihood``.
     """
-    return torch.logsumexp(forward_scores(emissions, mask, moves)[:, -1] + moves.end, dim=-1)
+    return torch.logsumexp(
+        forward_scores(emissions, mask, transitions)[:, -1] + transitions.end, dim=-1
+    )
 
 
-def forward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
+def forward_scores(emissions: Tensor, mask: Tensor, transitions: Transitions) -> Tensor:
     """Return the log-sum of all paths up to each token and tag, that tag's emission included.
 
     In the padding, the last token's row is repeated.
@@ -90,15 +98,15 @@ def forward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
     Returns:
         Shape: (batch, length, tags); logs.
     """
-    rows = [moves.start + emissions[:, 0]]
-    sums = _LogSumExp(moves.between)
+    rows = [transitions.start + emissions[:, 0]]
+    sums = _LogSumExp(transitions.between)
     for token in range(1, emissions.shape[1]):
         row = sums(rows[-1]) + emissions[:, token]
         rows.append(torch.where(mask[:, token, None], row, rows[-1]))
     return torch.stack(rows, dim=1)
 
 
-def backward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
+def backward_scores(emissions: Tensor, mask: Tensor, transitions: Transitions) -> Tensor:
     """Return the log-sum of all paths after each token and tag, that tag's emission excluded.
 
     In the padding, it is the score of ending.
@@ -108,9 +116,9 @@ def backward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
     Returns:
         Shape: (batch, length, tags); logs.
     """
-    end = moves.end.expand(emissions.shape[0], -1)
+    end = transitions.end.expand(emissions.shape[0], -1)
     rows = [end]
-    sums = _LogSumExp(moves.between.T)
+    sums = _LogSumExp(transitions.between.T)
     for token in range(emissions.shape[1] - 1, 0, -1):
         row = sums(rows[-1] + emissions[:, token])
         rows.append(torch.where(mask[:, token, None], row, end))
@@ -118,39 +126,39 @@ def backward_scores(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
 
 
 class _LogSumExp:
-    """Log-sum-exp over all moves as a matrix product, many times as fast as one sum after the
+    """Log-sum-exp over all transitions as a matrix product, many times as fast as one sum after the
     other.
 
     Terms that are more than 80 nats (in double precision 700) below the largest of their row count
     as zero; ``FORBIDDEN`` always does.
     """
 
-    def __init__(self, moves: Tensor) -> None:
-        self._top = moves.detach().max()
-        self._shares = (moves - self._top).exp()
+    def __init__(self, transitions: Tensor) -> None:
+        self._top = transitions.detach().max()
+        self._shares = (transitions - self._top).exp()
 
     def __call__(self, logs: Tensor) -> Tensor:
-        """Return the log of the sum of exp(log + move) into each tag. Shape: (batch, tags)."""
+        """Return the log of the sum of exp(log + score) into each tag. Shape: (batch, tags)."""
         best = logs.detach().amax(-1, keepdim=True)
         summed = (logs - best).exp() @ self._shares
         # The log of 0 would have an infinite gradient.
         return summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + best + self._top
 
 
-def viterbi(emissions: Tensor, mask: Tensor, moves: Moves) -> Tensor:
+def viterbi(emissions: Tensor, mask: Tensor, transitions: Transitions) -> Tensor:
     """Return the tags of the most probable sequence; 0 in the padding. Shape: (batch, length).
 
     Args: see ``log_likelihood``.
     """
-    best = moves.start + emissions[:, 0]
+    best = transitions.start + emissions[:, 0]
     stay = torch.arange(emissions.shape[-1], device=emissions.device)
     origins = []
     for token in range(1, emissions.shape[1]):
-        score, origin = (best[:, :, None] + moves.between).max(dim=1)
+        score, origin = (best[:, :, None] + transitions.between).max(dim=1)
         inside = mask[:, token, None]
         best = torch.where(inside, score + emissions[:, token], best)
         origins.append(torch.where(inside, origin, stay))
-    tags = [(best + moves.end).argmax(-1)]
+    tags = [(best + transitions.end).argmax(-1)]
     for origin in reversed(origins):
         tags.append(origin.gather(1, tags[-1][:, None]).squeeze(1))
     return torch.stack(tags[::-1], dim=1).masked_fill(~mask, 0)

@@ -6,29 +6,30 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.crf import Moves, Transitions, log_likelihood
+from zh_albert.model.crf import LearnedTransitions, Transitions, fixed_transitions, log_likelihood
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import AlbertEncoder, init_weights
 
 
 class TokenTagger(nn.Module):
-    """Network that scores the tags of each token; with ``transitions`` also the moves between them.
+    """Network that scores the tags of each token; with ``transitions`` also those between tags.
 
     Without transitions ``transformers.AlbertForTokenClassification`` computes the same.
 
     Args:
         config: Sizes of the encoder.
-        legal: Allowed moves between tags.
-        transitions: Learn scores of the moves (a conditional random field).
+        legal: Allowed transitions between tags.
+        transitions: Learn their scores (a conditional random field).
     """
 
-    def __init__(self, config: AlbertConfig, legal: Moves, *, transitions: bool) -> None:
+    def __init__(self, config: AlbertConfig, legal: Transitions, *, transitions: bool) -> None:
         super().__init__()
         self.encoder = encoder_without_pooler(config)
         self.dropout = Dropout(config.classifier_dropout_prob)
         self.classifier = nn.Linear(config.hidden_size, len(legal.start))
         init_weights(self.classifier, config.initializer_range)
-        self.transitions = Transitions(legal) if transitions else None
+        self.transitions = LearnedTransitions(legal) if transitions else None
+        self._legal = legal
 
     @property
     def architecture(self) -> str | None:
@@ -46,6 +47,10 @@ class TokenTagger(nn.Module):
         hidden = self.encoder(token_ids, type_ids, mask).hidden
         emissions: Tensor = self.classifier(self.dropout(hidden))
         return emissions
+
+    def transition_scores(self) -> Transitions:
+        """Return the learned scores; else those that only express which transitions are legal."""
+        return self.transitions() if self.transitions else fixed_transitions(self._legal)
 
     def losses(self, emissions: Tensor, mask: Tensor, tags: Tensor) -> Tensor:
         """Return the negative log-probability of each text's tags, in nats. Shape: (texts,).

@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.distillation.matching import MatchingOutput, MatchingStudent
 from zh_albert.distillation.student import (
@@ -118,9 +119,7 @@ def _open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
     """
     config, _ = load_config(folder)
     refuse_other_vocabulary(folder, config, corpus.tokenizer)
-    teacher = AlbertEncoder(config)
-    load_weights(teacher, folder, new=("encoder.pooler.",), left_over="heads")
-    return teacher.eval()
+    return open_encoder(folder)
 
 
 def distillation_loss(

@@ -22,8 +22,6 @@ def network_outputs(
     input_of: Callable[[int], ModelInput],
     runtimes: Runtimes,
     config: AlbertConfig,
-    *,
-    batch_tokens: int | None = None,
 ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
     """Run a network over many inputs; no more than a few batches are in memory.
 
@@ -32,7 +30,6 @@ def network_outputs(
         input_of: Makes an input, by its number.
         runtimes: Run the network; the one for this number of tokens is used.
         config: The encoder's.
-        batch_tokens: Padded tokens of one forward pass; None: the runtime's fastest size.
 
     Yields:
         The numbers of a batch's inputs, and their outputs. Every number occurs once.
@@ -46,7 +43,7 @@ def network_outputs(
         return chosen, runtime(batch)
 
     sizes = [Size(rows=1, length=min(-(-length // step) * step, limit)) for length in lengths]
-    batches = sorted_batches(sizes, batch_tokens or runtime.batch_tokens)
+    batches = sorted_batches(sizes, runtime.batch_tokens)
     workers = min(runtime.workers, len(batches))
     done = map_prefetched(run, batches, threads=workers) if workers > 1 else map(run, batches)
     for chosen, outputs in done:
@@ -55,36 +52,42 @@ def network_outputs(
 
 
 def window_outputs(
-    texts: Sequence[EncodedText],
+    lengths: Sequence[Sequence[int]],
+    window_of: Callable[[int, int], ModelInput],
     runtimes: Runtimes,
     config: AlbertConfig,
-    *,
-    batch_tokens: int | None = None,
 ) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
     """Run a network over windows, batched by length across texts.
 
-    The memory of a forward pass therefore depends on ``batch_tokens``, not on the longest text.
+    The memory of a forward pass therefore depends on the runtime's ``batch_tokens``, not on the
+    longest text.
 
     Args:
-        texts: Any number of windows each.
+        lengths: Tokens of each window of each text.
+        window_of: Makes a window, by the numbers of the text and of the window.
         runtimes: See ``network_outputs``.
         config: The encoder's.
-        batch_tokens: See ``network_outputs``.
 
     Yields:
         The text and the window of each row, and the outputs of these rows.
     """
-    places = [(t, w) for t, text in enumerate(texts) for w in range(len(text.windows))]
-    inputs = [texts[t].windows[w] for t, w in places]
+    places = [(t, w) for t, windows in enumerate(lengths) for w in range(len(windows))]
     outputs = network_outputs(
-        [len(window) for window in inputs],
-        inputs.__getitem__,
+        [lengths[t][w] for t, w in places],
+        lambda number: window_of(*places[number]),
         runtimes,
         config,
-        batch_tokens=batch_tokens,
     )
     for chosen, rows in outputs:
         yield [places[number] for number in chosen], rows
+
+
+def text_outputs(
+    texts: Sequence[EncodedText], runtimes: Runtimes, config: AlbertConfig
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
+    """Run a network over the windows of texts; see ``window_outputs``."""
+    lengths = [list(map(len, text.windows)) for text in texts]
+    return window_outputs(lengths, lambda t, w: texts[t].windows[w], runtimes, config)
 
 
 def predicted_outputs(
@@ -93,19 +96,17 @@ def predicted_outputs(
     *,
     width: int,
     config: AlbertConfig,
-    batch_tokens: int | None = None,
     odds: bool = False,
 ) -> Tensor:
     """Return the merged outputs of any number of texts, without gradients.
 
-    Memory depends on ``batch_tokens``, not on the longest text.
+    Memory depends on the runtime's ``batch_tokens``, not on the longest text.
 
     Args:
         runtimes: Run the network; see ``merged_outputs``.
         texts: Of any length each.
         width: Numbers in an output.
         config: The encoder's.
-        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         odds: See ``merged_outputs``.
 
     Returns:
@@ -113,7 +114,7 @@ def predicted_outputs(
     """
     merged = torch.zeros(len(texts), width, dtype=torch.float64 if odds else torch.float32)
     totals = [text.tokens for text in texts]
-    for places, rows in window_outputs(texts, runtimes, config, batch_tokens=batch_tokens):
+    for places, rows in text_outputs(texts, runtimes, config):
         share = [len(texts[t].windows[w]) / totals[t] for t, w in places]
         outputs = torch.from_numpy(rows)
         counted = outputs.double().exp() if odds else outputs.float()

@@ -32,10 +32,7 @@ from zh_albert.tasks.texts import HasText, fresh
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size, seeded_batches
 from zh_albert.training.events import Observer
-from zh_albert.training.loop import (
-    Batch,
-    LossOutput,
-)
+from zh_albert.training.loop import Batch, LossOutput
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import state_folder
 

@@ -43,6 +43,8 @@ class TaskModel(ABC, Generic[Content, Encoded]):
     """The task's name in ``config.json``; several if the model serves several tasks."""
     required: ClassVar[frozenset[str]] = frozenset()
     """Settings that the ``config.json`` of a model of this task must have."""
+    kept: ClassVar[tuple[str, ...]] = ()
+    """Arguments of the class that ``config.json`` keeps; attributes have the same names."""
     plural: ClassVar[str] = "texts"
     """Name of the contents in errors."""
 
@@ -84,7 +86,6 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         """Add the network to an ONNX graph; see ``GraphOutputs``."""
 
     @classmethod
-    @abstractmethod
     def from_settings(
         cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
     ) -> Self:
@@ -94,13 +95,17 @@ class TaskModel(ABC, Generic[Content, Encoded]):
             config: Sizes of the network.
             tokenizer: Its tokenizer.
             window: Its windows.
-            given: The result of ``settings`` and the metadata; whatever is left in it after the
-                settings are removed is kept as metadata.
+            given: The result of ``settings`` and the metadata.
         """
+        own = {name: given.pop(name) for name in cls.kept if name in given}
+        metadata = {key: value for key, value in given.items() if key not in ("name", "tags")}
+        create: Any = cls
+        model: Self = create(config, tokenizer, window=window, metadata=metadata, **own)
+        return model
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
         """Return the model's entries of ``config.json`` besides its window and metadata."""
+        return {name: getattr(self, name) for name in self.kept}
 
     @abstractmethod
     def encode_or_none(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 
 from apps.i18n.notice import Notice
 from apps.markup.class_card import ClassAnswer
 from apps.tabs.classification.panels import classification_panel
 from apps.tabs.classification.strings import ClassificationStrings
-from apps.text_answers import TextAnswers, chosen_models
+from apps.text_answers import TextAnswers, chosen_models, timed
 from zh_albert.tasks.classification.predictor import Classifier
 
 
@@ -34,8 +33,6 @@ class ClassificationAnswers(TextAnswers[ClassificationStrings]):
         """Return the answers of the chosen model, or of all."""
         answers = []
         for name, model in chosen_models(self._models, chosen):
-            start = time.perf_counter()
-            members = model.members(texts[0])
-            seconds = time.perf_counter() - start
+            members, seconds = timed(model.members, texts[0])
             answers.append(ClassAnswer(name, members.together, seconds, members))
         return classification_panel(self.strings, texts[0], answers)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 
 from apps.i18n.notice import Notice
 from apps.tabs.entities.panels import entity_panel
 from apps.tabs.entities.strings import EntityStrings
-from apps.text_answers import TextAnswers
+from apps.text_answers import TextAnswers, timed
 from zh_albert.tasks.ner.predictor import Tagger
 
 
@@ -31,7 +30,5 @@ class EntityAnswers(TextAnswers[EntityStrings]):
     def panel(self, texts: Sequence[str], chosen: str) -> str:
         """Return the text with its entities marked, and a list of them."""
         tagger = self._taggers.get(chosen) or next(iter(self._taggers.values()))
-        start = time.perf_counter()
-        [entities] = tagger(texts[0])
-        seconds = time.perf_counter() - start
+        [entities], seconds = timed(tagger, texts[0])
         return entity_panel(self.strings, texts[0], entities, tagger.labels, seconds)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from apps.markup.bars import bar, bars
 from apps.markup.numbers import duration
 from apps.markup.sections import caption, header, section
-from apps.markup.text import element, escape, panel, plain, shown
+from apps.markup.text import element, escape, panel, plain, shown, spliced
 from apps.tabs.fill_mask.strings import FillMaskStrings
 from zh_albert.inference.fill_mask import MASK, Candidate
 
@@ -66,7 +66,8 @@ def words_panel(
     """
     body = caption(strings.no_words)
     if words:
-        body = f'<div class="za-flow za-words">{"".join(_words(text, words, hidden))}</div>'
+        buttons = ((word.start, word.end, _button(word, word in hidden)) for word in words)
+        body = f'<div class="za-flow za-words">{spliced(text, buttons, _between)}</div>'
     return panel(
         f'<div role="group" aria-labelledby="fill-words-title">'
         f'<div id="fill-words-title">{element(strings.words, "h4")}</div>{body}</div>'
@@ -76,24 +77,20 @@ def words_panel(
 def fill_panel(strings: FillMaskStrings, text: str, gaps: Sequence[Gap], seconds: float) -> str:
     """Return the sentence as the model fills it, and the candidates of each gap with bars."""
     took = strings.page.latency.format(time=duration(seconds))
-    filled = f'{header(strings.filled, took)}<p class="za-sentence">{_filled(text, gaps)}</p>'
+    marks = ((gap.start, gap.end, _mark(gap)) for gap in gaps)
+    sentence = f'<p class="za-sentence">{spliced(text, marks, plain)}</p>'
+    filled = section(header(strings.filled, took) + sentence, "za-filled")
     cards = "".join(_card(strings, number, gap) for number, gap in enumerate(gaps, start=1))
     return panel(
-        f'{section(filled, "za-filled")}<div class="za-cards">{cards}</div>'
-        f"{caption(strings.hint, 'za-caption za-note')}"
+        f'{filled}<div class="za-cards">{cards}</div>{caption(strings.hint, "za-caption za-note")}'
     )
 
 
-def _words(text: str, words: Sequence[Word], hidden: Collection[Word]) -> Iterator[str]:
-    position = 0
-    for word in words:
-        yield _between(text[position : word.start])
-        yield (
-            f'<button type="button" class="za-pick" data-word="{word.start}" '
-            f'aria-pressed="{str(word in hidden).lower()}">{shown(word.text)}</button>'
-        )
-        position = word.end
-    yield _between(text[position:])
+def _button(word: Word, is_hidden: bool) -> str:
+    return (
+        f'<button type="button" class="za-pick" data-word="{word.start}" '
+        f'aria-pressed="{str(is_hidden).lower()}">{shown(word.text)}</button>'
+    )
 
 
 def _between(text: str) -> str:
@@ -102,15 +99,9 @@ def _between(text: str) -> str:
     return mask.join(shown(part) for part in text.split(MASK))
 
 
-def _filled(text: str, gaps: Sequence[Gap]) -> str:
-    parts, position = [], 0
-    for gap in gaps:
-        parts.append(plain(text[position : gap.start]))
-        kind = "za-put za-right" if gap.is_guessed else "za-put"
-        parts.append(f'<mark class="{kind}">{plain(gap.candidates[0].text)}</mark>')
-        position = gap.end
-    parts.append(plain(text[position:]))
-    return "".join(parts)
+def _mark(gap: Gap) -> str:
+    kind = "za-put za-right" if gap.is_guessed else "za-put"
+    return f'<mark class="{kind}">{plain(gap.candidates[0].text)}</mark>'
 
 
 def _card(strings: FillMaskStrings, number: int, gap: Gap) -> str:

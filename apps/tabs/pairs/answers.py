@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 
 from apps.i18n.notice import Notice
 from apps.markup.class_card import ClassAnswer
 from apps.tabs.pairs.panels import ValueAnswer, pair_panel
 from apps.tabs.pairs.strings import PairStrings
-from apps.text_answers import TextAnswers, chosen_models
+from apps.text_answers import TextAnswers, chosen_models, timed
 from zh_albert.tasks.classification.predictor import Classifier, Estimate, Regressor
 
 
@@ -40,9 +39,7 @@ class PairAnswers(TextAnswers[PairStrings]):
         """Return the answers of the chosen model, or of all."""
         answers: list[ClassAnswer | ValueAnswer] = []
         for name, model in chosen_models(self._models, chosen):
-            start = time.perf_counter()
-            result = model([(texts[0], texts[1])])[0]
-            seconds = time.perf_counter() - start
+            [result], seconds = timed(model, [(texts[0], texts[1])])
             if isinstance(result, Estimate):
                 assert isinstance(model, Regressor)
                 low, high = model.lowest, model.highest

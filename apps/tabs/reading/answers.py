@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from apps.i18n.notice import Notice
 from apps.tabs.reading.panels import reading_panel
 from apps.tabs.reading.strings import ReadingStrings
-from apps.text_answers import TextAnswers
+from apps.text_answers import TextAnswers, timed
 from zh_albert.tasks.reading.predictor import Reader
 
 _SHOWN = 5  # answers of the table
@@ -47,9 +46,7 @@ class ReadingAnswers(TextAnswers[ReadingStrings]):
     def panel(self, texts: Sequence[str], chosen: str) -> str:  # noqa: ARG002
         """Return the best answer, its place in the passage, and the other candidates."""
         question, passage = texts
-        start = time.perf_counter()
-        answers = self._reader(question, passage, top_k=_SHOWN)
-        seconds = time.perf_counter() - start
+        answers, seconds = timed(self._reader, question, passage, top_k=_SHOWN)
         may_decline = self._reader.predicts_no_answer
         return reading_panel(
             self.strings, question, passage, answers, seconds, predicts_no_answer=may_decline

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from apps.markup.sections import caption, section, tiles
-from apps.markup.text import element, panel, plain, shown
+from apps.markup.text import element, panel, plain, shown, spliced
 from apps.tabs.tokens.strings import TokenStrings
 
 MAX_DRAWN = 2000  # characters; a browser gets slow over many more boxes
@@ -132,17 +132,15 @@ def _token(strings: TokenStrings, tokenized: TokenizedText, box: _Box, limit: in
 
 
 def _draw_masks(text: str, words: list[list[_Box]], hidden: frozenset[int], limit: int) -> str:
-    parts, position = [], 0
-    for boxes in words:
-        for box in boxes:
-            parts.append(shown(text[position : box.start]))
-            original = plain(text[box.start : box.end][:100])
-            mask = f'<span class="za-hidden" title="{original}">[MASK]</span>'
-            parts += [mask for token in box.tokens if token in hidden]
-            if box.tokens[0] not in hidden:
-                parts.append(shown(text[box.start : min(box.end, limit)]))
-            position = box.end
-    return "".join([*parts, shown(text[position:limit])])
+    def drawn(box: _Box) -> str:
+        original = plain(text[box.start : box.end][:100])
+        mask = f'<span class="za-hidden" title="{original}">[MASK]</span>'
+        masks = mask * sum(token in hidden for token in box.tokens)
+        kept = "" if box.tokens[0] in hidden else shown(text[box.start : min(box.end, limit)])
+        return masks + kept
+
+    boxes = ((box.start, box.end, drawn(box)) for boxes in words for box in boxes)
+    return spliced(text[:limit], boxes, shown)
 
 
 def _words(tokenized: TokenizedText, limit: int) -> Iterator[list[_Box]]:

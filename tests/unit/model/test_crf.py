@@ -11,53 +11,55 @@ from torch import Tensor
 
 from zh_albert.model.crf import (
     FORBIDDEN,
-    Moves,
+    LearnedTransitions,
     Transitions,
     backward_scores,
-    fixed_moves,
+    fixed_transitions,
     forward_scores,
     log_likelihood,
     log_partition,
     viterbi,
 )
-from zh_albert.tasks.ner.tags import legal_moves
+from zh_albert.tasks.ner.tags import legal_transitions
 
 LENGTHS = [4, 1, 3]
 MASK = torch.arange(4) < torch.tensor(LENGTHS)[:, None]
 
 
-def random_moves(tags: int, legal: Moves | None = None) -> Moves:
+def random_transitions(tags: int, legal: Transitions | None = None) -> Transitions:
     torch.manual_seed(1)
-    moves = Moves(torch.randn(tags), torch.randn(tags, tags), torch.randn(tags))
+    transitions = Transitions(torch.randn(tags), torch.randn(tags, tags), torch.randn(tags))
     if legal is None:
-        return moves
-    pairs = zip(moves, legal, strict=True)
-    return Moves(*(torch.where(allowed, score, FORBIDDEN) for score, allowed in pairs))
+        return transitions
+    pairs = zip(transitions, legal, strict=True)
+    return Transitions(*(torch.where(allowed, score, FORBIDDEN) for score, allowed in pairs))
 
 
-def score_of(emissions: Tensor, moves: Moves, tags: tuple[int, ...]) -> float:
-    score = moves.start[tags[0]] + moves.end[tags[-1]]
+def score_of(emissions: Tensor, transitions: Transitions, tags: tuple[int, ...]) -> float:
+    score = transitions.start[tags[0]] + transitions.end[tags[-1]]
     score = score + sum(emissions[token, tag] for token, tag in enumerate(tags))
-    return float(score + sum(moves.between[a, b] for a, b in itertools.pairwise(tags)))
+    return float(score + sum(transitions.between[a, b] for a, b in itertools.pairwise(tags)))
 
 
-@pytest.mark.parametrize("legal", [None, legal_moves(1)])
-def test_every_sum_and_the_best_sequence_equal_enumeration(legal: Moves | None) -> None:
+@pytest.mark.parametrize("legal", [None, legal_transitions(1)])
+def test_every_sum_and_the_best_sequence_equal_enumeration(legal: Transitions | None) -> None:
     torch.manual_seed(0)
-    emissions, moves = torch.randn(3, 4, 5) * 2, random_moves(5, legal)
-    total, best = log_partition(emissions, MASK, moves), viterbi(emissions, MASK, moves)
-    before, after = (f(emissions, MASK, moves) for f in (forward_scores, backward_scores))
+    emissions, transitions = torch.randn(3, 4, 5) * 2, random_transitions(5, legal)
+    total, best = log_partition(emissions, MASK, transitions), viterbi(emissions, MASK, transitions)
+    before, after = (f(emissions, MASK, transitions) for f in (forward_scores, backward_scores))
     for row, length in enumerate(LENGTHS):
         every = list(itertools.product(range(5), repeat=length))
-        scores = torch.tensor([score_of(emissions[row], moves, tags) for tags in every])
+        scores = torch.tensor([score_of(emissions[row], transitions, tags) for tags in every])
         expected = torch.logsumexp(scores, 0)
         torch.testing.assert_close(total[row], expected)
         assert tuple(best[row, :length].tolist()) == every[int(scores.argmax())]
         assert best[row, length:].eq(0).all()
         for tags in every[:: len(every) // 5]:
             padded = torch.tensor([*tags, *[3] * (4 - length)])[None]  # padding is not read
-            found = log_likelihood(emissions[row : row + 1], MASK[row : row + 1], moves, padded)
-            score = score_of(emissions[row], moves, tags)
+            found = log_likelihood(
+                emissions[row : row + 1], MASK[row : row + 1], transitions, padded
+            )
+            score = score_of(emissions[row], transitions, tags)
             torch.testing.assert_close(found[0], score - expected, rtol=1e-4, atol=1e-3)
         for token, tag in itertools.product(range(length), range(5)):
             holding = torch.tensor([tags[token] == tag for tags in every])
@@ -79,31 +81,33 @@ def test_likelihood_gradient_and_best_sequence_equal_pytorch_crf() -> None:
         reference.transitions,
         reference.end_transitions,
     )
-    moves = Moves(*(p.detach().clone().requires_grad_() for p in parameters))
+    transitions = Transitions(*(p.detach().clone().requires_grad_() for p in parameters))
 
-    found = log_likelihood(ours, mask, moves, tags)
+    found = log_likelihood(ours, mask, transitions, tags)
     expected = reference(theirs, tags, mask, reduction="none")
     torch.testing.assert_close(found, expected)
     found.sum().backward()
     expected.sum().backward()
     torch.testing.assert_close(ours.grad, theirs.grad)
-    for mine, parameter in zip(moves, parameters, strict=True):
+    for mine, parameter in zip(transitions, parameters, strict=True):
         torch.testing.assert_close(mine.grad, parameter.grad)
-    best = viterbi(ours, mask, moves)
+    best = viterbi(ours, mask, transitions)
     rows = [row[:n].tolist() for row, n in zip(best, lengths, strict=True)]
     assert rows == reference.decode(theirs, mask)
 
 
 @pytest.mark.parametrize("learned", [False, True])
 def test_no_emission_makes_an_illegal_sequence_best(learned: bool) -> None:
-    legal = legal_moves(2)
+    legal = legal_transitions(2)
     torch.manual_seed(0)
     emissions = torch.randn(64, 12, 9) * 50
     mask = torch.arange(12) < torch.randint(1, 13, (64, 1))
-    field = Transitions(legal)
+    field = LearnedTransitions(legal)
     torch.nn.init.normal_(field.between, std=20)
     for row, inside in zip(
-        viterbi(emissions, mask, field() if learned else fixed_moves(legal)), mask, strict=True
+        viterbi(emissions, mask, field() if learned else fixed_transitions(legal)),
+        mask,
+        strict=True,
     ):
         tags = row[inside].tolist()
         assert legal.start[tags[0]]
@@ -111,8 +115,8 @@ def test_no_emission_makes_an_illegal_sequence_best(learned: bool) -> None:
         assert all(legal.between[a, b] for a, b in itertools.pairwise(tags))
 
 
-def test_illegal_moves_are_not_learned_and_gradients_are_numbers() -> None:
-    field = Transitions(legal_moves(1))
+def test_illegal_transitions_are_not_learned_and_gradients_are_numbers() -> None:
+    field = LearnedTransitions(legal_transitions(1))
     emissions = (torch.randn(2, 6, 5) * 100).requires_grad_()
     tags = torch.tensor([[0, 1, 2, 3, 0, 4], [4, 4, 0, 0, 0, 0]])
     mask = torch.tensor([[True] * 6, [True] * 2 + [False] * 4])
@@ -121,5 +125,5 @@ def test_illegal_moves_are_not_learned_and_gradients_are_numbers() -> None:
     assert emissions.grad.isfinite().all()
     assert emissions.grad[1, 2:].eq(0).all()
     assert field.between.grad is not None
-    assert field.between.grad[~legal_moves(1).between].eq(0).all()
+    assert field.between.grad[~legal_transitions(1).between].eq(0).all()
     assert field.between.grad.any()

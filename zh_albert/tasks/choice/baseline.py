@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from zh_albert.tasks.choice.examples import ChoiceExample, Question
+from zh_albert.tasks.choice.examples import ChoiceExample, Question, accuracy
 from zh_albert.tasks.evaluation import timed_baseline
 
 _SENTENCE_END = re.compile(r"(?<=[。！？!?\n])")
@@ -27,12 +28,10 @@ def score_baseline(
         vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
         return vectorizer.fit([example.asked.context for example in examples])
 
-    def accuracy(chosen: Sequence[int]) -> dict[str, float]:
-        right = sum(example.label == choice for example, choice in zip(dev, chosen, strict=True))
-        return {"accuracy": right / len(dev)}
-
     asked = [example.asked for example in dev]
-    return timed_baseline(examples, dev, fit, lambda fitted: _choices(fitted, asked), accuracy)
+    return timed_baseline(
+        examples, dev, fit, lambda fitted: _choices(fitted, asked), partial(accuracy, dev)
+    )
 
 
 def _choices(vectorizer: TfidfVectorizer, questions: Sequence[Question]) -> list[int]:

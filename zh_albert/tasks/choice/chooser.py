@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,6 +33,7 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
 
     names = ("choice",)
     required = frozenset({"pooling"})
+    kept = ("pooling",)
     plural = "questions"
     outputs = staticmethod(sequence_logits)
 
@@ -80,45 +81,23 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
         return encoded
 
     def probabilities_of(
-        self, encoded: Sequence[Sequence[EncodedText]], *, batch_tokens: int | None = None
+        self, encoded: Sequence[Sequence[EncodedText]]
     ) -> list[NDArray[np.float32]]:
         """Return the probability of each choice of each question. Shape of each: (choices,).
 
         Args:
             encoded: Questions that ``encode`` cut.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
-        logits = self.logits_of(encoded, batch_tokens=batch_tokens)
+        logits = self.logits_of(encoded)
         parts = torch.split(logits[:, 0], [len(choices) for choices in encoded])
         return [np.asarray(part.softmax(0)) for part in parts]
 
-    def logits_of(
-        self, encoded: Sequence[Sequence[EncodedText]], *, batch_tokens: int | None = None
-    ) -> Tensor:
+    def logits_of(self, encoded: Sequence[Sequence[EncodedText]]) -> Tensor:
         """Return the logit of every choice of every question. Shape: (choices of all, 1)."""
-        return predicted_outputs(
-            self.runtimes,
-            [choice for choices in encoded for choice in choices],
-            width=1,
-            config=self.config,
-            batch_tokens=batch_tokens,
-            odds=True,
-        )
+        every = [choice for choices in encoded for choice in choices]
+        return predicted_outputs(self.runtimes, every, width=1, config=self.config, odds=True)
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
         """See ``TaskModel``."""
         return ChoiceScorer(config, pooling=settings.get("pooling", "first"))
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        del given["name"]
-        pooling = given.pop("pooling")
-        return cls(config, tokenizer, window=window, pooling=pooling, metadata=given)
-
-    def settings(self) -> dict[str, Any]:
-        """See ``TaskModel``."""
-        return {"pooling": self.pooling}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +49,12 @@ class ChoiceExample:
     def text(self) -> tuple[str, str]:
         """The text that identifies an example; the same question may occur with other choices."""
         return self.asked.context, self.asked.question
+
+
+def accuracy(examples: Sequence[ChoiceExample], chosen: Sequence[int]) -> dict[str, float]:
+    """Return the ``accuracy`` of choices, a fraction."""
+    right = sum(example.label == choice for example, choice in zip(examples, chosen, strict=True))
+    return {"accuracy": right / len(examples)}
 
 
 def question_of(row: dict[str, Any], source: Path | str, line: int) -> Question:

@@ -21,7 +21,7 @@ from zh_albert.tasks import run
 from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.card import chooser_card
 from zh_albert.tasks.choice.chooser import TextChooser
-from zh_albert.tasks.choice.examples import ChoiceExample
+from zh_albert.tasks.choice.examples import ChoiceExample, accuracy
 from zh_albert.tasks.choice.linear_probe import probe_scores, some_of
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import timed
@@ -187,11 +187,7 @@ def evaluate(chooser: TextChooser, examples: Sequence[ChoiceExample]) -> dict[st
     """Return ``accuracy``, ``examples`` and ``seconds`` (of prediction)."""
     questions = [example.asked for example in examples]
 
-    def accuracy(chosen: Sequence[int]) -> dict[str, float]:
-        right = sum(e.label == choice for e, choice in zip(examples, chosen, strict=True))
-        return {"accuracy": right / len(examples)}
-
     def predict() -> list[int]:
         return choose(questions, chooser.probabilities_of(chooser.encode(questions)))
 
-    return timed(examples, predict, accuracy)
+    return timed(examples, predict, partial(accuracy, examples))

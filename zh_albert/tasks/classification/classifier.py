@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -108,31 +109,24 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             for first, second in zip(firsts, seconds, strict=True)
         ]
 
-    def scores(
-        self, texts: Sequence[Content], *, batch_tokens: int | None = None
-    ) -> NDArray[np.float32]:
+    def scores(self, texts: Sequence[Content]) -> NDArray[np.float32]:
         """Return class probabilities, or values, in the order of the texts.
 
         Args:
             texts: Texts of any length; see ``encode`` for errors.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
 
         Returns:
             The head's scores. Shape: (texts, labels).
         """
-        return self.scores_of(self.encode(texts), batch_tokens=batch_tokens)
+        return self.scores_of(self.encode(texts))
 
-    def scores_of(
-        self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
-    ) -> NDArray[np.float32]:
+    def scores_of(self, encoded: Sequence[EncodedText]) -> NDArray[np.float32]:
         """Return class probabilities, or values, of encoded texts; see ``scores``."""
-        return self.head.scores(self.logits_of(encoded, batch_tokens=batch_tokens))
+        return self.head.scores(self.logits_of(encoded))
 
-    def logits_of(
-        self, encoded: Sequence[EncodedText], *, batch_tokens: int | None = None
-    ) -> Tensor:
+    def logits_of(self, encoded: Sequence[EncodedText]) -> Tensor:
         """Return the logits of encoded texts. Shape: (texts, labels)."""
-        return self._added(*self._members(encoded, batch_tokens))
+        return self._added(*self._members(encoded))
 
     def member_scores(
         self, encoded: Sequence[EncodedText]
@@ -146,7 +140,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             Scores of the ensemble, of the network, and of the n-gram model or None. Shape of each:
             (texts, labels).
         """
-        logits, margins = self._members(encoded, None)
+        logits, margins = self._members(encoded)
         together = self.head.scores(self._added(logits, margins))
         if margins is None:
             return together, together, None
@@ -165,24 +159,17 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         They are the head's threshold, and the weight and scale of the ensemble; see
         ``ensemble.tuned``.
         """
-        logits, margins = self._members(encoded, None)
+        logits, margins = self._members(encoded)
         if margins is not None:
             self.ngrams_weight, self.calibration_scale = tuned(self.head, logits, margins, gold)
         found = self.head.scores(self._added(logits, margins))
         self.head.tune(gold, found)
         return found
 
-    def _members(
-        self, encoded: Sequence[EncodedText], batch_tokens: int | None
-    ) -> tuple[Tensor, Tensor | None]:
+    def _members(self, encoded: Sequence[EncodedText]) -> tuple[Tensor, Tensor | None]:
         """Return the network's logits and the n-gram model's margins. Shape: (texts, labels)."""
-        logits = predicted_outputs(
-            self.runtimes,
-            encoded,
-            width=len(self.labels),
-            config=self.config,
-            batch_tokens=batch_tokens,
-        )
+        width = len(self.labels)
+        logits = predicted_outputs(self.runtimes, encoded, width=width, config=self.config)
         margins = torch.from_numpy(self.ngrams.margins(encoded)) if self.ngrams else None
         return logits, margins
 
@@ -220,13 +207,10 @@ class TextClassifier(TaskModel[Content, EncodedText]):
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
-        return {
-            "head": self.head.name,
-            "labels": self.labels,
-            **self.head.settings(),
-            "pooling": self.pooling,
-            **({"symmetric": True} if self.symmetric else {}),
-        }
+        head = {"head": self.head.name, "labels": self.labels, **self.head.settings()}
+        # The window stands before ``symmetric``, as in the folders of earlier versions.
+        symmetric = {**asdict(self.window), "symmetric": True} if self.symmetric else {}
+        return {**head, "pooling": self.pooling, **symmetric}
 
     def ngrams_settings(self) -> dict[str, float]:
         """See ``TaskModel``."""

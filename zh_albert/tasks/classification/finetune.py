@@ -144,22 +144,20 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
         """Return the weighted loss of the merged logits, summed over the texts."""
         logits = merged_outputs(network, inputs, len(inputs["targets"]))
-        losses = self.head.losses(logits, inputs["targets"])
-        if "soft_targets" in inputs:
-            losses = self._with_soft_targets(losses, logits, inputs)
-        return LossOutput((losses * inputs["weights"]).sum())
+        return LossOutput((self._losses(logits, inputs) * inputs["weights"]).sum())
 
     def _inputs(self, chosen: list[int]) -> dict[str, Tensor]:
         own = {"targets": self.targets[chosen], "weights": self.weights[chosen]}
-        return own | self.soft_inputs(chosen) if self.soft_targets else own
+        return own | self.soft_inputs(chosen)
 
-    def _with_soft_targets(
-        self, losses: Tensor, logits: Tensor, inputs: Mapping[str, Tensor]
-    ) -> Tensor:
-        """Mix the losses of labels and of soft targets. Shape: (texts,)."""
-        temperature = self.config.teacher.temperature
-        soft = soft_losses(self.head, logits, inputs["soft_targets"], temperature)
-        return losses.lerp(soft, inputs["soft_share"])
+    def _losses(self, logits: Tensor, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Return the loss of each text, by its label and its soft targets. Shape: (texts,)."""
+        losses = self.head.losses(logits, inputs["targets"])
+        if "soft_targets" in inputs:
+            temperature = self.config.teacher.temperature
+            soft = soft_losses(self.head, logits, inputs["soft_targets"], temperature)
+            losses = losses.lerp(soft, inputs["soft_share"])
+        return losses
 
     def fit_ngrams(self, progress: Observer) -> None:
         """See ``FineTuningJob``."""
@@ -180,12 +178,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         if not probe_pays(texts, len(self.head.labels)):
             return
         inputs = self._inputs(drawn)
-
-        def losses(logits: Tensor) -> Tensor:
-            found = self.head.losses(logits, inputs["targets"])
-            soft = "soft_targets" in inputs
-            return self._with_soft_targets(found, logits, inputs) if soft else found
-
+        losses = partial(self._losses, inputs=inputs)
         probe_head(self.model, texts, losses, inputs["weights"], progress=progress)
 
     def chance_loss(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -55,26 +55,16 @@ class TextEmbedder(TaskModel[str, EncodedText]):
         ]
 
     def vectors_of(
-        self,
-        encoded: Sequence[EncodedText],
-        *,
-        normalize: bool = False,
-        batch_tokens: int | None = None,
+        self, encoded: Sequence[EncodedText], *, normalize: bool = False
     ) -> NDArray[np.float32]:
         """Return a vector for each encoded text, in order. Shape: (texts, hidden).
 
         Args:
             encoded: Texts that ``encode`` cut.
             normalize: Scale them to length 1, so that dot products are cosines.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
-        merged = predicted_outputs(
-            self.runtimes,
-            encoded,
-            width=self.config.hidden_size,
-            config=self.config,
-            batch_tokens=batch_tokens,
-        )
+        width = self.config.hidden_size
+        merged = predicted_outputs(self.runtimes, encoded, width=width, config=self.config)
         return np.asarray(torch.nn.functional.normalize(merged, dim=-1) if normalize else merged)
 
     def cosines(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -88,18 +78,6 @@ class TextEmbedder(TaskModel[str, EncodedText]):
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:  # noqa: ARG003
         """See ``TaskModel``."""
         return MeanEncoder(config)
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        del given["name"]
-        return cls(config, tokenizer, window=window, metadata=given)
-
-    def settings(self) -> dict[str, Any]:
-        """See ``TaskModel``: there are none."""
-        return {}
 
     @classmethod
     def advice(cls) -> str:

@@ -7,7 +7,8 @@ from zh_albert.tasks.ner.tagger import TextTagger
 
 _HEADS = {
     "softmax": "BIOES tags, the best legal sequence of them",
-    "crf": "BIOES tags with learned moves (a conditional random field), the best legal sequence",
+    "crf": "BIOES tags with learned transitions (a conditional random field), the best legal "
+    "sequence",
     "span": "starts and ends of each type; entities of different types may overlap",
     "global_pointer": "pairs of first and last token; entities may lie in each other",
 }

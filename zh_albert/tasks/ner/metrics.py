@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zh_albert.tasks.ner.examples import EntitySpan
+from zh_albert.tasks.tagging.metrics import span_scores
 
 
 def entity_metrics(
@@ -32,20 +33,12 @@ def entity_metrics(
         in_predicted.update(entity.type for entity in theirs)
         hits.update(entity.type for entity in set(ours) & set(theirs))
     return {
-        **_scores(hits.total(), in_gold.total(), in_predicted.total()),
+        **span_scores(hits.total(), in_gold.total(), in_predicted.total()),
         "per_type": {
             name: {
-                **_scores(hits[name], in_gold[name], in_predicted[name]),
+                **span_scores(hits[name], in_gold[name], in_predicted[name]),
                 "support": in_gold[name],
             }
             for name in sorted({*in_gold, *in_predicted})
         },
-    }
-
-
-def _scores(hits: int, gold: int, predicted: int) -> dict[str, float]:
-    return {
-        "precision": hits / predicted if predicted else 0.0,
-        "recall": hits / gold if gold else 0.0,
-        "f1": 2 * hits / (gold + predicted) if gold + predicted else 0.0,
     }

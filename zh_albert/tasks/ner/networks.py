@@ -15,7 +15,7 @@ from zh_albert.model.encoder import init_weights
 from zh_albert.model.token_tagger import TokenTagger, encoder_without_pooler
 from zh_albert.runtimes.onnx_graph import Graph, numbers_of
 from zh_albert.runtimes.onnx_network import INPUTS, encoded, token_logits
-from zh_albert.tasks.ner.tags import legal_moves
+from zh_albert.tasks.ner.tags import legal_transitions
 
 Head = Literal["softmax", "crf", "span", "global_pointer"]
 HEADS: tuple[Head, ...] = ("softmax", "crf", "span", "global_pointer")
@@ -33,7 +33,7 @@ def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
         raise ConfigError(f"num_types must be at least 1, got {num_types}")
     match head:
         case "softmax" | "crf":
-            return TokenTagger(config, legal_moves(num_types), transitions=head == "crf")
+            return TokenTagger(config, legal_transitions(num_types), transitions=head == "crf")
         case "span":
             return SpanTagger(config, num_types)
         case "global_pointer":

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.errors import CheckpointError
-from zh_albert.model.crf import Transitions, log_likelihood
+from zh_albert.model.crf import LearnedTransitions, log_likelihood
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.tags import legal_moves, num_tags, tags_of
+from zh_albert.tasks.ner.tags import legal_transitions, num_tags, tags_of
 from zh_albert.tasks.ngrams import hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.batching import Size, shuffled_batches
@@ -46,7 +46,7 @@ class NgramTagger(nn.Module):
         names: Sorted hashes of the known n-grams. Shape: (n-grams,).
         vectors: Embeddings of the n-grams; row 0 is for unknown n-grams and for none.
         near: The convolution from the n-grams that begin near a token to its tags.
-        transitions: Scores of the moves between tags.
+        transitions: Their scores between tags.
     """
 
     def __init__(self, names: NDArray[np.uint32], num_types: int) -> None:
@@ -54,7 +54,7 @@ class NgramTagger(nn.Module):
         self.names = names
         self.vectors = nn.Embedding(len(names) + 1, _WIDTH, padding_idx=0)
         self.near = nn.Conv1d(_ORDERS * _WIDTH, num_tags(num_types), 2 * _REACH + 1)
-        self.transitions = Transitions(legal_moves(num_types))
+        self.transitions = LearnedTransitions(legal_transitions(num_types))
 
     @classmethod
     def fit(

@@ -11,11 +11,10 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.distillation.losses import divergence
-from zh_albert.model.crf import Moves, fixed_moves
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.tags import best_spans, legal_moves, tags_of
+from zh_albert.tasks.ner.tags import best_spans, tags_of
 from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged, whole
 
 
@@ -27,9 +26,8 @@ class TagHead:
 
     flat = True
 
-    def __init__(self, network: TokenTagger, num_types: int) -> None:
+    def __init__(self, network: TokenTagger) -> None:
         self._network = network
-        self._fixed = fixed_moves(legal_moves(num_types))
 
     def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
         """Keep the longest of entities that overlap."""
@@ -78,6 +76,4 @@ class TagHead:
 
     def entities(self, texts: Sequence[Sequence[Tensor]]) -> list[list[ScoredSpan]]:
         """Decode the best legal tag sequence of each text."""
-        transitions = self._network.transitions
-        moves: Moves = self._fixed if transitions is None else transitions()
-        return best_spans(whole(texts), moves)
+        return best_spans(whole(texts), self._network.transition_scores())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.crf import Moves
+from zh_albert.model.crf import Transitions
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.ner.alignment import ScoredSpan, flat, to_characters
@@ -24,12 +24,7 @@ from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tags import best_spans, tag_names
-from zh_albert.tasks.tagging.merging import (
-    EncodedPassage,
-    encode_passages,
-    pieces_of,
-    whole,
-)
+from zh_albert.tasks.tagging.merging import EncodedPassage, encode_passages, pieces_of, whole
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import EncodedText, WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -55,6 +50,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
 
     names = ("ner",)
     required = frozenset({"labels", "head"})
+    kept = ("labels", "head")
     outputs = staticmethod(entity_scores)
 
     ngrams: NgramTagger | None
@@ -82,17 +78,14 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         refuse_non_strings(contents, counted_from=counted_from)
         return [*encode_passages(contents, self.tokenizer, self.window)]
 
-    def entities_of(
-        self, passages: Sequence[EncodedPassage], *, batch_tokens: int | None = None
-    ) -> Found:
+    def entities_of(self, passages: Sequence[EncodedPassage]) -> Found:
         """Return each text's entities with their probabilities, sorted; a text may have none.
 
         Args:
             passages: Texts that ``encode`` cut.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         texts = [passage.text for passage in passages if passage.encoding.ids]
-        pieces = self._pieces(texts, batch_tokens)
+        pieces = self._pieces(texts)
         with torch.inference_mode():
             if self.ngrams is None:
                 return self._found(passages, self.head.entities(pieces))
@@ -139,8 +132,10 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         assert learned is not None  # only a crf head has an n-gram model
         share = self.ngrams_share
         both = zip(learned(), ngrams.transitions(), strict=True)
-        moves = Moves(*(a.to(b.device).lerp(b, share) for a, b in both))  # a GPU has the network
-        return best_spans([a.lerp(b, share) for a, b in zip(scores, others, strict=True)], moves)
+        # A GPU has the network.
+        transitions = Transitions(*(a.to(b.device).lerp(b, share) for a, b in both))
+        emissions = [a.lerp(b, share) for a, b in zip(scores, others, strict=True)]
+        return best_spans(emissions, transitions)
 
     def _found(
         self, passages: Sequence[EncodedPassage], entities: Sequence[Sequence[ScoredSpan]]
@@ -153,12 +148,9 @@ class TextTagger(TaskModel[str, EncodedPassage]):
             result[index] = flat(found) if self.head.flat else found
         return result
 
-    def _pieces(
-        self, texts: Sequence[EncodedText], batch_tokens: int | None = None
-    ) -> list[list[Any]]:
+    def _pieces(self, texts: Sequence[EncodedText]) -> list[list[Any]]:
         """Return the pieces that the head keeps of each window; see ``EntityHead.piece``."""
-        piece, config = self.head.piece, self.config
-        return pieces_of(texts, self.runtimes, config, piece=piece, batch_tokens=batch_tokens)
+        return pieces_of(texts, self.runtimes, self.config, piece=self.head.piece)
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
@@ -167,16 +159,6 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         if not isinstance(types, list):
             raise CheckpointError(f"there are no labels for the tagger, but {types!r}")
         return build_tagger(config, len(types), cast(Head, settings.get("head")))
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        labels, head = given.pop("labels"), given.pop("head")
-        for name in ("name", "tags"):
-            given.pop(name, None)
-        return cls(config, tokenizer, labels, window=window, head=head, metadata=given)
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
@@ -196,5 +178,5 @@ class TextTagger(TaskModel[str, EncodedPassage]):
 
 def _head_of(module: nn.Module, head: Head, num_types: int) -> EntityHead:
     if isinstance(module, TokenTagger):
-        return TagHead(module, num_types)
+        return TagHead(module)
     return SpanHead(num_types) if head == "span" else GlobalPointerHead(num_types)

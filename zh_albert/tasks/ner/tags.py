@@ -9,17 +9,14 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
-from zh_albert.model.crf import Moves, backward_scores, forward_scores, viterbi
+from zh_albert.model.crf import Transitions, backward_scores, forward_scores
 from zh_albert.tasks.ner.alignment import ScoredSpan, TokenSpan
-from zh_albert.training.batching import Size, sorted_batches
+from zh_albert.tasks.tagging.decoding import decoded
 
 OUTSIDE = 0
 PARTS = "BIES"
 BEGIN, INSIDE, END, SINGLE = range(4)
-
-_TOKENS = 8192  # decoded at a time
 
 
 def tag_of(type_id: int, part: int) -> int:
@@ -36,7 +33,7 @@ def num_tags(num_types: int) -> int:
     return 1 + 4 * num_types
 
 
-def legal_moves(num_types: int) -> Moves:
+def legal_transitions(num_types: int) -> Transitions:
     """Return the legal first tags, transitions and last tags.
 
     An entity continues with its own type until its end tag.
@@ -55,7 +52,7 @@ def legal_moves(num_types: int) -> Moves:
             for a in tags
         ]
     )
-    return Moves(start=starts, between=(ends[:, None] & starts) | goes_on, end=ends)
+    return Transitions(start=starts, between=(ends[:, None] & starts) | goes_on, end=ends)
 
 
 def tag_names(types: Sequence[str]) -> list[str]:
@@ -94,7 +91,7 @@ def spans_of(tags: Sequence[int]) -> Iterator[TokenSpan]:
             begun = None
 
 
-def best_spans(emissions: Sequence[Tensor], moves: Moves) -> list[list[ScoredSpan]]:
+def best_spans(emissions: Sequence[Tensor], transitions: Transitions) -> list[list[ScoredSpan]]:
     """Return the entities of each text, by the best legal tags.
 
     An entity's score is its probability: the total probability of the legal tag sequences that
@@ -102,46 +99,41 @@ def best_spans(emissions: Sequence[Tensor], moves: Moves) -> list[list[ScoredSpa
 
     Args:
         emissions: Of each text. Shape of each: (tokens, tags).
-        moves: Scores of the transitions between tags.
+        transitions: Scores between tags.
     """
     result: list[list[ScoredSpan]] = [[] for _ in emissions]
-    moves = Moves(*(move.detach().cpu().double() for move in moves))
-    for chosen in sorted_batches([Size(1, len(e)) for e in emissions], _TOKENS):
-        lengths = torch.tensor([len(emissions[index]) for index in chosen])
-        # Double precision, because sums over a very long text would lose small differences.
-        batch = pad_sequence([emissions[index].double() for index in chosen], batch_first=True)
-        mask = torch.arange(batch.shape[1]) < lengths[:, None]
-        tags = viterbi(batch, mask, moves)
+    transitions = transitions.exact()
+    for numbers, batch, mask, tags in decoded(emissions, transitions):
         found = (tags != OUTSIDE).any(1)
-        rows = [index for index, has in zip(chosen, found.tolist(), strict=True) if has]
-        scored = _scored_spans(batch[found], mask[found], moves, tags[found])
-        for index, entities in zip(rows, scored, strict=True):
-            result[index] = entities
+        rows = [number for number, has in zip(numbers, found.tolist(), strict=True) if has]
+        scored = _scored_spans(batch[found], mask[found], transitions, tags[found])
+        for number, entities in zip(rows, scored, strict=True):
+            result[number] = entities
     return result
 
 
 def _scored_spans(
-    emissions: Tensor, mask: Tensor, moves: Moves, tags: Tensor
+    emissions: Tensor, mask: Tensor, transitions: Transitions, tags: Tensor
 ) -> list[list[ScoredSpan]]:
     """Return the entities that tags mark, each with its probability; see ``best_spans``.
 
     Args:
         emissions: Of one text or more. Shape: (texts, length, tags).
         mask: True for tokens, then padding. Shape: (texts, length).
-        moves: Scores of the moves.
-        tags: The best of each text, whose moves are legal. Shape: (texts, length).
+        transitions: Their scores.
+        tags: The best of each text, whose transitions are legal. Shape: (texts, length).
     """
     texts = [list(spans_of(row)) for row in tags.tolist()]
     found = [(row, *span[:2]) for row, spans in enumerate(texts) for span in spans]
     if not found:
         return [[] for _ in texts]
     rows, firsts, lasts = torch.tensor(found).T
-    before = forward_scores(emissions, mask, moves)
-    after = backward_scores(emissions, mask, moves)
-    totals = torch.logsumexp(before[:, -1] + moves.end, dim=-1)
+    before = forward_scores(emissions, mask, transitions)
+    after = backward_scores(emissions, mask, transitions)
+    totals = torch.logsumexp(before[:, -1] + transitions.end, dim=-1)
     # Score that each token adds to its text's path; the tags of an entity are part of that path.
     steps = emissions.gather(2, tags[..., None]).squeeze(2)
-    steps[:, 1:] += moves.between[tags[:, :-1], tags[:, 1:]]
+    steps[:, 1:] += transitions.between[tags[:, :-1], tags[:, 1:]]
     path = steps.cumsum(1)
     logs = before[rows, firsts, tags[rows, firsts]] + after[rows, lasts, tags[rows, lasts]]
     logs += path[rows, lasts] - path[rows, firsts] - totals[rows]

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from zh_albert.errors import ConfigError
-from zh_albert.model.config import AlbertConfig
-from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.batched_inference import network_outputs
 from zh_albert.tasks.window_ownership import decided_by
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import (
@@ -87,28 +80,3 @@ def encode_question(question: Encoding, context: Encoding, window: WindowConfig)
         parts = windows(context, room - kept, window.stride)
     asked = question.ids[len(question) - kept :]
     return EncodedQuestion(asked, context, parts, decided_by(parts))
-
-
-def question_outputs(
-    questions: Sequence[EncodedQuestion],
-    runtimes: Runtimes,
-    config: AlbertConfig,
-    special: SpecialIds,
-    *,
-    batch_tokens: int | None = None,
-) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.float32]]]:
-    """Run a network over windows, batched by length across questions.
-
-    Yields:
-        The question and the window of each row, and the outputs of these rows.
-    """
-    places = [(q, w) for q, question in enumerate(questions) for w in range(len(question.parts))]
-
-    def window(number: int) -> ModelInput:
-        q, w = places[number]
-        return questions[q].window(w, special)
-
-    lengths = [questions[q].length(w) for q, w in places]
-    outputs = network_outputs(lengths, window, runtimes, config, batch_tokens=batch_tokens)
-    for chosen, rows in outputs:
-        yield [places[number] for number in chosen], rows

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 from torch import nn
 
 from zh_albert.model.config import AlbertConfig
+from zh_albert.tasks.batched_inference import window_outputs
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.reading.network import SpanReader, border_logits
 from zh_albert.tasks.reading.questions import (
     EncodedQuestion,
     encode_question,
-    question_outputs,
     refuse_narrow,
 )
 from zh_albert.tasks.reading.spans import Reading, read_window
@@ -34,6 +34,7 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     """
 
     names = ("reading",)
+    kept = ("simplify", "threshold")
     plural = "questions"
     outputs = staticmethod(border_logits)
 
@@ -78,29 +79,19 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
             return encode_simplified(self.tokenizer, texts)
         return self.tokenizer.encode_batch(texts)
 
-    def read(
-        self,
-        questions: Sequence[EncodedQuestion],
-        *,
-        keep: int = 1,
-        batch_tokens: int | None = None,
-    ) -> list[Reading]:
+    def read(self, questions: Sequence[EncodedQuestion], *, keep: int = 1) -> list[Reading]:
         """Return the best answers to each question, without applying the threshold.
 
         Args:
             questions: Questions about texts of any length, also empty.
             keep: Number of answers to keep for each.
-            batch_tokens: Padded tokens of one forward pass; None: what is fastest.
         """
         readings = [Reading() for _ in questions]
-        outputs = question_outputs(
-            questions,
-            self.runtimes,
-            self.config,
-            self.tokenizer.special,
-            batch_tokens=batch_tokens,
+        special, longest = self.tokenizer.special, self.window.stride
+        lengths = [[one.length(w) for w in range(len(one.parts))] for one in questions]
+        outputs = window_outputs(
+            lengths, lambda q, w: questions[q].window(w, special), self.runtimes, self.config
         )
-        longest = self.window.stride
         for places, logits in outputs:
             for row, (q, w) in zip(logits, places, strict=True):
                 found = read_window(row, questions[q], w, longest=longest, keep=keep)
@@ -111,22 +102,3 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:  # noqa: ARG003
         """See ``TaskModel``."""
         return SpanReader(config)
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        del given["name"]
-        return cls(
-            config,
-            tokenizer,
-            window=window,
-            simplify=given.pop("simplify", False),
-            threshold=given.pop("threshold", None),
-            metadata=given,
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """See ``TaskModel``."""
-        return {"simplify": self.simplify, "threshold": self.threshold}

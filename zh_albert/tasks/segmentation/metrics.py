@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zh_albert.tasks.segmentation.examples import WordSpan
+from zh_albert.tasks.tagging.metrics import span_scores
 
 
 def word_metrics(
@@ -15,9 +16,4 @@ def word_metrics(
     A word counts only if both of its borders are right. A fraction without a denominator is 0.
     """
     hits = sum(len(set(a) & set(b)) for a, b in zip(gold, predicted, strict=True))
-    wanted, found = sum(map(len, gold)), sum(map(len, predicted))
-    return {
-        "precision": hits / found if found else 0.0,
-        "recall": hits / wanted if wanted else 0.0,
-        "f1": 2 * hits / (wanted + found) if wanted + found else 0.0,
-    }
+    return span_scores(hits, sum(map(len, gold)), sum(map(len, predicted)))

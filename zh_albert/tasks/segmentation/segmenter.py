@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import torch
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.crf import Moves, fixed_moves, viterbi
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.runtimes.onnx_network import token_logits
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.segmentation.examples import WordSpan
-from zh_albert.tasks.segmentation.tags import TAGS, legal_moves, words_of
+from zh_albert.tasks.segmentation.tags import TAGS, legal_transitions, words_of
+from zh_albert.tasks.tagging.decoding import decoded
 from zh_albert.tasks.tagging.merging import EncodedPassage, encode_passages, pieces_of, whole
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.batching import Size, sorted_batches
 
 Head = Literal["softmax", "crf"]
-_TOKENS = 8192  # decoded at a time
 
 
 class TextSegmenter(TaskModel[str, EncodedPassage]):
@@ -36,6 +33,7 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
 
     names = ("segmentation",)
     required = frozenset({"head"})
+    kept = ("head",)
     outputs = staticmethod(token_logits)
 
     def __init__(
@@ -47,7 +45,7 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
         head: Head = "crf",
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        network = TokenTagger(config, legal_moves(), transitions=head == "crf")
+        network = TokenTagger(config, legal_transitions(), transitions=head == "crf")
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
         self.head = head
 
@@ -72,36 +70,17 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
         scores = whole(pieces_of([p.text for p in passages], self.runtimes, self.config))
         result: list[list[int]] = [[] for _ in scores]
         with torch.inference_mode():
-            moves = self._moves()
-            for chosen in sorted_batches([Size(1, len(one)) for one in scores], _TOKENS):
-                batch = pad_sequence([scores[number].double() for number in chosen], True)
-                lengths = torch.tensor([len(scores[number]) for number in chosen])
-                mask = torch.arange(batch.shape[1]) < lengths[:, None]
-                found = viterbi(batch, mask, moves).tolist()
-                for number, row in zip(chosen, found, strict=True):
+            transitions = self.module.transition_scores().exact()
+            for numbers, _, _, tags in decoded(scores, transitions):
+                for number, row in zip(numbers, tags.tolist(), strict=True):
                     result[number] = row[: len(scores[number])]
         return result
-
-    def _moves(self) -> Moves:
-        learned = self.module.transitions
-        moves = learned() if learned else fixed_moves(legal_moves())
-        return Moves(*(move.detach().cpu().double() for move in moves))
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
         """See ``TaskModel``."""
-        return TokenTagger(config, legal_moves(), transitions=settings.get("head") == "crf")
-
-    @classmethod
-    def from_settings(
-        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
-    ) -> Self:
-        """See ``TaskModel``."""
-        head = given.pop("head")
-        for name in ("name", "tags"):
-            given.pop(name, None)
-        return cls(config, tokenizer, window=window, head=head, metadata=given)
+        return TokenTagger(config, legal_transitions(), transitions=settings.get("head") == "crf")
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
-        return {"head": self.head, "tags": list(TAGS)}
+        return {**super().settings(), "tags": list(TAGS)}

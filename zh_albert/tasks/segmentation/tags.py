@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import torch
 
-from zh_albert.model.crf import Moves
+from zh_albert.model.crf import Transitions
 from zh_albert.tasks.segmentation.examples import WordSpan
 
 TAGS = "BMES"
@@ -17,15 +17,15 @@ BEGIN, MIDDLE, END, SINGLE = range(4)
 _VISIBLE = re.compile(r"\S+")
 
 
-def legal_moves() -> Moves:
+def legal_transitions() -> Transitions:
     """Return the legal first tags, transitions and last tags.
 
-    >>> [[TAGS[b] for b in range(4) if legal_moves().between[a, b]] for a in range(4)]
+    >>> [[TAGS[b] for b in range(4) if legal_transitions().between[a, b]] for a in range(4)]
     [['M', 'E'], ['M', 'E'], ['B', 'S'], ['B', 'S']]
     """
     first = torch.tensor([tag in (BEGIN, SINGLE) for tag in range(4)])
     last = torch.tensor([tag in (END, SINGLE) for tag in range(4)])
-    return Moves(start=first, between=last[:, None] == first, end=last)
+    return Transitions(start=first, between=last[:, None] == first, end=last)
 
 
 def tags_of(words: Sequence[WordSpan], offsets: Sequence[tuple[int, int]]) -> list[int]:

@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.selection import Runtimes
-from zh_albert.tasks.batched_inference import window_outputs
+from zh_albert.tasks.batched_inference import text_outputs
 from zh_albert.tasks.window_ownership import decided_by, tokens_in
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
 from zh_albert.tokenization.encoding import Encoding
@@ -84,7 +84,6 @@ def pieces_of(
     config: AlbertConfig,
     *,
     piece: Piece = decided_scores,
-    batch_tokens: int | None = None,
 ) -> list[list[Any]]:
     """Run a network over texts and return the piece of each window of each text.
 
@@ -93,13 +92,11 @@ def pieces_of(
         runtimes: Run the network.
         config: The encoder's.
         piece: Extracts the part to keep from a window's scores, on the CPU, padding included.
-        batch_tokens: Padded tokens of one forward pass; None: what is fastest.
     """
     decided = [decided_by(text.parts) for text in texts]
     pieces: list[list[Any]] = [[None] * len(text.windows) for text in texts]
-    outputs = window_outputs(texts, runtimes, config, batch_tokens=batch_tokens)
     with torch.inference_mode():
-        for places, scores in outputs:
+        for places, scores in text_outputs(texts, runtimes, config):
             for row, (t, w) in zip(torch.from_numpy(scores), places, strict=True):
                 pieces[t][w] = piece(row, texts[t].parts[w], decided[t][w])
     return pieces

@@ -11,7 +11,7 @@ from tests.helpers.micro import save_micro_encoder
 from tests.helpers.travellers import CONFIG, EXAMPLES, TEXTS, opinion
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
-from zh_albert.model.crf import Moves, viterbi
+from zh_albert.model.crf import Transitions, viterbi
 from zh_albert.tasks.ner import ngrams
 from zh_albert.tasks.ner.finetune import finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
@@ -24,9 +24,9 @@ def emissions(tagger: TextTagger, texts: list[str]) -> list[torch.Tensor]:
 
 
 def test_names_are_learned_by_heart(tagger: TextTagger) -> None:
-    moves = Moves(*opinion(tagger).transitions())
+    transitions = Transitions(*opinion(tagger).transitions())
     [scores] = emissions(tagger, ["张伟在西湖。"])
-    tags = viterbi(scores[None], torch.ones(1, len(scores), dtype=torch.bool), moves)
+    tags = viterbi(scores[None], torch.ones(1, len(scores), dtype=torch.bool), transitions)
     # O, and begin, inside, end, single of 人 and of 地
     assert tagger.labels == ["人", "地"]
     assert tags.tolist() == [[1, 3, 0, 5, 7, 0]]

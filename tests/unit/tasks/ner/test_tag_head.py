@@ -13,9 +13,9 @@ from tests.helpers.entity_heads import (
     head_of,
     read,
 )
-from zh_albert.model.crf import Moves, fixed_moves
+from zh_albert.model.crf import Transitions, fixed_transitions
 from zh_albert.tasks.ner.networks import Head
-from zh_albert.tasks.ner.tags import legal_moves, spans_of
+from zh_albert.tasks.ner.tags import legal_transitions, spans_of
 
 
 @pytest.mark.parametrize("name", ["softmax", "crf"])
@@ -26,13 +26,13 @@ def test_an_entitys_score_is_its_share_of_all_legal_sequences(name: Head) -> Non
     for parameter in network.transitions.parameters() if name == "crf" else ():
         torch.nn.init.normal_(parameter)
     emissions = torch.randn(6, 9)
-    scores = network.transitions() if name == "crf" else fixed_moves(legal_moves(2))
-    moves = Moves(*(move.detach() for move in scores))
+    scores = network.transitions() if name == "crf" else fixed_transitions(legal_transitions(2))
+    transitions = Transitions(*(score.detach() for score in scores))
 
     def score(tags: tuple[int, ...]) -> float:
-        total = moves.start[tags[0]] + moves.end[tags[-1]]
+        total = transitions.start[tags[0]] + transitions.end[tags[-1]]
         total = total + sum(emissions[1 + token, tag] for token, tag in enumerate(tags))
-        return float(total + sum(moves.between[a, b] for a, b in itertools.pairwise(tags)))
+        return float(total + sum(transitions.between[a, b] for a, b in itertools.pairwise(tags)))
 
     every = {tags: math.exp(score(tags)) for tags in itertools.product(range(9), repeat=4)}
     best = max(every, key=lambda tags: every[tags])

@@ -1,4 +1,4 @@
-"""BIOES tags: legal moves, and entities from tags."""
+"""BIOES tags: legal transitions, and entities from tags."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from zh_albert.tasks.ner.tags import (
     INSIDE,
     OUTSIDE,
     SINGLE,
-    legal_moves,
+    legal_transitions,
     spans_of,
     tag_of,
     tags_of,
 )
 
 
-def test_legal_moves_are_those_of_bioes() -> None:
-    moves = legal_moves(2)
+def test_legal_transitions_are_those_of_bioes() -> None:
+    legal = legal_transitions(2)
     b, i, e, s = (tag_of(0, part) for part in (BEGIN, INSIDE, END, SINGLE))
     others = [tag_of(1, part) for part in (BEGIN, INSIDE, END, SINGLE)]
-    assert [tag for tag in range(9) if moves.start[tag]] == [OUTSIDE, b, s, others[0], others[3]]
-    assert [tag for tag in range(9) if moves.end[tag]] == [OUTSIDE, e, s, others[2], others[3]]
+    assert [tag for tag in range(9) if legal.start[tag]] == [OUTSIDE, b, s, others[0], others[3]]
+    assert [tag for tag in range(9) if legal.end[tag]] == [OUTSIDE, e, s, others[2], others[3]]
     for begun in (b, i):
-        assert [tag for tag in range(9) if moves.between[begun, tag]] == [i, e]
+        assert [tag for tag in range(9) if legal.between[begun, tag]] == [i, e]
     for done in (OUTSIDE, e, s):
-        allowed = [tag for tag in range(9) if moves.between[done, tag]]
+        allowed = [tag for tag in range(9) if legal.between[done, tag]]
         assert allowed == [OUTSIDE, b, s, others[0], others[3]]
 
 

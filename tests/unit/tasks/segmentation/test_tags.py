@@ -13,7 +13,7 @@ from zh_albert.tasks.segmentation.tags import (
     MIDDLE,
     SINGLE,
     TAGS,
-    legal_moves,
+    legal_transitions,
     tags_of,
     words_of,
 )
@@ -44,15 +44,15 @@ def test_words_of_characters_and_their_tags_are_each_others_inverse(
 
 
 def test_every_way_to_cut_a_text_comes_back_and_is_legal() -> None:
-    text, moves = "一二三四五六", legal_moves()
+    text, transitions = "一二三四五六", legal_transitions()
     for cuts in itertools.product([False, True], repeat=5):
         borders = [0, *(place for place, cut in enumerate(cuts, 1) if cut), 6]
         words = [WordSpan(*pair) for pair in itertools.pairwise(borders)]
         tags = tags_of(words, CHARACTERS)
         assert words_of(text, tags, CHARACTERS) == words
-        assert moves.start[tags[0]]
-        assert moves.end[tags[-1]]
-        assert all(moves.between[pair] for pair in itertools.pairwise(tags))
+        assert transitions.start[tags[0]]
+        assert transitions.end[tags[-1]]
+        assert all(transitions.between[pair] for pair in itertools.pairwise(tags))
 
 
 def test_a_border_inside_a_token_cannot_be_marked() -> None:
@@ -85,8 +85,8 @@ def test_tags_and_tokens_must_be_as_many() -> None:
 
 
 def test_words_are_begun_and_ended() -> None:
-    moves = legal_moves()
-    assert moves.start.tolist() == [True, False, False, True]
-    assert moves.end.tolist() == [False, False, True, True]
-    assert moves.between[BEGIN].tolist() == moves.between[MIDDLE].tolist()
-    assert moves.between[END].tolist() == moves.between[SINGLE].tolist()
+    transitions = legal_transitions()
+    assert transitions.start.tolist() == [True, False, False, True]
+    assert transitions.end.tolist() == [False, False, True, True]
+    assert transitions.between[BEGIN].tolist() == transitions.between[MIDDLE].tolist()
+    assert transitions.between[END].tolist() == transitions.between[SINGLE].tolist()

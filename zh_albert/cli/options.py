@@ -1,0 +1,17 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Init = Annotated[
+    str, typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights.")
+]
+Exclude = Annotated[
+    list[Path] | None,
+    typer.Option(help="Drop training texts that also occur in this file; repeatable."),
+]
