@@ -1,7 +1,7 @@
 """Load test of a server: many clients, valid and invalid requests, every answer checked.
 
 Run: python tests/benchmarks/serving.py [MODELS] --json [--clients 50] [--seconds 60] [--quick]
-     python tests/benchmarks/serving.py [MODELS] --json --clients 10 --slow 300
+     python tests/benchmarks/serving.py [MODELS] --json --clients 10 --slow 300 [--open-files 256]
 
 Serves classifiers (the bundled ``sentiment`` and ``news``) to clients in this process, which share
 the cores with the server. ``wrong`` counts answers that differ from those for the text alone,
@@ -51,11 +51,12 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--slow", type=int, default=0, help="slow clients beside them")
+    parser.add_argument("--open-files", type=int, default=0, help="limit of the server's system")
     parser.add_argument("--quick", action="store_true", help="20 seconds")
     options = parser.parse_args()
     seconds = 20.0 if options.quick else options.seconds
     models = {Path(model).name: model for model in options.models}
-    with serving(*options.models) as server:
+    with serving(*options.models, open_files=options.open_files) as server:
         before = server.metric("process_cpu_seconds_total")
         with slow_clients(server, next(iter(models)), options.slow, wait_s=90) as slow:
             load = run_load(

@@ -59,9 +59,11 @@ class Server:
 
 
 @contextmanager
-def serving(*arguments: object) -> Iterator[Server]:
-    """Run ``zh-albert serve`` on a free port until the block ends."""
+def serving(*arguments: object, open_files: int = 0) -> Iterator[Server]:
+    """Run ``zh-albert serve`` on a free port until the block ends; 0: no limit on open files."""
     command = [sys.executable, "-m", "zh_albert.cli", "serve", *map(str, arguments), "--port", "0"]
+    if open_files:
+        command = ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh", *command]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None

@@ -231,9 +231,12 @@ def test_fifty_clients_for_a_minute_leave_memory_flat(
 
 
 @pytest.mark.slow
-def test_three_hundred_slow_clients_hold_up_no_one(folders: dict[str, Path]) -> None:
+@pytest.mark.parametrize("open_files", [0, 256])
+def test_three_hundred_slow_clients_hold_up_no_one(
+    folders: dict[str, Path], open_files: int
+) -> None:
     with (
-        serving(folders["classifier"], "--timeout", 12) as server,
+        serving(folders["classifier"], "--timeout", 12, open_files=open_files) as server,
         slow_clients(server, "classifier", 300, wait_s=30) as slow,
     ):
         models = {"classifier": folders["classifier"]}

@@ -42,18 +42,27 @@ class LimitedProtocol(H11Protocol):
         self._limits = limits
         self._deadline: asyncio.TimerHandle | None = None
         self._since = self.loop.time()  # when its client last got an answer, or came
+        self._gone = False  # its place is taken, though the system has not closed it yet
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or a slower client's place."""
         lingering: Any = _Lingering(transport, self)
         super().connection_made(lingering)
         self._watch()
-        if len(self.connections) <= self._limits.connections:
+        if len(self.connections) > self._limits.connections:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        others = [
+            one
+            for one in self.connections
+            if isinstance(one, LimitedProtocol) and one is not self and not one._gone
+        ]
+        if len(others) < self._limits.connections:
             return
-        others = [one for one in self.connections if isinstance(one, LimitedProtocol)]
-        slow = [one for one in others if one is not self and not one.is_asked]
+        slow = [one for one in others if not one.is_asked]
         if slow:
-            min(slow, key=lambda one: one._since).transport.abort()
+            min(slow, key=lambda one: one._since)._abort()
         else:
             message = f"{self._limits.connections} requests wait for their answers; try again later"
             self._refuse(503, message, (b"retry-after", b"1"))
@@ -95,9 +104,13 @@ class LimitedProtocol(H11Protocol):
             rest_s = min(_CLOSING_S, self._limits.timeout_s)
             self.loop.call_later(rest_s, self._abort_unless_asked)
 
+    def _abort(self) -> None:
+        self._gone = True
+        self.transport.abort()
+
     def _abort_unless_asked(self) -> None:
         if not self.is_asked:
-            self.transport.abort()
+            self._abort()
 
     def _watch(self) -> None:
         """Measure the time while headers are awaited."""

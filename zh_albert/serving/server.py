@@ -28,6 +28,9 @@ from zh_albert.serving.limits import Limits
 from zh_albert.tasks.predictor import AnyPredictor
 
 _ENDED_AT_ONCE = 130  # as shells have it: 128 and the number of SIGINT
+_BACKLOG = 2048  # connections that the system holds until they are accepted
+# Accepted before others are closed for them: with more, a burst would use up all open files.
+_ACCEPTED_AT_ONCE = 16
 _UNANSWERED_S = 10  # beyond the time for an answer: for the rest of a body, and to send
 
 
@@ -75,6 +78,7 @@ def server_config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
+        backlog=_ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=round(limits.timeout_s) + _UNANSWERED_S,
     )
 
@@ -105,6 +109,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started and sockets:
+            sockets[0].listen(_BACKLOG)  # asyncio accepts no more at once for that
             host, port = sockets[0].getsockname()[:2]
             address = f"[{host}]" if ":" in host else host
             sys.stderr.write(f"Serving on http://{address}:{port}  (Ctrl-C ends it)\n")

@@ -158,6 +158,18 @@ def test_a_new_client_takes_the_place_of_the_slowest() -> None:
     run(scenario, connections=3, timeout_s=1)
 
 
+def test_many_new_clients_at_once_take_as_many_places() -> None:
+    async def scenario(served: Served) -> None:
+        slow = [await served.client(HALF) for _ in range(20)]
+        await asyncio.sleep(0.1)
+        await asyncio.gather(*(served.client(HALF) for _ in range(15)))
+        await asyncio.sleep(0.2)
+        assert len(served.server.server_state.connections) == 20
+        assert sum(client[0].at_eof() or bool(client[0].exception()) for client in slow) == 15
+
+    run(scenario, connections=20)
+
+
 def test_where_all_wait_for_answers_a_new_client_is_refused() -> None:
     async def scenario(served: Served) -> None:
         asking = await served.asking(3)
