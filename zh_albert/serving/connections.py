@@ -109,7 +109,7 @@ class LimitedProtocol(H11Protocol):
         self.transport.abort()
 
     def _abort_unless_asked(self) -> None:
-        if not self.is_asked:
+        if not self.is_asked and not self.transport.is_closing():
             self._abort()
 
     def _watch(self) -> None:
