@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
+from apps.gradio_page.uploads import KEPT_S, SWEPT_S
 from apps.gradio_page.url_state import LinkedBoxes, copy_button, keep_in_address
 from apps.i18n import page
 from apps.i18n.page import PageStrings
@@ -42,7 +43,7 @@ def build_page(strings: Strings, models: Models, jobs: PageJobs) -> gr.Blocks:
     encoder = models.encoder
     linked: dict[str, tuple[gr.Tab, LinkedBoxes]] = {}
     with gr.Blocks(
-        title=strings.page.title, analytics_enabled=False, delete_cache=(600, 7200)
+        title=strings.page.title, analytics_enabled=False, delete_cache=(SWEPT_S, KEPT_S)
     ) as blocks:
         gr.HTML(_header(strings.page), elem_classes="za-head")
         with gr.Tabs(overflow_behavior="wrap") as tabs:  # on a phone no tab hides in a menu

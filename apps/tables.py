@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from apps.cells import restored
 from apps.i18n.notice import Notice
 from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import TableError, csv_rows, is_csv, parse_object, read_lines
 
+KINDS = (".csv", ".jsonl")  # endings of the files that are read
 MAX_BYTES = 100 * 1024 * 1024
 MAX_CELL = 100_000  # characters
 MAX_COLUMNS = 200
@@ -124,7 +126,7 @@ def read_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _refuse_other_kinds(strings: TableStrings, path: Path, name: str) -> None:
-    if path.suffix.lower() not in (".csv", ".jsonl"):
+    if path.suffix.lower() not in KINDS:
         raise RefusedError(strings.other_kind.filled(name=name[-80:]))
     size = path.stat().st_size
     if size > MAX_BYTES:
@@ -162,7 +164,9 @@ def _json_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
 
 def _csv_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
     try:
-        yield from csv_rows(_lines(strings, path), path.name)
+        for number, row in csv_rows(_lines(strings, path), path.name):
+            cells = {restored(column): restored(cell) for column, cell in row.items()}
+            yield number, cells if len(cells) == len(row) else row  # names must stay apart
     except TableError as error:
         notice: Notice = getattr(strings, error.kind)
         raise RefusedError(notice.filled(**error.facts)) from None

@@ -12,7 +12,10 @@ lacks:
 - ``stream.js``: answers arrive once and in order, also in a busy browser.
 - ``requests``: a page for each language behind ``?lang=``. Gradio's translations reach labels only,
   and its own words follow the browser's language.
-- ``environment``: nothing calls another computer, and files are removed with the page.
+- ``uploads``: only the page itself may send something, files of the kinds that the tabs read, and
+  not too many.
+- ``environment``: nothing calls another computer, and files are removed with the page; those of a
+  page that was killed, when the next one starts.
 - ``server``: one process on 127.0.0.1, with ``page.css``, ``jobs.css`` and ``inside.css``; no font
   is fetched.
 """

@@ -13,7 +13,7 @@ from apps.gradio_page import layout
 from apps.i18n.tabs import JobTabStrings
 from apps.jobs import KEPT_S, YIELDS_S, JobQueue, TableJob
 from apps.markup.text import notice
-from apps.tables import RefusedError, Table, open_table
+from apps.tables import KINDS, RefusedError, Table, open_table
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 MINE: dict[str, Any] = {"js": "(...values) => zaMine(values)", **layout.QUIETLY}
@@ -105,7 +105,7 @@ class JobTab(ABC, Generic[S, J]):
             with layout.area("input"):
                 file = gr.File(
                     label=strings.file,
-                    file_types=[".csv", ".jsonl"],
+                    file_types=list(KINDS),
                     height=150,
                     elem_id=f"{name}-file",
                     elem_classes="za-file",

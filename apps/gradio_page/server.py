@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from fastapi import FastAPI
 from apps.gradio_page.environment import HOST
 from apps.gradio_page.job_tab import SAMPLES
 from apps.gradio_page.requests import ByLanguage, UntilClosed
+from apps.gradio_page.uploads import OwnPageOnly, UploadQuota
 from apps.i18n.page import PageStrings
+from zh_albert.serving.connections import CloseUnread, LimitedProtocol
+from zh_albert.serving.limits import Limits
 
 _STYLES = ("page.css", "inside.css", "jobs.css")  # in this folder
 _SCRIPTS = ("stream.js", "page.js")
-_UPLOAD_LIMIT = "256mb"  # more than the tabs take, so that they refuse a file and say why
 
 
 def serve_pages(pages: Mapping[PageStrings, gr.Blocks], listening: socket.socket) -> None:
@@ -43,6 +46,20 @@ def serve_pages(pages: Mapping[PageStrings, gr.Blocks], listening: socket.socket
                 sys.stderr.write(f"演示已打开 The demo is at {address}  (Ctrl-C 结束 ends it)\n")
                 sys.stderr.flush()
 
+    protocol: Any = partial(LimitedProtocol, limits=Limits())
+    config = uvicorn.Config(
+        CloseUnread(page_app(pages)),
+        http=protocol,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,  # open pages never stop listening
+    )
+    Server(config).run(sockets=[listening])
+
+
+def page_app(pages: Mapping[PageStrings, gr.Blocks]) -> Any:
+    """Return the ASGI application of the page in each language."""
     app = FastAPI(openapi_url=None)
     first, *others = pages
     paths = {first: "/", **{other: f"/{other.query}/" for other in others}}
@@ -56,21 +73,13 @@ def serve_pages(pages: Mapping[PageStrings, gr.Blocks], listening: socket.socket
             css=_together(_STYLES),
             head=f"<script>{_together(_SCRIPTS)}</script>",
             allowed_paths=[str(SAMPLES)],
-            max_file_size=_UPLOAD_LIMIT,
             footer_links=[],
             run_history=False,
             enable_monitoring=False,
             ssr_mode=False,
             mcp_server=False,
         )
-    config = uvicorn.Config(
-        UntilClosed(ByLanguage(app, paths)),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=1,  # open pages never stop listening
-    )
-    Server(config).run(sockets=[listening])
+    return UntilClosed(OwnPageOnly(ByLanguage(app, paths), paths, UploadQuota()))
 
 
 def _together(names: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ class PageStrings:
     Attributes:
         code: The ``lang`` attribute of HTML.
         query: The value of ``?lang=`` in the address.
+        full_stop: What ends a sentence before another one.
         units: Units of large counts, the largest first: size and name.
         translates_examples: Whether an example's button also shows its translation.
         names: Names of models, classes and types of entities.
@@ -23,6 +24,7 @@ class PageStrings:
 
     code: str
     query: str
+    full_stop: str
     units: tuple[tuple[float, str], ...]
     translates_examples: bool
     names: names.Names
@@ -53,6 +55,17 @@ class PageStrings:
     unreadable: Notice
     no_encoder: Notice
     queued: Notice
+    other_host: Notice
+    other_page: Notice
+    no_length: Notice
+
+    def line(self, notice: Notice) -> str:
+        """Return a notice as one line.
+
+        >>> CHINESE.line(Notice("文件太大", "请分成几份。"))
+        '文件太大。请分成几份。'
+        """
+        return f"{notice.problem}{self.full_stop}{notice.remedy}"
 
     def caption(self, text: str, meaning: str) -> str:
         """Return what an example's button shows: the text, where needed with its translation."""
@@ -76,6 +89,7 @@ class PageStrings:
 CHINESE = PageStrings(
     code="zh-CN",
     query="zh",
+    full_stop="。",
     units=((1e8, "亿"), (1e4, "万")),
     translates_examples=False,
     names=names.CHINESE,
@@ -114,11 +128,15 @@ CHINESE = PageStrings(
         "请先训练一个：zh-albert pretrain 配置.toml；其他几页现在就能用。",
     ),
     queued=Notice("正在排队，前面还有 {count} 个任务", "轮到时会自动开始；页面照常可用。"),
+    other_host=Notice("这个演示的地址不是“{host}”", "请用启动时显示的地址打开。"),
+    other_page=Notice("请求来自别的网页（{origin}）", "请在演示自己的页面里操作。"),
+    no_length=Notice("请求没有写明长度", "请加上 Content-Length。"),
 )
 
 ENGLISH = PageStrings(
     code="en",
     query="en",
+    full_stop=". ",
     units=((1e9, "B"), (1e6, "M"), (1e3, "K")),
     translates_examples=True,
     names=names.ENGLISH,
@@ -163,4 +181,9 @@ ENGLISH = PageStrings(
     queued=Notice(
         "Waiting; jobs before this one: {count}", "It starts by itself, and the page stays usable."
     ),
+    other_host=Notice(
+        "The demo's address is not “{host}”", "Open it at the address shown when it started."
+    ),
+    other_page=Notice("The request comes from another page ({origin})", "Use the demo's own page."),
+    no_length=Notice("The request does not say how long it is", "Send Content-Length."),
 )

@@ -13,6 +13,8 @@ class TableStrings:
 
     other_kind: Notice
     too_large: Notice
+    quota: Notice
+    page_full: Notice
     packed: Notice
     binary: Notice
     not_utf8: Notice
@@ -36,6 +38,11 @@ CHINESE = TableStrings(
         "文件有 {size} MB，这一页最多收 {limit} MB",
         "请把文件分成几份，或在命令行里处理：zh-albert predict 模型 文件",
     ),
+    quota=Notice(
+        "两个多小时内最多上传 {limit} MB，再加这个文件就超过了",
+        "请过一会儿再上传，或在命令行里处理：zh-albert predict 模型 文件",
+    ),
+    page_full=Notice("大家上传的文件太多，暂时放不下了", "请过一会儿再上传。"),
     packed=Notice(
         "这是压缩包或 Excel 工作簿，不是文本文件",
         "请先解压；如果是 Excel，请另存为“CSV UTF-8（逗号分隔）”，再上传。",
@@ -78,6 +85,11 @@ ENGLISH = TableStrings(
         "The file has {size} MB; this page takes up to {limit} MB",
         "Split it, or use the command line: zh-albert predict MODEL FILE",
     ),
+    quota=Notice(
+        "With this file, more than {limit} MB would be uploaded in about two hours",
+        "Upload it later, or use the command line: zh-albert predict MODEL FILE",
+    ),
+    page_full=Notice("All visitors together have uploaded too much", "Upload it later."),
     packed=Notice(
         "This is an archive or an Excel workbook, not a text file",
         "Unpack it first; in Excel, save it as “CSV UTF-8 (comma delimited)” and upload that.",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 import re
+import select
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,9 +59,11 @@ class Server:
 
 
 @contextmanager
-def serving(*arguments: object) -> Iterator[Server]:
-    """Run ``zh-albert serve`` on a free port until the block ends."""
+def serving(*arguments: object, open_files: int = 0) -> Iterator[Server]:
+    """Run ``zh-albert serve`` on a free port until the block ends; 0: no limit on open files."""
     command = [sys.executable, "-m", "zh_albert.cli", "serve", *map(str, arguments), "--port", "0"]
+    if open_files:
+        command = ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh", *command]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -119,6 +123,7 @@ class Load:
             "requests_per_second": round(sum(self.statuses.values()) / self.lasted_s, 1),
             "p50_ms": round(1e3 * ordered[len(ordered) // 2], 1),
             "p95_ms": round(1e3 * ordered[len(ordered) * 95 // 100], 1),
+            "p99_ms": round(1e3 * ordered[len(ordered) * 99 // 100], 1),
             "statuses": dict(sorted(self.statuses.items())),
             "wrong": len(self.wrong),
             "lost": self.statuses[0],
@@ -199,3 +204,92 @@ def run_load(
         time.sleep(min(1.0, seconds / 10))
     load_.lasted_s = time.monotonic() - begun
     return load_
+
+
+_SLOW = {
+    "silent": b"",
+    "half of the headers": b"POST /v1/models/x/predict HTTP/1.1\r\nHost: localhost\r\nA: ",
+    "a body": (
+        b"POST /v1/models/%s/predict HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+    ),
+}
+
+
+@dataclass
+class SlowClients:
+    """Clients that say nothing, or begin a request and go on with a byte a second.
+
+    Attributes:
+        closed_s: Of each kind, after how many seconds the server closed the connections.
+        statuses: Answers that they got, by status.
+        open: How many are still open.
+    """
+
+    closed_s: dict[str, list[float]] = field(default_factory=dict)
+    statuses: Counter[str] = field(default_factory=Counter)
+    open: int = 0
+
+    def report(self) -> dict[str, Any]:
+        """Return the figures."""
+        return {
+            "slow_closed_after_s": {
+                kind: [round(min(times), 1), round(max(times), 1)]
+                for kind, times in self.closed_s.items()
+                if times
+            },
+            "slow_statuses": dict(self.statuses),
+            "slow_still_open": self.open,
+        }
+
+
+@contextmanager
+def slow_clients(server: Server, model: str, count: int, *, wait_s: float) -> Iterator[SlowClients]:
+    """Hold connections beside what the block does; then wait for the server to close them.
+
+    Args:
+        server: Where they connect.
+        model: To which some send a body.
+        count: How many, a third of each kind.
+        wait_s: Seconds after which those that are open are counted.
+    """
+    address = httpx.URL(server.url)
+    seen = SlowClients({kind: [] for kind in _SLOW})
+    kinds: dict[socket.socket, str] = {}
+    for number in range(count):
+        kind = list(_SLOW)[number % len(_SLOW)]
+        client = socket.create_connection((address.host, address.port or 80))
+        client.sendall(_SLOW[kind].replace(b"%s", model.encode()))
+        kinds[client] = kind
+    begun = time.monotonic()
+
+    def watch() -> None:
+        poll = select.poll()
+        by_number = {client.fileno(): client for client in kinds}
+        for client in kinds:
+            poll.register(client, select.POLLIN)
+        next_byte = begun + 1
+        while by_number and time.monotonic() < begun + wait_s:
+            for number, _ in poll.poll(200):
+                client = by_number.pop(number)
+                poll.unregister(number)
+                with suppress(ConnectionError):
+                    answer = client.recv(4096)
+                    seen.statuses[answer[9:12].decode() or "closed"] += 1
+                seen.closed_s[kinds[client]].append(time.monotonic() - begun)
+            if time.monotonic() > next_byte:
+                next_byte += 1
+                for client in by_number.values():
+                    if kinds[client] != "silent":
+                        with suppress(ConnectionError):
+                            client.send(b" ")
+        seen.open = len(by_number)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield seen
+    finally:
+        watching.join()
+        for client in kinds:
+            client.close()

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 
 from tests.helpers.commands import Ran
 from tests.helpers.micro import save_micro_models
-from tests.helpers.served import Server, run_load, serving
+from tests.helpers.served import Server, run_load, serving, slow_clients
 from zh_albert import load
 from zh_albert.serving.schemas import response_type
 
@@ -41,6 +42,7 @@ ITEMS: dict[str, list[Any]] = {
         {"context": "今天服务。", "question": "", **GROUP},
     ],
 }
+READY = {"live": True, "ready": True, "models": dict.fromkeys(ITEMS, True)}
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +83,7 @@ def test_clients_that_go_away_change_nothing_for_others(server: Server, sent: fl
     expected = server.post("classifier", {"texts": TEXTS[:2]}).json()
     body = json.dumps({"texts": ["房间很好，服务太差" * 9] * 20}).encode()
     head = (
-        "POST /v1/models/classifier/predict HTTP/1.1\r\nHost: here\r\n"
+        "POST /v1/models/classifier/predict HTTP/1.1\r\nHost: localhost\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     request = head.encode() + body
@@ -90,7 +92,7 @@ def test_clients_that_go_away_change_nothing_for_others(server: Server, sent: fl
         with socket.create_connection((address.host, address.port)) as client:
             client.sendall(request[: int(sent * len(request))])
     assert server.post("classifier", {"texts": TEXTS[:2]}).json() == expected
-    assert server.get("/health").json() == {"live": True, "ready": True}
+    assert server.get("/health").json() == READY
 
 
 def test_openapi_shows_each_model_with_an_example_that_works(server: Server) -> None:
@@ -102,7 +104,23 @@ def test_openapi_shows_each_model_with_an_example_that_works(server: Server) -> 
         assert answered.status_code == 200, answered.text
         assert example == model["example"]
     assert len(schema["paths"]) == len(ITEMS) + 3
-    assert server.get("/docs").status_code == 404  # its usual form loads from another host
+
+
+def test_the_docs_page_loads_nothing_from_elsewhere(server: Server) -> None:
+    page = server.get("/docs")
+    assert page.status_code == 200
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert not re.search(r"(src|href|url|import)\W{1,4}(https?:)?//", page.text)
+    linked = re.findall(r'(?:href|src)="(?!data:)([^"]+)"', page.text)
+    for path in [*linked, *re.findall(r'"(v1/[^"]+)"', page.text)]:
+        assert server.get(f"/{path}").status_code == 200
+
+
+def test_another_host_is_refused(server: Server) -> None:
+    for path in ("/v1/models", "/docs", "/health"):
+        there = httpx.get(server.url + path, headers={"Host": "evil.example"}, trust_env=False)
+        assert (there.status_code, list(there.json())) == (421, ["error"])
+        assert "'evil.example'" in there.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +187,7 @@ def test_wrong_addresses_methods_and_types(server: Server) -> None:
         f"{server.url}/v1/models/classifier/predict", data={"texts": "好"}, trust_env=False
     )
     assert form.status_code == 415
-    assert server.get("/health").json() == {"live": True, "ready": True}
+    assert server.get("/health").json() == READY
 
 
 def test_twenty_clients_get_what_one_would(server: Server, folders: dict[str, Path]) -> None:
@@ -210,6 +228,27 @@ def test_fifty_clients_for_a_minute_leave_memory_flat(
     assert asked.wrong == []
     assert report["lost"] == 0
     assert report["rss_last_mb"] < 1.1 * report["rss_first_mb"], report
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("open_files", [0, 256])
+def test_three_hundred_slow_clients_hold_up_no_one(
+    folders: dict[str, Path], open_files: int
+) -> None:
+    with (
+        serving(folders["classifier"], "--timeout", 12, open_files=open_files) as server,
+        slow_clients(server, "classifier", 300, wait_s=30) as slow,
+    ):
+        models = {"classifier": folders["classifier"]}
+        asked = run_load(server, models, {"classifier": TEXTS}, clients=10, seconds=20)
+    assert asked.wrong == []
+    assert asked.report()["lost"] == 0
+    assert asked.report()["p99_ms"] < 2000, asked.report()
+    assert slow.open == 0, slow.report()
+    assert set(slow.statuses) == {"408", "closed"}
+    closed = slow.closed_s
+    assert max(closed["silent"] + closed["half of the headers"]) < 10 + 5
+    assert max(closed["a body"]) < 12 + 5
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
@@ -268,6 +307,29 @@ def test_sigterm_ends_it_after_what_it_accepted(folders: dict[str, Path]) -> Non
         server.get("/health")
 
 
+def test_all_clients_are_answered_before_the_end(folders: dict[str, Path]) -> None:
+    body = {"texts": LONG["texts"][:12]}
+    characters = sum(map(len, body["texts"]))
+    with serving(folders["classifier"], "--timeout", 100) as server, ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(server.post, "classifier", body) for _ in range(8)]
+        while server.metric("zh_albert_waiting_characters", model="classifier") < 7 * characters:
+            time.sleep(0.02)
+        assert server.ended(signal.SIGTERM) == (0, "")
+        assert [len(one.result().json()["answers"]) for one in asking] == [12] * 8
+
+
+def test_a_second_ctrl_c_ends_it_at_once(folders: dict[str, Path]) -> None:
+    with serving(folders["classifier"]) as server, ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(server.post, "classifier", LONG)
+        while not server.metric("zh_albert_waiting_characters", model="classifier"):
+            time.sleep(0.02)
+        server.process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        code, said = server.ended(signal.SIGINT)
+        assert code == 130, said
+        assert isinstance(asking.exception(), httpx.HTTPError)
+
+
 def test_what_takes_too_long_is_given_up(folders: dict[str, Path]) -> None:
     with serving(folders["classifier"], "--timeout", 0.5) as server:
         late = server.post("classifier", LONG)
@@ -275,7 +337,7 @@ def test_what_takes_too_long_is_given_up(folders: dict[str, Path]) -> None:
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as slow:
             slow.sendall(
-                b"POST /v1/models/classifier/predict HTTP/1.1\r\nHost: x\r\n"
+                b"POST /v1/models/classifier/predict HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                 b"Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"
             )
             slow.settimeout(30)

@@ -11,6 +11,10 @@ import typer
 def serve(
     models: Annotated[list[str], typer.Argument(help="Bundled names, folders or hub ids.")],
     host: Annotated[str, typer.Option(help="0.0.0.0: also for other computers.")] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name it is asked by, such as that of a container; '*': any."),
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
     max_texts: Annotated[int, typer.Option(min=1, help="Texts of one request.")] = 256,
     max_characters: Annotated[int, typer.Option(min=1, help="Characters of one text.")] = 50_000,
@@ -23,8 +27,8 @@ def serve(
 
     Concurrent requests are answered in batches. POST /v1/models/NAME/predict with {"texts": [...]}
     gives {"answers": [...]}, each as `zh-albert predict` prints it. GET /v1/models, /health,
-    /metrics (Prometheus), /openapi.json. On SIGTERM or Ctrl-C, accepted requests are finished
-    first.
+    /metrics (Prometheus), /docs, /openapi.json. On SIGTERM or Ctrl-C, accepted requests are
+    answered first, and the exit code is 0; a second Ctrl-C ends it at once, with 130.
 
     Example: zh-albert serve sentiment runs/ner --port 8000
     """
@@ -39,4 +43,4 @@ def serve(
     limits = Limits(
         texts=max_texts, characters=max_characters, waiting=max_waiting, timeout_s=timeout
     )
-    serve_models(models, host=host, port=port, limits=limits)
+    serve_models(models, host=host, port=port, limits=limits, allow_hosts=allow_host or ())

@@ -16,7 +16,14 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import PlainTextResponse
 
-from zh_albert.serving.batching import BadTextError, BatchingQueue, Job, QueueFullError
+from zh_albert.serving.batching import (
+    BadTextError,
+    BatchingQueue,
+    Job,
+    QueueFullError,
+    WorkerError,
+)
+from zh_albert.serving.docs_page import docs_page
 from zh_albert.serving.error_responses import Problem, json_response, malformed, problem
 from zh_albert.serving.limits import Gate, Limits
 from zh_albert.serving.metrics import Measured, Metrics
@@ -27,10 +34,12 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": what}
     for status, what in {
         400: "The body is not JSON.",
+        408: "The body did not arrive in time.",
         413: "Too many texts, one too long, or the body too large.",
         415: "The content type is not JSON.",
+        421: "The request is to another host.",
         422: "The body has another form, or a text cannot be answered.",
-        503: "The queue is full; Retry-After gives the time to try again.",
+        503: "The queue is full, or the model failed; Retry-After gives the time to try again.",
         504: "Not answered in time.",
     }.items()
 }
@@ -54,6 +63,9 @@ class Health(BaseModel):
 
     live: bool
     ready: bool
+    """Whether all models are."""
+    models: dict[str, bool]
+    """Name of each model → whether it answers requests now."""
 
 
 def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
@@ -72,6 +84,7 @@ def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
             queue = BatchingQueue(
                 predictor,
                 max_waiting=limits.waiting,
+                stuck_after_s=limits.timeout_s,
                 on_batch=metrics.batches.labels(name).observe,
             )
             metrics.waiting.labels(name).set_function(partial(_waiting, queue))
@@ -85,7 +98,7 @@ def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
         version=version("zh-albert"),
         summary="Chinese ALBERT models",
         lifespan=running,
-        docs_url=None,  # these pages load scripts from another host
+        docs_url=None,  # FastAPI's pages load scripts from another host; ours is in docs_page
         redoc_url=None,
     )
     paths = {_path(name): name for name in models}
@@ -121,8 +134,13 @@ def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
         responses={503: {"model": Health}},
     )
     async def health() -> Response:
-        ready = bool(queues) and all(queue.alive for queue in queues.values())
-        return json_response({"live": True, "ready": ready}, 200 if ready else 503)
+        ready = {name: name in queues and queues[name].alive for name in models}
+        state = Health(live=True, ready=all(ready.values()), models=ready)
+        return json_response(state.model_dump(), 200 if state.ready else 503)
+
+    @app.get("/docs", include_in_schema=False)
+    async def page() -> Response:
+        return docs_page()
 
     @app.get("/metrics", summary="What Prometheus reads", response_class=PlainTextResponse)
     async def told() -> Response:
@@ -154,7 +172,7 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
             message = "the body is not JSON in UTF-8, or nested too deeply"
         elif error.status_code == 404:
             path = request.scope["path"]
-            message = f"nothing is at {path!r:.80}; /openapi.json lists the paths"
+            message = f"nothing is at {path!r:.80}; /docs and /openapi.json list the paths"
         elif error.status_code == 405:
             allowed = (error.headers or {}).get("Allow", "")
             message = f"expected the method {allowed}, found {request.method}"
@@ -163,6 +181,10 @@ def _add_errors(app: FastAPI, examples: Mapping[str, Any]) -> None:
     @app.exception_handler(QueueFullError)
     async def full(_: Request, error: QueueFullError) -> Response:
         return problem(503, str(error), headers={"Retry-After": str(error.retry_after_s)})
+
+    @app.exception_handler(WorkerError)
+    async def died(_: Request, error: WorkerError) -> Response:
+        return problem(503, str(error), headers={"Retry-After": "1"})
 
     @app.exception_handler(BadTextError)
     async def bad_text(_: Request, error: BadTextError) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import encode_json
 
 BATCH_CHARACTERS = 4096  # two forward passes: enough to fill them, short enough to be fair
+_LOG = logging.getLogger(__name__)
 _TEXT_CHARACTERS = 2  # cost of a text in addition to its characters: [CLS] and [SEP]
 
 
@@ -28,6 +30,10 @@ class QueueFullError(ZhAlbertError):
     def __init__(self, message: str, retry_after_s: int) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class WorkerError(ZhAlbertError):
+    """The thread of the model died while a request waited."""
 
 
 class BadTextError(DataError):
@@ -76,9 +82,13 @@ class BatchingQueue:
     wait for all of it. The answer to a text does not depend on the other texts of its batch, except
     in the last digits of a score.
 
+    If the thread dies, all requests get a ``WorkerError``, as any of them may have been the cause,
+    and another thread begins.
+
     Args:
         predictor: The model.
         max_waiting: Limit on the characters of requests that are accepted and not yet answered.
+        stuck_after_s: Seconds after which a batch that is not done shows that the model hangs.
         on_batch: Called with the number of texts of each batch.
     """
 
@@ -87,23 +97,27 @@ class BatchingQueue:
         predictor: AnyPredictor,
         *,
         max_waiting: int,
+        stuck_after_s: float = 60.0,
         on_batch: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._predictor, self._max_waiting, self._on_batch = predictor, max_waiting, on_batch
+        self._stuck_after_s = stuck_after_s
         self._jobs: deque[Job] = deque()
+        self._unanswered: dict[int, Job] = {}  # by identity; also those the thread works on
         self._waiting = 0
         self._speed = 10_000.0  # characters a second; measured from the first batch on
+        self._batch_began = 0.0  # 0: it waits for requests
         self._closing = False
         self._numbers = itertools.count()
         self._changed = threading.Condition()
-        # A daemon thread: a second Ctrl-C ends the process at once.
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        self._thread = self._start()
 
     @property
     def alive(self) -> bool:
-        """Whether the queue accepts requests."""
-        return self._thread.is_alive() and not self._closing
+        """Whether the queue accepts requests, and its thread answers them."""
+        began = self._batch_began
+        stuck = began and time.monotonic() - began > self._stuck_after_s
+        return self._thread.is_alive() and not self._closing and not stuck
 
     @property
     def waiting(self) -> int:
@@ -135,6 +149,7 @@ class BatchingQueue:
                 )
             self._waiting += sum(costs)
             self._jobs.append(job)
+            self._unanswered[id(job)] = job
             self._changed.notify()
         job.answers.add_done_callback(lambda _: self._forget(job))
         return job
@@ -144,18 +159,40 @@ class BatchingQueue:
         with self._changed:
             self._closing = True
             self._changed.notify()
-        self._thread.join()
+        while (thread := self._thread).is_alive():  # one that dies leaves another
+            thread.join()
 
     def _forget(self, job: Job) -> None:
         with self._changed:
             self._waiting -= sum(job.costs)
             # By identity: two requests may be equal.
             self._jobs = deque(other for other in self._jobs if other is not job)
+            self._unanswered.pop(id(job), None)
+
+    def _start(self) -> threading.Thread:
+        # A daemon thread: a second Ctrl-C ends the process at once.
+        thread = threading.Thread(target=self._run, daemon=True)
+        thread.start()
+        return thread
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException:
+            _LOG.exception("the thread of a model died; another one begins")
+            with self._changed:
+                self._jobs.clear()
+                failed = list(self._unanswered.values())
+                self._batch_began = 0.0
+                self._thread = self._start()
+            for job in failed:
+                self._end(job, WorkerError("the model failed and starts again; try again"))
 
     def _work(self) -> None:
         while pieces := self._take():
-            started = time.monotonic()
+            started = self._batch_began = time.monotonic()
             self._answer(pieces)
+            self._batch_began = 0.0
             seconds = max(time.monotonic() - started, 1e-6)
             done = sum(sum(p.job.costs[p.first : p.first + len(p.contents)]) for p in pieces)
             self._speed += (done / seconds - self._speed) / 8
@@ -191,9 +228,11 @@ class BatchingQueue:
             rows = iter(
                 [one if isinstance(one, DataError) else self._encoded(one) for one in found]
             )
-        except Exception as error:
+        except BaseException as error:  # a panic in Rust, as of a tokenizer, is no Exception
             if len(pieces) == 1:
-                self._end(pieces[0].job, error)
+                # An asyncio task must not raise anything else.
+                failure = error if isinstance(error, Exception) else RuntimeError(repr(error))
+                self._end(pieces[0].job, failure)
             else:  # only the request that causes the error must fail
                 for piece in pieces:
                     self._answer([piece])
@@ -213,9 +252,10 @@ class BatchingQueue:
         return encode_json(self._predictor.row(answer))
 
     def _end(self, job: Job, error: Exception | None) -> None:
-        if not job.answers.set_running_or_notify_cancel():
+        answers = job.answers
+        if answers.done() or not (answers.running() or answers.set_running_or_notify_cancel()):
             return  # the client has disconnected
         if error is None:
-            job.answers.set_result(job.rows)
+            answers.set_result(job.rows)
         else:
-            job.answers.set_exception(error)
+            answers.set_exception(error)

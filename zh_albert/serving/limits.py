@@ -25,6 +25,8 @@ class Limits:
     body_bytes: int = 2 << 20
     waiting: int = 1_000_000  # characters per model, accepted and not yet answered
     timeout_s: float = 60.0  # for the body to arrive, and again for the answers
+    headers_s: float = 10.0  # for the headers to arrive
+    connections: int = 512  # of all clients; a body of each fits into a gigabyte
 
 
 class Gate:

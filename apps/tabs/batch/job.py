@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
+from apps.cells import harmless
 from apps.jobs import TableJob
 from apps.models import BulkModel
 from apps.tables import HEAD_ROWS, Row, Table, as_cell, read_rows
@@ -164,7 +165,15 @@ def _writer(file: IO[bytes], table: Table, new: list[str]) -> Callable[[Row], ob
         marked = original.read(3) == codecs.BOM_UTF8
     if marked:
         file.write(codecs.BOM_UTF8)
-    lines = csv.writer(codecs.getwriter("utf-8")(file, "backslashreplace"), lineterminator="\n")
+    text = codecs.getwriter("utf-8")(file, "backslashreplace")
+    plain = csv.writer(text, lineterminator="\n")
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+
+    def write(cells: Sequence[str]) -> None:
+        # Python before 3.13 leaves a carriage return without quotes, and then cannot read it.
+        lines = quoted if any("\r" in cell for cell in cells) else plain
+        lines.writerow(map(harmless, cells))
+
     columns = [*table.columns, *new]
-    lines.writerow(columns)
-    return lambda row: lines.writerow([as_cell(row.get(column)) for column in columns])
+    write(columns)
+    return lambda row: write([as_cell(row.get(column)) for column in columns])

@@ -47,6 +47,11 @@ def test_a_table_tells_its_columns_rows_and_where_the_texts_are(tmp_path: Path) 
     assert rows == table.head
 
 
+def test_columns_that_would_become_one_stay_as_they_are(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "'=a,=a\n'=1,好\n")
+    assert [row for _, row in read_rows(CHINESE, path)] == [{"'=a": "'=1", "=a": "好"}]
+
+
 def test_json_lines_may_have_different_columns(tmp_path: Path) -> None:
     lines = [{"content": "好", "n": 1}, {"content": None, "more": "x"}]
     path = write(tmp_path, "t.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n")

@@ -10,7 +10,12 @@ import pytest
 
 from zh_albert.errors import DataError
 from zh_albert.serving import batching
-from zh_albert.serving.batching import BadTextError, BatchingQueue, QueueFullError
+from zh_albert.serving.batching import (
+    BadTextError,
+    BatchingQueue,
+    QueueFullError,
+    WorkerError,
+)
 from zh_albert.tasks.choice.examples import Question
 from zh_albert.tasks.choice.predictor import Chooser
 from zh_albert.tasks.classification.predictor import Estimate
@@ -30,6 +35,8 @@ class Length:
         for text in self.batches[-1]:
             if text == "broken":
                 raise RuntimeError(text)
+            if text == "panic":
+                raise SystemExit(text)
             yield Estimate(len(text)) if text else DataError("the text is empty")
 
     def row(self, answer: Estimate) -> dict[str, Any]:
@@ -103,6 +110,7 @@ def test_a_bad_text_and_a_failure_hurt_only_their_own_request(
 ) -> None:
     busy(queue, length)
     good, empty, broken = put(queue, "ok"), put(queue, "ok", ""), put(queue, "broken")
+    panic = put(queue, "panic")
     length.go.set()
     assert good.result(10) == [b'{"value": 2}']
     with pytest.raises(BadTextError, match=r"texts\[1\]: the text is empty") as caught:
@@ -110,6 +118,8 @@ def test_a_bad_text_and_a_failure_hurt_only_their_own_request(
     assert caught.value.index == 1
     with pytest.raises(RuntimeError, match="broken"):
         broken.result(10)
+    with pytest.raises(RuntimeError, match="SystemExit"):
+        panic.result(10)
     assert put(queue, "still").result(10) == [b'{"value": 5}']
 
 
@@ -149,3 +159,36 @@ def test_groups_of_two_requests_stay_apart_and_whole(queue: BatchingQueue, lengt
     assert all(len(one.result(10)) == 2 for one in both)
     assert [len(batch) for batch in length.batches[1:]] == [2, 2]
     assert len({question.group for batch in length.batches[1:] for question in batch}) == 2
+
+
+def test_a_thread_that_dies_fails_its_requests_and_is_replaced(
+    length: Length, caplog: pytest.LogCaptureFixture
+) -> None:
+    def count(texts: int) -> None:
+        if texts == 3:
+            raise SystemExit
+
+    queue = BatchingQueue(cast(AnyPredictor, length), max_waiting=100_000, on_batch=count)
+    busy(queue, length)
+    waiting = [put(queue, "a", "b"), put(queue, "c"), put(queue, "好" * batching.BATCH_CHARACTERS)]
+    length.go.set()
+    for one in waiting:
+        with pytest.raises(WorkerError, match="try again"):
+            one.result(10)
+    assert "the thread of a model died" in caplog.text
+    assert put(queue, "again").result(10) == [b'{"value": 5}']
+    assert queue.alive
+    assert queue.waiting == 0
+    queue.close()
+    assert not queue.alive
+
+
+def test_a_model_that_hangs_is_not_alive(length: Length) -> None:
+    queue = BatchingQueue(cast(AnyPredictor, length), max_waiting=100, stuck_after_s=0.1)
+    busy(queue, length)
+    while queue.alive:
+        pass
+    length.go.set()
+    while not queue.alive:
+        pass
+    queue.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from apps.tables import open_table
+from apps.tables import open_table, read_rows
 from apps.tabs.batch.job import BatchJob, fields_of
 from apps.tabs.batch.panels import job_panel, table_panel
 from apps.tabs.batch.strings import CHINESE, ENGLISH
@@ -131,6 +131,36 @@ def test_a_csv_keeps_rows_columns_and_order(tmp_path: Path) -> None:
     assert written[2][3:] == ["", "", "{}", "这一行没有文字"]
     assert job.counts == {"positive": 1, "negative": 1}
     assert job.unanswered == 1
+
+
+def test_no_cell_of_a_result_is_a_formula(tmp_path: Path) -> None:
+    texts = ["=1+1", "+好", "-2+3", "@好", "\t=1", "\r=1", "'=1", "-5", "a\rb"]
+    path = tmp_path / "t.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(
+            [["=text", "text"], *zip(texts, texts, strict=True)]
+        )
+    job = job_for(tmp_path, path.read_bytes().decode(), columns=["text"])
+    job.run()
+
+    assert job.output
+    with job.output.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header[0] == "'=text"
+    cells = [cell for row in rows for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == [
+        "-5"
+    ] * 2
+    again = open_table(CHINESE.page.tables, job.output, job.output.name)
+    read = [row for _, row in read_rows(CHINESE.page.tables, again.path)]
+    # An apostrophe that was there before a formula is taken for ours, and comes back in a result.
+    assert [row["=text"] for row in read] == [text.replace("'=1", "=1") for text in texts]
+    second = BatchJob(CHINESE, again, ["text"], "mine", Grader())
+    second.folder = tmp_path
+    second.run()
+    assert second.output
+    with second.output.open(encoding="utf-8", newline="") as file:
+        assert [row[:2] for row in csv.reader(file)] == [row[:2] for row in [header, *rows]]
 
 
 def test_json_lines_keep_their_objects(tmp_path: Path) -> None:
