@@ -20,6 +20,10 @@ FLOAT, BOOL = 1, 9  # values of onnx.TensorProto.DataType
 # in 16 bits: 2 * 255 * 63 still fits, so every CPU computes the same.
 MATRIX_BITS = 7
 _LARGEST = 2 ** (MATRIX_BITS - 1) - 1
+# The integer that means 0 in an input: of numbers of both signs, and of numbers that are hardly
+# ever negative.
+_MIDDLE, _NEAR_ZERO = 128, 16
+_TINY = 1e-9
 
 
 class Graph:
@@ -75,7 +79,7 @@ class Graph:
         *,
         factor: float = 1.0,
         int8: bool | None = None,
-        ranges: NDArray[np.float32] | None = None,
+        lowest: float | None = None,
     ) -> str:
         """Multiply by a matrix, and by ``factor``; add the bias.
 
@@ -84,18 +88,13 @@ class Graph:
             layer: The linear layer with the matrix and bias.
             factor: Folded into the stored weights, so it costs nothing at run time.
             int8: Whether to multiply integers; by default as in the whole graph.
-            ranges: Largest absolute value of each input feature, if known; in int8 features of very
-                different ranges are smoothed. Shape: (in,).
+            lowest: A bound that no number of the input falls below, if there is one near 0: in int8
+                the numbers above get the rest of the range.
         """
         name = self.names[layer]
         matrix = numbers_of(layer.weight).T * np.float32(factor)
         if self.int8 if int8 is None else int8:
-            if ranges is not None:
-                smooth = _smoothing(ranges, matrix)
-                matrix = matrix * smooth[:, None]
-                shrink = self.store(f"{name}.smoothing.scale", 1 / smooth)
-                states = self.node("Mul", states, shrink)
-            product = self._integer_product(states, f"{name}.weight", matrix)
+            product = self._integer_product(states, f"{name}.weight", matrix, lowest)
         else:
             product = self.node("MatMul", states, self.store(f"{name}.weight", matrix))
         bias = dict(layer.named_parameters()).get("bias")
@@ -110,18 +109,43 @@ class Graph:
         scale, bias = self.weight(layer), self.weight(layer, "bias")
         return self.node("LayerNormalization", states, scale, bias, epsilon=layer.eps)
 
-    def _integer_product(self, states: str, name: str, matrix: NDArray[np.float32]) -> str:
-        """Multiply integers, in a form that ONNX Runtime fuses into one operator."""
+    def _integer_product(
+        self, states: str, name: str, matrix: NDArray[np.float32], lowest: float | None
+    ) -> str:
+        """Multiply integers; each row of the input has a scale of its own.
+
+        So a token's result depends on no other token, and a token with outliers spoils no other's
+        precision. Nothing is clipped.
+        """
         if states not in self._quantized:  # query, key and value read the same input
-            outputs = [f"{states}_{part}" for part in ("uint8", "scale", "zero")]
-            self._quantized[states] = self._add("DynamicQuantizeLinear", [states], outputs, {})
+            self._quantized[states] = self._quantized_rows(states, matrix.shape[0], lowest)
         numbers, scale, zero = self._quantized[states]
         stored, scales = f"{name}.int8", f"{name}.scale"
         if stored not in self.tensors:  # not yet stored by another layer with the same block
             self.tensors[stored], self.tensors[scales] = _integers(matrix, axis=0, largest=_LARGEST)
         product = self.node("MatMulInteger", numbers, stored, zero, self.constant(0, dtype=np.int8))
-        both = self.node("Mul", scale, scales)
-        return self.node("Mul", self.node("Cast", product, to=FLOAT), both)
+        sums = self.node("Mul", self.node("Cast", product, to=FLOAT), scales)
+        rows = self.node("Mul", sums, scale)
+        size = self.constant([matrix.shape[1]])
+        shape = self.node("Concat", self.node("Shape", states, start=0, end=2), size, axis=0)
+        return self.node("Reshape", rows, shape)
+
+    def _quantized_rows(self, states: str, size: int, lowest: float | None) -> list[str]:
+        """Return rows of integers from 0 to 255, the rows' scales, and the integer that means 0."""
+        zero = _MIDDLE if lowest is None else _NEAR_ZERO * (lowest < 0)
+        rows = self.node("Reshape", states, self.constant([-1, size]))
+        largest = self.node("ReduceMax", rows, self.constant([-1]), keepdims=1)
+        if lowest is None:
+            smallest = self.node("ReduceMin", rows, self.constant([-1]), keepdims=1)
+            largest = self.node("Max", largest, self.node("Neg", smallest))
+        # The floor keeps the lowest number in the range, and the scale of a row of zeros above 0.
+        floor = max(_TINY, -(lowest or 0) / max(zero, 1) * (255 - zero))
+        bounded = self.node("Max", largest, self.constant(floor, dtype=np.float32))
+        scale = self.node("Mul", bounded, self.constant(1 / (255 - zero), dtype=np.float32))
+        each = self.node("Reshape", scale, self.constant([-1]))
+        zeros = self.node("Expand", self.constant(zero, dtype=np.uint8), self.node("Shape", each))
+        numbers = self.node("QuantizeLinear", rows, each, zeros, axis=0)
+        return [numbers, scale, self.constant(zero, dtype=np.uint8)]
 
     def store(self, name: str, array: NDArray[Any]) -> str:
         """Store an array unless one of that name is already stored."""
@@ -139,26 +163,6 @@ def numbers_of(tensor: Tensor) -> NDArray[np.float32]:
     """Return a tensor as a NumPy array in fp32."""
     result: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
     return result
-
-
-def _smoothing(ranges: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the divisors of a matrix's input features; the matrix's rows are multiplied by them.
-
-    All input features share one scale, and all weights of a column share one. The divisors are
-    the square roots of feature range over row range (up to a common factor), so that a few outliers
-    spoil neither scale.
-
-    Source: Xiao et al. 2023, SmoothQuant (arXiv:2211.10438), equation 4, where the ranges are
-    measured on texts.
-
-    Args:
-        ranges: Shape: (in,).
-        matrix: Shape: (in, out).
-    """
-    tiny = np.float32(1e-6)
-    roots = np.log(np.maximum(ranges, tiny)) - np.log(np.maximum(np.abs(matrix).max(axis=1), tiny))
-    smooth: NDArray[np.float32] = np.exp((roots - roots.mean()) / 2)
-    return smooth
 
 
 def _integers(

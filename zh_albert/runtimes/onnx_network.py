@@ -10,8 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from zh_albert.errors import MissingExtraError
@@ -20,13 +18,12 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import MeanEncoder, SequenceClassifier
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.token_tagger import TokenTagger
-from zh_albert.runtimes.onnx_graph import BOOL, FLOAT, Graph, numbers_of
+from zh_albert.runtimes.onnx_graph import BOOL, FLOAT, Graph
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
 OUTPUT = "logits"
 _OPSET = 23  # the first with Attention
-_FAR = 4.0  # standard deviations that outputs of a layer norm reach
-_OUTLIER = 20.0  # standard deviations; the largest weight of most rows is at 3 to 5 of them
+_LOWEST_GELU = -0.1701
 
 
 GraphOutputs = Callable[[Any, Graph], str]
@@ -42,8 +39,8 @@ def onnx_model(network: nn.Module, outputs: GraphOutputs, *, int8: bool = False)
         network: A network with an ``encoder``.
         outputs: Adds the network to the graph.
         int8: Store the layers' matrices and the vocabulary's table as integers of 7 and 8 bits,
-            each column (row) with its own scale. The layers multiply integers; the input of a
-            matrix is quantized with a scale computed from the batch.
+            each column (row) with its own scale. The layers multiply integers; each token's
+            input of a matrix is quantized with a scale of its own.
 
     Raises:
         MissingExtraError: If onnx is not installed.
@@ -83,8 +80,11 @@ def sequence_logits(network: SequenceClassifier, graph: Graph) -> str:
         hidden = _masked_mean(hidden, graph)
     else:
         hidden = graph.node("Squeeze", hidden, graph.constant([1]))
-    pooled = graph.node("Tanh", graph.linear(hidden, network.encoder.pooler, int8=False))
-    return graph.linear(pooled, network.classifier, int8=False)
+    # ONNX Runtime adds up a product of one row in another order than one of several, so that a text
+    # alone would differ from the same text among others in the last bit.
+    twice = graph.node("Concat", hidden, hidden, axis=0)
+    pooled = graph.node("Tanh", graph.linear(twice, network.encoder.pooler, int8=False))
+    return graph.split(graph.linear(pooled, network.classifier, int8=False), 2, axis=0)[0]
 
 
 def mean_vectors(network: MeanEncoder, graph: Graph) -> str:
@@ -125,7 +125,7 @@ def states_of(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False)
         assert isinstance(attention, AttentionBlock)
         assert isinstance(ffn, FeedForwardBlock)
         attended = _attended(states[-1], queries, may_attend, attention, graph)
-        states.append(_fed_forward(attended, ffn, _ranges_before(layer.ffn, encoder), graph))
+        states.append(_fed_forward(attended, ffn, graph))
     return states[1:]
 
 
@@ -161,82 +161,28 @@ def _attended(
     return output if block.pre_norm else graph.norm(output, block.norm)
 
 
-def _ranges_before(group: int, encoder: AlbertEncoder) -> NDArray[np.float32]:
-    """Return the largest absolute value of each feature that a block reads. Shape: (hidden,).
-
-    The features come out of a layer norm, so its gain and offset bound them. Several norms count if
-    layers that share the feed-forward block do not share their attention.
-    """
-    blocks = [encoder.attention[layer.attention] for layer in encoder.plan if layer.ffn == group]
-    if encoder.config.norm_position == "pre":
-        blocks = [encoder.ffn[group]]
-    reached = []
-    for block in blocks:
-        assert isinstance(block, AttentionBlock | FeedForwardBlock)
-        gain, offset = numbers_of(block.norm.weight), numbers_of(block.norm.bias)
-        reached.append(np.abs(offset) + _FAR * np.abs(gain))
-    result: NDArray[np.float32] = np.max(reached, axis=0)
-    return result
-
-
-def _fed_forward(
-    states: str, block: FeedForwardBlock, ranges: NDArray[np.float32], graph: Graph
-) -> str:
-    source = graph.norm(states, block.norm) if block.pre_norm else states
-    output = states
-    for up, down, int8 in _parts(block, graph):
-        wide = graph.linear(source, up, int8=int8, ranges=ranges)
-        if isinstance(block.activation, nn.ReLU):
-            active = graph.node("Relu", wide)
-        else:
-            # In int8 the erf form replaces the tanh form: it is faster, and the difference is
-            # smaller than the rounding error.
-            exact = graph.int8 or isinstance(block.activation, nn.GELU)
-            active = graph.node("Gelu", wide, approximate="none" if exact else "tanh")
-        output = graph.node("Add", output, graph.linear(active, down, int8=int8))
+def _fed_forward(states: str, block: FeedForwardBlock, graph: Graph) -> str:
+    wide = graph.linear(graph.norm(states, block.norm) if block.pre_norm else states, block.up)
+    if isinstance(block.activation, nn.ReLU):
+        active, lowest = graph.node("Relu", wide), 0.0
+    else:
+        # In int8 the erf form replaces the tanh form: it is faster, and the difference is
+        # smaller than the rounding error.
+        exact = graph.int8 or isinstance(block.activation, nn.GELU)
+        active = graph.node("Gelu", wide, approximate="none" if exact else "tanh")
+        lowest = _LOWEST_GELU
+    output = graph.node("Add", states, graph.linear(active, block.down, lowest=lowest))
     return output if block.pre_norm else graph.norm(output, block.norm)
 
 
-def _parts(block: FeedForwardBlock, graph: Graph) -> list[tuple[nn.Linear, nn.Linear, bool]]:
-    """Return the block's two matrices; in int8 outlier features are split off and kept in fp32.
-
-    Trained encoders have one or two hidden units (outlier features) whose weights and activations
-    are many times as large as those of the others. In the same integer product they would determine
-    the scale of the regular features.
-
-    Source: Dettmers et al. 2022 (arXiv:2208.07339), where outliers are found by activations.
-    """
-    rows = numbers_of(block.down.weight)
-    outlier = (np.abs(rows) > _OUTLIER * rows.std(axis=1, keepdims=True)).any(axis=0)
-    if not (graph.int8 and outlier.any()):
-        return [(block.up, block.down, graph.int8)]
-    outliers, regular = (torch.from_numpy(chosen) for chosen in (outlier, ~outlier))
-    parts = []
-    split = (("quiet", regular, True, True), ("loud", outliers, False, False))  # names in files
-    for name, chosen, bias, int8 in split:
-        size, units = block.down.out_features, int(chosen.sum())
-        up = nn.Linear(size, units, device="meta")
-        up.weight, up.bias = (
-            nn.Parameter(whole[chosen]) for whole in (block.up.weight, block.up.bias)
-        )
-        down = nn.Linear(units, size, bias=bias, device="meta")
-        down.weight = nn.Parameter(block.down.weight[:, chosen])
-        if bias:
-            down.bias = block.down.bias
-        graph.names |= {
-            part: f"{graph.names[whole]}.{name}"
-            for part, whole in ((up, block.up), (down, block.down))
-        }
-        parts.append((up, down, int8))
-    return parts
-
-
 def _masked_mean(hidden: str, graph: Graph) -> str:
-    """Average over the tokens of each row. Shape: (batch, hidden)."""
-    counts = graph.node("Cast", INPUTS[2], to=FLOAT)
-    weights = graph.node("Unsqueeze", counts, graph.constant([2]))
-    summed = graph.node(
-        "ReduceSum", graph.node("Mul", hidden, weights), graph.constant([1]), keepdims=0
-    )
-    total = graph.node("ReduceSum", counts, graph.constant([1]), keepdims=1)
+    """Average over the tokens of each row. Shape: (batch, hidden).
+
+    By a product, which adds the tokens up in the same order for one row and for several; a sum does
+    not in ONNX Runtime.
+    """
+    one = graph.constant([1])
+    there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=FLOAT), one)
+    summed = graph.node("Squeeze", graph.node("MatMul", there, hidden), one)
+    total = graph.node("ReduceSum", there, graph.constant([2]), keepdims=0)
     return graph.node("Div", summed, graph.node("Max", total, graph.constant(1, dtype=np.float32)))
