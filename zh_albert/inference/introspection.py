@@ -13,6 +13,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
@@ -72,11 +73,12 @@ class EncoderView:
         Raises:
             CheckpointError: If it is not a model folder, or damaged.
         """
-        config, _ = load_config(folder)
-        encoder = AlbertEncoder(config)
-        # The pooler is not used here, and a masked-LM folder of transformers has none.
-        load_weights(encoder, folder, new=("encoder.pooler.",), left_over="heads")
-        return cls(encoder, matching_tokenizer(folder, config))
+        with verified(folder):
+            config, _ = load_config(folder)
+            encoder = AlbertEncoder(config)
+            # The pooler is not used here, and a masked-LM folder of transformers has none.
+            load_weights(encoder, folder, new=("encoder.pooler.",), left_over="heads")
+            return cls(encoder, matching_tokenizer(folder, config))
 
     @classmethod
     def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:

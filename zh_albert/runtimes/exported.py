@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
 from torch import nn
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
+from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_graph import MATRIX_BITS, Graph
@@ -70,6 +71,8 @@ def network_files(
 
 def weights_digest(folder: Path) -> str:
     """Return the SHA-256 of a model folder's weights; it links an export to its weights."""
+    if known := verified_digest(folder, WEIGHTS):
+        return known
     path = folder / WEIGHTS
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
