@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
 from torch import nn
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
+from zh_albert.checkpoints.folder import finish_save
 from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
@@ -212,6 +213,7 @@ def _runtimes(
 
 
 def _read_metadata(folder: Path) -> dict[str, Any] | None:
+    finish_save(folder)
     path = folder / EXPORT_METADATA
     try:
         metadata = json.loads(path.read_bytes())
