@@ -206,15 +206,15 @@ def _problem(
 
 
 def read_all_the_while(base: Path, loads: int) -> dict[str, Any]:
-    """Load a folder again and again while another process saves, in turn, two models into it."""
+    """Load a folder again and again while two processes save a model each into it."""
     for version in "ab":
         classifier(version).save(base / version, card=version)
     classifier("a").save(base / "out", card="a")
-    child = os.fork()
-    if not child:
-        while True:
-            for version in "ba":
-                classifier(version).save(base / "out", card=version)
+    children = []
+    for version in "ab":
+        children.append(os.fork())
+        while not children[-1]:
+            classifier(version).save(base / "out", card=version)
     known = {version: model_state(base / version) for version in "ab"}
     seen: Counter[str] = Counter()
     failures = []
@@ -230,8 +230,9 @@ def read_all_the_while(base: Path, loads: int) -> dict[str, Any]:
                 failures.append(f"{type(error).__name__}: {error}")
             time.sleep(0.001)
     finally:
-        os.kill(child, 9)
-        os.waitpid(child, 0)
+        for child in children:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
     return {"loads": seen, "failures": failures}
 
 
