@@ -152,6 +152,8 @@ def test_a_damaged_model_folder_is_said(
     folder = tmp_path / "model"
     shutil.copytree(trained, folder)
     damage(folder)
+    refused(cli("predict", folder, reviews(tmp_path / "a.jsonl")), "by manifest.json there")
+    (folder / "manifest.json").unlink()
     refused(cli("predict", folder, reviews(tmp_path / "a.jsonl")), problem)
 
 

@@ -161,6 +161,7 @@ def test_finetune_writes_a_folder_and_drops_excluded_texts(
     assert {path.name for path in out.iterdir()} == {
         "README.md",
         "config.json",
+        "manifest.json",
         "model.safetensors",
         "ngrams.npz",
         "tokenizer_config.json",

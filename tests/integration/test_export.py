@@ -129,6 +129,7 @@ def test_integers_of_8_bits_that_a_version_before_wrote_are_not_computed_with(
     fast = tmp_path / "fast"
     metadata = export(trained, fast, form="onnx", precision="int8")
     del metadata["matrix_bits"]
+    (fast / "manifest.json").unlink()  # there was none then
     (fast / EXPORT_METADATA).write_text(json.dumps(metadata))
     with pytest.raises(CheckpointError, match=r"export.json: expected .* matrix_bits = 7; run"):
         load(str(fast))
@@ -260,6 +261,9 @@ def test_an_export_of_other_weights_is_noticed(trained: Path, tmp_path: Path, cl
     classifier.module.classifier.bias.data += 1
     classifier.save(tmp_path / "other", card="")
     shutil.copy(tmp_path / "other" / "model.safetensors", tmp_path / "fast")
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: has another content"):
+        load(str(tmp_path / "fast"))
+    (tmp_path / "fast" / "manifest.json").unlink()
     with pytest.raises(CheckpointError, match="of other weights"):
         load(str(tmp_path / "fast"))
     (tmp_path / "fast" / EXPORT_METADATA).write_text("{}")

@@ -26,6 +26,7 @@ from zh_albert.checkpoints.tensorflow.folder import (
 )
 from zh_albert.checkpoints.torch_file import find_torch_file, read_torch_file
 from zh_albert.checkpoints.uer import is_uer, read_uer
+from zh_albert.checkpoints.verified import verified
 from zh_albert.checkpoints.vocabulary import VocabularyChange, change_vocabulary
 from zh_albert.errors import CheckpointError
 from zh_albert.tokenization.settings import CONFIG_NAME
@@ -138,6 +139,8 @@ def convert_folder(
 def read_any(source: Path) -> StoredModel:
     """Read a model in whatever layout it is.
 
+    A folder that another program has changed since it was saved is read as it is, with a warning.
+
     Args:
         source: A folder of ours or of ``transformers``, a TensorFlow checkpoint or its folder, or
             a file of ``torch.save`` or its folder.
@@ -145,12 +148,14 @@ def read_any(source: Path) -> StoredModel:
     Raises:
         CheckpointError: If it cannot be read.
     """
-    if not holds_safetensors(source):
-        if prefix := find_checkpoint(source):
-            return read_tensorflow(prefix)
-        if path := find_torch_file(source):
-            return _read_torch_file(path)
-    return replace(read_folder(source), files=read_sidecar_files(source))
+    folder = source if source.is_dir() else source.parent
+    with verified(folder, changed="tell"):  # conversion takes over what others have changed
+        if not holds_safetensors(source):
+            if prefix := find_checkpoint(source):
+                return read_tensorflow(prefix)
+            if path := find_torch_file(source):
+                return _read_torch_file(path)
+        return replace(read_folder(source), files=read_sidecar_files(source))
 
 
 def _read_torch_file(path: Path) -> StoredModel:

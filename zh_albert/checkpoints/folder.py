@@ -1,7 +1,14 @@
-"""Atomic writing of a folder of files."""
+"""Atomic writing of a folder of files: afterwards it is the old one or the new one.
+
+A new folder gets its name in one step. In an existing one, the complete new files first get the
+name ``SAVED`` inside it, in one step: from then on they are the folder's. They are then moved to
+their places one by one, and whoever opens the folder next finishes that after a kill. Nothing else
+in the folder is touched, so a run that holds a lock in it goes on.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -9,26 +16,32 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS
+from zh_albert.checkpoints.locks import locked
+from zh_albert.checkpoints.manifest import MANIFEST, read_manifest, write_manifest
 from zh_albert.errors import CheckpointError
 from zh_albert.textio import HALF_WRITTEN
 
+SAVED = ".saved"
+
 
 def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
-    """Write files into a folder, all or none.
+    """Write a model's files and their manifest into a folder, all or none.
 
-    Everything is first written to a temporary folder beside ``folder``. A new folder then gets its
-    name in one step. In an existing one each file is replaced in one step, which needs no further
-    space; files not in ``files`` stay.
+    Everything is first written to a temporary folder beside ``folder``. An export that is not among
+    ``files`` is removed, because it is of the weights that were there before; other files stay.
 
     Args:
         folder: Created if missing, with its parents.
         files: Name to content; text is written as UTF-8.
 
     Raises:
-        CheckpointError: If the disk is full or the folder cannot be written. The old files are then
-            intact.
+        CheckpointError: If the disk is full or the folder cannot be written.
     """
+    contents = {n: c.encode() if isinstance(c, str) else c for n, c in files.items()}
+    contents[MANIFEST] = write_manifest(contents)  # the last one
     temporary: Path | None = None
+    saved = False
     try:
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "a file of that name exists")
@@ -36,30 +49,56 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
         temporary = Path(
             tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{HALF_WRITTEN}.")
         )
-        for name, content in files.items():
-            write_file(temporary / name, content.encode() if isinstance(content, str) else content)
+        for name, content in contents.items():
+            write_file(temporary / name, content)
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o777 & ~umask)  # mkdtemp creates folders only the owner can open
+        _sync_folder(temporary)
         if folder.exists():
-            for name in files:
-                (temporary / name).replace(folder / name)
-            _sync_folder(folder)
+            with locked(folder):
+                _move_in(folder)  # what a killed job left
+                temporary.rename(folder / SAVED)
+                saved = True
+                _sync_folder(folder)
+                _move_in(folder)
         else:
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o777 & ~umask)  # mkdtemp creates folders only the owner can open
-            _sync_folder(temporary)
             temporary.rename(folder)
+            saved = True
             _sync_folder(folder.parent)
     except OSError as error:
+        what = error.strerror or error
+        if saved:
+            raise CheckpointError(
+                f"{folder}: saved, but then the disk failed ({what}): open the folder to see "
+                "whether the new model is whole, or save again elsewhere"
+            ) from None
         remedy = "choose another folder"
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            remedy = f"free {sum(map(len, files.values())) / 1e6:.0f} MB there and save again"
+            remedy = f"free {sum(map(len, contents.values())) / 1e6:.0f} MB there and save again"
         before = "; its files are unchanged" if folder.is_dir() else ""
-        raise CheckpointError(
-            f"{folder}: not saved: {error.strerror or error}{before}; {remedy}"
-        ) from None
+        raise CheckpointError(f"{folder}: not saved: {what}{before}; {remedy}") from None
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def finish_save(folder: Path) -> None:
+    """Move the files of a complete save to their places, if a killed job left them.
+
+    Raises:
+        CheckpointError: If this process must not write there.
+    """
+    if not (folder / SAVED).exists():
+        return
+    try:
+        with locked(folder):
+            _move_in(folder)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder}: a save was cut off there and cannot be finished ({error.strerror}): open "
+            "the folder once as a user who may write in it"
+        ) from None
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -68,6 +107,22 @@ def write_file(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _move_in(folder: Path) -> None:
+    """Put a complete save in its places; after a kill at any step it can be done again."""
+    saved = folder / SAVED
+    if not saved.is_dir():
+        return
+    listed = read_manifest(saved) or read_manifest(folder) or {}
+    for name in {EXPORT_METADATA, *EXPORTED_NETWORKS} - listed.keys():
+        (folder / name).unlink(missing_ok=True)
+    for path in sorted(saved.iterdir(), key=lambda path: path.name == MANIFEST):
+        with contextlib.suppress(FileNotFoundError):  # moved by another process, without locks
+            path.replace(folder / path.name)
+    _sync_folder(folder)
+    with contextlib.suppress(FileNotFoundError):
+        saved.rmdir()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -9,10 +9,11 @@ from zh_albert.errors import CheckpointError, nearest
 
 BUNDLED = Path(__file__).parent.parent / "bundled"
 HUB_FILES = (
-    *("*.json", "*.safetensors", "vocab.txt", "spiece.model", "ngrams.npz", "README.md"),
+    *("*.json", "*.jsonl", "*.safetensors", "vocab.txt", "spiece.model", "ngrams.npz", "README.md"),
     *("model.onnx", "openvino.xml", "openvino.bin"),
 )
-"""File patterns of a model folder; only these are downloaded from a hub repository."""
+"""File patterns of a model folder; only these are downloaded from a hub repository. They cover
+whatever a manifest lists."""
 
 
 def bundled_names() -> list[str]:

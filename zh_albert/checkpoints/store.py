@@ -16,17 +16,12 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.config_json import is_plain, read_config, write_config
-from zh_albert.checkpoints.files import (
-    EXPORT_METADATA,
-    EXPORTED_NETWORKS,
-    WEIGHTS,
-    read_tensors,
-    read_text,
-)
-from zh_albert.checkpoints.folder import replace_folder
+from zh_albert.checkpoints.files import WEIGHTS, read_tensors, read_text
+from zh_albert.checkpoints.folder import finish_save, replace_folder
 from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
 from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors, named_tensors
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
@@ -50,7 +45,7 @@ def save_model(
     task: Mapping[str, Any],
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Write a model folder: a new one whole or not at all; see ``replace_folder`` for an old one.
+    """Write a model folder and its manifest, whole or not at all; see ``replace_folder``.
 
     Args:
         folder: Made if missing. In an existing one the model's files are replaced, others stay.
@@ -82,6 +77,7 @@ def load_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any]]:
         CheckpointError: If there is no such folder, it is no model folder, its ``config.json`` is
             damaged, or the model is not an ALBERT.
     """
+    finish_save(folder)
     config, task, _ = _read_config(folder)
     return config, task
 
@@ -128,10 +124,12 @@ def read_folder(folder: Path, *, tensors: Mapping[str, Tensor] | None = None) ->
         tensors: Taken instead of those in the folder's safetensors files.
 
     Raises:
-        CheckpointError: If a file is missing or damaged, or the model is not an ALBERT.
+        CheckpointError: If a file is missing, damaged or of another save, or the model is not an
+            ALBERT.
     """
-    config, task, foreign = _read_config(folder)
-    stored = read_tensors(folder) if tensors is None else tensors
+    with verified(folder):
+        config, task, foreign = _read_config(folder)
+        stored = read_tensors(folder) if tensors is None else tensors
     names = from_huggingface(stored, config) if foreign else {name: name for name in stored}
     theirs = {ours: name for name, ours in names.items()}
 
@@ -192,8 +190,6 @@ def write_model_folder(
     )
     weights = safetensors.torch.save(stored, metadata={"format": "pt"})
     replace_folder(folder, {**files, WEIGHTS: weights, "config.json": text})
-    for name in (EXPORT_METADATA, *EXPORTED_NETWORKS):  # of the weights that were there before
-        (folder / name).unlink(missing_ok=True)
 
 
 def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:

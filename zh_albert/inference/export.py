@@ -14,10 +14,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, WEIGHTS
+from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
 from zh_albert.checkpoints.folder import replace_folder, write_file
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.exported import (
@@ -88,11 +89,13 @@ def export(
     _refuse_other_model(out, source)
     if out.resolve() != source.resolve():
         refuse_foreign(out)
-    stored = read_folder(source)
+    with verified(source):
+        stored = read_folder(source)
+        paths = [path for pattern in _GO_ALONG for path in source.glob(pattern)]
+        files = {path.name: path.read_bytes() for path in paths}
     task = task_of(source, stored.task)
     outputs = task.model.outputs
     network = build_model(stored, network_of).float().eval()
-    files = {path.name: path.read_bytes() for pattern in _GO_ALONG for path in source.glob(pattern)}
     exported = network_files(network, outputs, form, precision)
     if precision == "int8" and not is_installed("onnxruntime"):
         raise MissingExtraError.of("onnxruntime", "onnx")  # needed for the check
@@ -143,8 +146,6 @@ def export(
                 )
     text = json.dumps(metadata, indent=2, ensure_ascii=False) + "\n"
     replace_folder(out, {**files, **exported, EXPORT_METADATA: text})
-    for name in EXPORTED_NETWORKS - exported.keys():  # left by an earlier export in another format
-        (out / name).unlink(missing_ok=True)
     return metadata
 
 

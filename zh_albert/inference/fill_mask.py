@@ -22,6 +22,7 @@ from zh_albert.checkpoints.key_maps import from_huggingface
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tasks.chunks import as_count, as_list
@@ -138,6 +139,10 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
     form = RequestForm(example=f"去{MASK}{MASK}散步")
 
     def __init__(self, folder: Path) -> None:
+        with verified(folder):
+            self._open(folder)
+
+    def _open(self, folder: Path) -> None:
         config, task = load_config(folder)
         names = from_huggingface(read_tensors(folder), config).values()
         if not any(name.startswith("masked_lm.") for name in names):

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
@@ -72,8 +73,9 @@ class EncoderView:
         Raises:
             CheckpointError: If it is not a model folder, or damaged.
         """
-        encoder = open_encoder(folder)
-        return cls(encoder, matching_tokenizer(folder, encoder.config))
+        with verified(folder):
+            encoder = open_encoder(folder)
+            return cls(encoder, matching_tokenizer(folder, encoder.config))
 
     @classmethod
     def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import ConfigError
 from zh_albert.inference.fill_mask import FillMask
 from zh_albert.runtimes.exported import RuntimeSettings
@@ -70,7 +71,7 @@ def load(
         **old_names: ``engine`` and ``alone``: the old names of ``runtime`` and ``batch_invariant``.
 
     Raises:
-        CheckpointError: If there is no such model, or its files are damaged.
+        CheckpointError: If there is no such model, or its files are damaged or of several saves.
         ConfigError: If the runtime is unknown or has no such precision.
         MissingExtraError: If the runtime is not installed.
     """
@@ -81,11 +82,12 @@ def load(
     }
     how.update(_with_new_names(old_names))
     folder = resolve_model(model)
-    _, settings = load_config(folder)
-    if settings.get("name") == "encoder":
-        _refuse_other_runtimes(how["runtime"], how["precision"])
-        return FillMask(folder)
-    return task_of(folder, settings).open(folder, **how)
+    with verified(folder):
+        _, settings = load_config(folder)
+        if settings.get("name") == "encoder":
+            _refuse_other_runtimes(how["runtime"], how["precision"])
+            return FillMask(folder)
+        return task_of(folder, settings).open(folder, **how)
 
 
 def _with_new_names(given: Mapping[str, Any]) -> RuntimeSettings:

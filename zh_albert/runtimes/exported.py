@@ -19,6 +19,8 @@ from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
 from torch import nn
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
+from zh_albert.checkpoints.folder import finish_save
+from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_graph import MATRIX_BITS, Graph
@@ -68,6 +70,8 @@ def network_files(
 
 def weights_digest(folder: Path) -> str:
     """Return the SHA-256 of a model folder's weights; it links an export to its weights."""
+    if known := verified_digest(folder, WEIGHTS):
+        return known
     path = folder / WEIGHTS
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
@@ -207,6 +211,7 @@ def _runtimes(
 
 
 def _read_metadata(folder: Path) -> dict[str, Any] | None:
+    finish_save(folder)
     path = folder / EXPORT_METADATA
     try:
         metadata = json.loads(path.read_bytes())

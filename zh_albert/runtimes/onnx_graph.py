@@ -8,7 +8,7 @@ the graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,6 +79,7 @@ class Graph:
         *,
         factor: float = 1.0,
         int8: bool | None = None,
+        bias: NDArray[np.float32] | Literal["own"] | None = "own",
         lowest: float | None = None,
     ) -> str:
         """Multiply by a matrix, and by ``factor``; add the bias.
@@ -88,6 +89,7 @@ class Graph:
             layer: The linear layer with the matrix and bias.
             factor: Folded into the stored weights, so it costs nothing at run time.
             int8: Whether to multiply integers; by default as in the whole graph.
+            bias: Added in place of the layer's own; None: nothing is.
             lowest: A bound that no number of the input falls below, if there is one near 0: in int8
                 the numbers above get the rest of the range.
         """
@@ -97,12 +99,11 @@ class Graph:
             product = self._integer_product(states, f"{name}.weight", matrix, lowest)
         else:
             product = self.node("MatMul", states, self.store(f"{name}.weight", matrix))
-        bias = dict(layer.named_parameters()).get("bias")
+        if isinstance(bias, str):
+            bias = None if layer.bias is None else numbers_of(layer.bias)
         if bias is None:
             return product
-        return self.node(
-            "Add", product, self.store(f"{name}.bias", numbers_of(bias) * np.float32(factor))
-        )
+        return self.node("Add", product, self.store(f"{name}.bias", bias * np.float32(factor)))
 
     def norm(self, states: str, layer: nn.LayerNorm) -> str:
         """Normalise the last axis."""

@@ -18,7 +18,7 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import MeanEncoder, SequenceClassifier
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.token_tagger import TokenTagger
-from zh_albert.runtimes.onnx_graph import BOOL, FLOAT, Graph
+from zh_albert.runtimes.onnx_graph import BOOL, FLOAT, Graph, numbers_of
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
 OUTPUT = "logits"
@@ -152,12 +152,16 @@ def _attended(
     if block.pre_norm:
         source = graph.norm(states, block.norm)
         asked = source if queries == states else graph.norm(queries, block.norm)
-    query, key = graph.linear(asked, block.query), graph.linear(source, block.key)
-    value = graph.linear(source, block.value)
+    # A key's bias adds the same to all scores of a query, so the softmax drops it. A value's bias
+    # comes out of the weighted mean as it is, so it is added with the last bias.
+    query = graph.linear(asked, block.query)
+    key = graph.linear(source, block.key, bias=None)
+    value = graph.linear(source, block.value, bias=None)
     n = block.heads
     parts = (query, key, value, may_attend)
     mixed = graph.node("Attention", *parts, q_num_heads=n, kv_num_heads=n)
-    output = graph.node("Add", queries, graph.linear(mixed, block.dense))
+    bias = numbers_of(block.dense(block.value.bias))
+    output = graph.node("Add", queries, graph.linear(mixed, block.dense, bias=bias))
     return output if block.pre_norm else graph.norm(output, block.norm)
 
 

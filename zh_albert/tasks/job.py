@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
+from zh_albert.checkpoints.verified import verified
 from zh_albert.distillation.soft_targets import (
     TeacherAnswers,
     ask_once,
@@ -221,7 +222,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
 
         def ask(some: list[int]) -> Any:
             if not opened:
-                opened.append(with_runtimes(self.model_type.load(folder), folder))
+                with verified(folder):
+                    opened.append(with_runtimes(self.model_type.load(folder), folder))
             return self.teacher_logits(opened[0], some)
 
         lengths, width, counts = self.questions()

@@ -14,6 +14,7 @@ from torch import nn
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.exported import exported_runtimes
@@ -157,27 +158,28 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         """Open a model folder; its export runs the network if there is one, else PyTorch.
 
         Raises:
-            CheckpointError: If it is not a model folder, or is one for another task.
+            CheckpointError: If it is not a model folder, damaged, or one for another task.
             MissingExtraError: If a library required by the model is not installed.
         """
-        config, settings = load_config(folder)
-        cls.refuse_other(folder, settings)
-        # A folder written by transformers has no window settings: use the encoder's whole length.
-        longest = config.max_position_embeddings
-        window = WindowConfig(
-            max_length=settings.pop("max_length", longest),
-            stride=settings.pop("stride", longest // 4),
-        )
-        ngrams = settings.pop("ngrams", None)
-        tokenizer = matching_tokenizer(folder, config)
-        model = cls.from_settings(config, tokenizer, window, settings)
-        load_weights(model.module, folder)
-        model.module.eval()
-        exported = exported_runtimes(folder, model.module, cls.outputs)
-        model.runtimes = exported or model.runtimes
-        if ngrams:
-            model.load_ngrams(folder / NGRAMS, ngrams)
-        return model
+        with verified(folder):
+            config, settings = load_config(folder)
+            cls.refuse_other(folder, settings)
+            # A folder written by transformers has no windows: use the encoder's whole length.
+            longest = config.max_position_embeddings
+            window = WindowConfig(
+                max_length=settings.pop("max_length", longest),
+                stride=settings.pop("stride", longest // 4),
+            )
+            ngrams = settings.pop("ngrams", None)
+            tokenizer = matching_tokenizer(folder, config)
+            model = cls.from_settings(config, tokenizer, window, settings)
+            load_weights(model.module, folder)
+            model.module.eval()
+            exported = exported_runtimes(folder, model.module, cls.outputs)
+            model.runtimes = exported or model.runtimes
+            if ngrams:
+                model.load_ngrams(folder / NGRAMS, ngrams)
+            return model
 
     @classmethod
     def refuse_other(cls, folder: Path, settings: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Unpack
 
+from zh_albert.checkpoints.verified import verified
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.predictor import AnyPredictor
@@ -76,7 +77,8 @@ class Task:
         Raises:
             CheckpointError: If it is not a model folder, or is one for another task.
         """
-        return self.predictor(with_runtimes(self.model.load(folder), folder, **how))
+        with verified(folder):
+            return self.predictor(with_runtimes(self.model.load(folder), folder, **how))
 
     def score(self, folder: Path, file: Path, *, progress: Observer = silent) -> dict[str, Any]:
         """Score a model folder on a task file, with its default runtimes.
@@ -90,7 +92,9 @@ class Task:
             CheckpointError: If the folder cannot be read.
             DataError: If the file cannot be read, or has labels that the model does not know.
         """
-        model = self.model.load(folder)
+        with verified(folder):
+            model = self.model.load(folder)
+            model.runtimes.of(0)  # opens an export's network while it is the checked one
         model.runtimes = watched(model.runtimes, f"tokens of {file.name}", progress)
         examples = self.read(file)
         self.check(model, examples, file)

@@ -6,12 +6,13 @@ import errno
 import os
 from pathlib import Path
 
+import filelock
 import pytest
 import torch
 
 from zh_albert.checkpoints import folder as folder_module
-from zh_albert.checkpoints.folder import replace_folder
-from zh_albert.checkpoints.store import save_model
+from zh_albert.checkpoints.folder import SAVED, finish_save, replace_folder
+from zh_albert.checkpoints.store import load_config, save_model
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
@@ -93,3 +94,70 @@ def test_what_is_half_written_is_known_by_its_name(
         file.write(b"1")
     assert names[0].startswith(".model.half-written.")
     assert names[1].startswith(".state.half-written.")
+
+
+def test_a_cut_off_save_is_finished_by_whoever_opens_the_folder(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("export.json", "notes.txt"):
+        (saved / name).write_text("{}", encoding="utf-8")
+    replace, moved = Path.replace, []
+
+    def killed(path: Path, target: Path) -> None:
+        if len(moved) == 1:
+            raise KeyboardInterrupt
+        moved.append(replace(path, target))
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        replace_folder(saved, {"config.json": "new", "vocab.txt": "new", "a.txt": "new"})
+    monkeypatch.undo()
+    assert len([*(saved / SAVED).iterdir()]) == 3
+    finish_save(saved)
+
+    files = {path.name: path.read_bytes() for path in saved.iterdir()}
+    assert {name for name, content in files.items() if content == b"new"} == {
+        "config.json",
+        "vocab.txt",
+        "a.txt",
+    }
+    assert "notes.txt" in files
+    assert not files.keys() & {"export.json", SAVED}
+
+
+def test_a_cut_off_save_that_cannot_be_finished_is_told(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (saved / SAVED).mkdir()
+    (saved / SAVED / "vocab.txt").write_text("new", encoding="utf-8")
+
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(CheckpointError, match=r"cut off there and cannot be finished .*may write"):
+        load_config(saved)
+
+
+def test_an_error_after_the_decisive_step_says_that_the_model_is_saved(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", broken)
+        with pytest.raises(CheckpointError, match=r"saved, but then the disk failed \(Input"):
+            replace_folder(saved, {"vocab.txt": "new"})
+    finish_save(saved)
+    assert (saved / "vocab.txt").read_text(encoding="utf-8") == "new"
+
+
+def test_a_job_that_holds_a_lock_in_the_folder_keeps_it(saved: Path) -> None:
+    (saved / "training").mkdir()
+    with filelock.FileLock(saved / "training/lock"):
+        before = (saved / "training").stat().st_ino
+        replace_folder(saved, {"vocab.txt": "new"})
+        assert (saved / "training").stat().st_ino == before
+        with pytest.raises(filelock.Timeout):
+            filelock.FileLock(saved / "training/lock", timeout=0, is_singleton=False).acquire()

@@ -20,5 +20,5 @@ def test_a_model_from_the_hub_comes_with_all_its_files(monkeypatch: pytest.Monke
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     for name in bundled_names():
         folder = resolve_model(f"somebody/{name}")
-        files = {path.name for path in folder.iterdir()} - {"curve.jsonl"}  # for the demo
+        files = {path.name for path in folder.iterdir()}
         assert set(filter_repo_objects(files, allow_patterns=asked[-1])) == files

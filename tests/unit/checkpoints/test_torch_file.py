@@ -39,6 +39,7 @@ def test_a_folder_of_transformers_with_a_pickle_is_read_for_conversion(tmp_path:
     path = tmp_path / "a/model.safetensors"
     torch.save(safetensors.torch.load_file(path), tmp_path / "a/pytorch_model.bin")
     path.unlink()
+    (tmp_path / "a/manifest.json").unlink()
     (tmp_path / "a/training_args.bin").write_bytes(b"never opened")
     convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface")
 

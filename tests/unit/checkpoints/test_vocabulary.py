@@ -151,6 +151,7 @@ def test_settings_beside_the_new_vocabulary_go_along(source: Path) -> None:
 def test_a_vocabulary_that_is_none_is_refused(source: Path) -> None:
     with pytest.raises(DataError, match=r"missing: .*MASK"):
         change(source, ["[PAD]", "房"])
+    (source / "manifest.json").unlink()
     (source / "vocab.txt").write_text(lines([*OLD, "多"]), encoding="utf-8")
     with pytest.raises(CheckpointError, match="has 19 tokens, the word table 18 rows"):
         change(source, NEW)
