@@ -43,6 +43,8 @@ class Graph:
         # A block shared by several layers is one object and therefore has one name.
         self.names = {part: name for name, part in network.named_modules()}
         self._quantized: dict[str, list[str]] = {}
+        self._ones: list[str] = []
+        self._uses: dict[str, int] = {}
 
     def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
         """Add an operator with one output."""
@@ -85,7 +87,7 @@ class Graph:
         """Multiply by a matrix, and by ``factor``; add the bias.
 
         Args:
-            states: Name of the input. Shape: (…, in).
+            states: Name of the input. Shape: (…, in); if integers are multiplied, (rows, in).
             layer: The linear layer with the matrix and bias.
             factor: Folded into the stored weights, so it costs nothing at run time.
             int8: Whether to multiply integers; by default as in the whole graph.
@@ -113,40 +115,52 @@ class Graph:
     def _integer_product(
         self, states: str, name: str, matrix: NDArray[np.float32], lowest: float | None
     ) -> str:
-        """Multiply integers; each row of the input has a scale of its own.
+        """Multiply integers; each row of the input has a scale of its own. Shape: (rows, out).
 
         So a token's result depends on no other token, and a token with outliers spoils no other's
         precision. Nothing is clipped.
         """
         if states not in self._quantized:  # query, key and value read the same input
-            self._quantized[states] = self._quantized_rows(states, matrix.shape[0], lowest)
+            self._quantized[states] = self._quantized_rows(states, lowest)
         numbers, scale, zero = self._quantized[states]
         stored, scales = f"{name}.int8", f"{name}.scale"
         if stored not in self.tensors:  # not yet stored by another layer with the same block
             self.tensors[stored], self.tensors[scales] = _integers(matrix, axis=0, largest=_LARGEST)
         product = self.node("MatMulInteger", numbers, stored, zero, self.constant(0, dtype=np.int8))
-        sums = self.node("Mul", self.node("Cast", product, to=FLOAT), scales)
-        rows = self.node("Mul", sums, scale)
-        size = self.constant([matrix.shape[1]])
-        shape = self.node("Concat", self.node("Shape", states, start=0, end=2), size, axis=0)
-        return self.node("Reshape", rows, shape)
+        columns = self.node("Mul", self._one(scale, scales), scales)
+        sums = self.node("Mul", self.node("Cast", product, to=FLOAT), columns)
+        return self.node("Mul", sums, scale)
 
-    def _quantized_rows(self, states: str, size: int, lowest: float | None) -> list[str]:
+    def _quantized_rows(self, states: str, lowest: float | None) -> list[str]:
         """Return rows of integers from 0 to 255, the rows' scales, and the integer that means 0."""
         zero = _MIDDLE if lowest is None else _NEAR_ZERO * (lowest < 0)
-        rows = self.node("Reshape", states, self.constant([-1, size]))
-        largest = self.node("ReduceMax", rows, self.constant([-1]), keepdims=1)
-        if lowest is None:
-            smallest = self.node("ReduceMin", rows, self.constant([-1]), keepdims=1)
-            largest = self.node("Max", largest, self.node("Neg", smallest))
         # The floor keeps the lowest number in the range, and the scale of a row of zeros above 0.
         floor = max(_TINY, -(lowest or 0) / max(zero, 1) * (255 - zero))
+        distances = self.node("Abs", states) if lowest is None else states
+        largest = self.node("ReduceMax", distances, self.constant([-1]), keepdims=1)
         bounded = self.node("Max", largest, self.constant(floor, dtype=np.float32))
         scale = self.node("Mul", bounded, self.constant(1 / (255 - zero), dtype=np.float32))
+        means_zero = self.constant(zero, dtype=np.uint8)
         each = self.node("Reshape", scale, self.constant([-1]))
-        zeros = self.node("Expand", self.constant(zero, dtype=np.uint8), self.node("Shape", each))
-        numbers = self.node("QuantizeLinear", rows, each, zeros, axis=0)
-        return [numbers, scale, self.constant(zero, dtype=np.uint8)]
+        zeros = self.node("Expand", means_zero, self.node("Shape", each))
+        numbers = self.node("QuantizeLinear", states, each, zeros, axis=0)
+        return [numbers, scale, means_zero]
+
+    def _one(self, numbers: str, use: str) -> str:
+        """Return a 1 that is known only at run time, another one for each use of the same name.
+
+        ONNX Runtime fuses a product with the scales of its columns if they are times a number that
+        it cannot know before, and if no other product reads the outcome.
+
+        Args:
+            numbers: Any positive numbers that are known only at run time.
+            use: A name.
+        """
+        self._uses[use] = self._uses.get(use, 0) + 1
+        if len(self._ones) < self._uses[use]:
+            first = self.node("ReduceMax", numbers, keepdims=0)
+            self._ones.append(self.node("Div", first, first))
+        return self._ones[self._uses[use] - 1]
 
     def store(self, name: str, array: NDArray[Any]) -> str:
         """Store an array unless one of that name is already stored."""

@@ -7,7 +7,7 @@ weights once for each layer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import nn
@@ -106,26 +106,51 @@ def encoded(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
         only_first: Compute only the first token's state in the last layer. The shape is then
             (batch, 1, hidden).
     """
-    return states_of(encoder, graph, only_first=only_first)[-1]
+    return _layers(encoder, graph, only_first=only_first)[-1].by_text(graph)
 
 
-def states_of(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[str]:
+def states_of(encoder: AlbertEncoder, graph: Graph) -> list[str]:
     """Add the encoder; return the hidden state after each of its layers. See ``encoded``."""
-    one = graph.constant([1])
+    return [states.by_text(graph) for states in _layers(encoder, graph)]
+
+
+class _Rows(NamedTuple):
+    """Hidden states of a batch, a row for each token.
+
+    Attributes:
+        states: Name of the states. Shape: (batch · length, hidden).
+        shape: Name of the vector (batch, length, hidden).
+    """
+
+    states: str
+    shape: str
+
+    def by_text(self, graph: Graph) -> str:
+        """Return the states in the shape (batch, length, hidden)."""
+        return graph.node("Reshape", self.states, self.shape)
+
+
+def _layers(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[_Rows]:
+    """Add the encoder; return the hidden states after each of its layers. See ``encoded``."""
+    one, hidden = graph.constant([1]), graph.constant([encoder.config.hidden_size])
+    flat = graph.constant([-1, encoder.config.hidden_size])
     there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
     length = graph.node("Shape", INPUTS[0], start=1, end=2)
     may_attend = graph.node("Expand", there, graph.node("Concat", one, one, length, one, axis=0))
-    states = [_embedded(encoder.embeddings, graph)]
+    shape = graph.node("Concat", graph.node("Shape", INPUTS[0]), hidden, axis=0)
+    embedded = graph.node("Reshape", _embedded(encoder.embeddings, graph), flat)
+    states = [_Rows(embedded, shape)]
     for number, layer in enumerate(encoder.plan, start=1):
         queries = states[-1]
         if only_first and number == len(encoder.plan):
-            queries = graph.node("Slice", queries, graph.constant([0]), one, one)
+            firsts = graph.node("Slice", queries.by_text(graph), graph.constant([0]), one, one)
+            queries = _Rows(graph.node("Reshape", firsts, flat), graph.node("Shape", firsts))
             may_attend = there
         attention, ffn = encoder.attention[layer.attention], encoder.ffn[layer.ffn]
         assert isinstance(attention, AttentionBlock)
         assert isinstance(ffn, FeedForwardBlock)
         attended = _attended(states[-1], queries, may_attend, attention, graph)
-        states.append(_fed_forward(attended, ffn, graph))
+        states.append(_Rows(_fed_forward(attended, ffn, graph), queries.shape))
     return states[1:]
 
 
@@ -145,23 +170,24 @@ def _embedded(embeddings: FactorizedEmbeddings, graph: Graph) -> str:
 
 
 def _attended(
-    states: str, queries: str, may_attend: str, block: AttentionBlock, graph: Graph
+    states: _Rows, queries: _Rows, may_attend: str, block: AttentionBlock, graph: Graph
 ) -> str:
-    """Add an attention block. Shape: (batch, queries, hidden)."""
-    source, asked = states, queries
+    """Add an attention block. Shape: that of the states of ``queries``."""
+    source, asked = states.states, queries.states
     if block.pre_norm:
-        source = graph.norm(states, block.norm)
-        asked = source if queries == states else graph.norm(queries, block.norm)
+        source = graph.norm(states.states, block.norm)
+        asked = source if queries is states else graph.norm(queries.states, block.norm)
     # A key's bias adds the same to all scores of a query, so the softmax drops it. A value's bias
     # comes out of the weighted mean as it is, so it is added with the last bias.
-    query = graph.linear(asked, block.query)
-    key = graph.linear(source, block.key, bias=None)
-    value = graph.linear(source, block.value, bias=None)
+    query = queries._replace(states=graph.linear(asked, block.query))
+    key = states._replace(states=graph.linear(source, block.key, bias=None))
+    value = states._replace(states=graph.linear(source, block.value, bias=None))
+    parts = [rows.by_text(graph) for rows in (query, key, value)]
     n = block.heads
-    parts = (query, key, value, may_attend)
-    mixed = graph.node("Attention", *parts, q_num_heads=n, kv_num_heads=n)
+    mixed = graph.node("Attention", *parts, may_attend, q_num_heads=n, kv_num_heads=n)
+    flat = graph.node("Reshape", mixed, graph.constant([-1, block.dense.in_features]))
     bias = numbers_of(block.dense(block.value.bias))
-    output = graph.node("Add", queries, graph.linear(mixed, block.dense, bias=bias))
+    output = graph.node("Add", queries.states, graph.linear(flat, block.dense, bias=bias))
     return output if block.pre_norm else graph.norm(output, block.norm)
 
 
