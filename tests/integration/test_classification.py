@@ -181,7 +181,7 @@ def test_a_run_in_bf16_scores_about_what_evaluate_does(micro: Path, tmp_path: Pa
     config = build(FinetuneConfig, parse_overrides(options))
     model, position = finetune(examples, examples, config, init=micro)
     exact = evaluate(model, examples)  # not in bf16 any more
-    assert model.runtimes.of(1).name == "torch fp32"
+    assert model.runtime.open().name == "torch fp32"
     assert exact["accuracy"] > 0.9
     assert position.best_metrics["accuracy"] == pytest.approx(exact["accuracy"], abs=0.05)
 

@@ -46,7 +46,7 @@ def test_an_exported_folder_loads_and_answers_as_before(
     assert ran.code == 0, ran.err
     metadata = json.loads(ran.out)
     assert metadata["largest_difference"] < 0.1
-    runtime = load(str(out))._model.runtimes.of(1)
+    runtime = load(str(out))._model.runtime.open()
     assert runtime.name.endswith(precision)
     np.testing.assert_allclose(
         scores(out), scores(trained, runtime="torch", precision="fp32"), atol=near
@@ -96,13 +96,13 @@ def test_weights_in_8_bits_are_computed_with_as_they_are(
     assert (small / weights).stat().st_size < 0.75 * (trained / weights).stat().st_size
     assert not list(small.glob("*.onnx"))
     expected = scores(trained, runtime="torch", precision="fp32")
-    assert load(str(small))._model.runtimes.of(1).name == "onnxruntime int8"
+    assert load(str(small))._model.runtime.open().name == "onnxruntime int8"
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
     np.testing.assert_allclose(scores(small, precision="fp32"), expected, atol=0.02)
 
     # Without ONNX Runtime the same folder is computed as any other.
     monkeypatch.setattr("zh_albert.runtimes.exported.is_installed", lambda _: False)
-    assert "int8" not in load(str(small))._model.runtimes.of(1).name
+    assert "int8" not in load(str(small))._model.runtime.open().name
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
 
 
@@ -113,8 +113,8 @@ def test_without_onnx_runtime_integers_are_neither_promised_nor_written(
     assert cli("export", trained, fast, *arguments).code == 0
     for module in ("runtimes.exported", "runtimes.selection", "inference.export"):
         monkeypatch.setattr(f"zh_albert.{module}.is_installed", lambda _: False)
-    assert TextClassifier.load(fast).runtimes.of(1).name == "torch fp32"  # what evaluate computes
-    assert open_model(str(fast))._model.runtimes.of(1).name == "torch fp32"  # the server's
+    assert TextClassifier.load(fast).runtime.open().name == "torch fp32"  # what evaluate computes
+    assert open_model(str(fast))._model.runtime.open().name == "torch fp32"  # the server's
     with pytest.raises(MissingExtraError, match=r"onnxruntime is not installed; run: pip install"):
         load(str(fast), precision="int8")
     refused = cli("export", trained, tmp_path / "x", *arguments)
@@ -131,26 +131,20 @@ def test_integers_of_8_bits_that_a_version_before_wrote_are_not_computed_with(
     del metadata["matrix_bits"]
     (fast / "manifest.json").unlink()  # there was none then
     (fast / EXPORT_METADATA).write_text(json.dumps(metadata))
-    with pytest.raises(CheckpointError, match=r"export.json: expected .* matrix_bits = 7; run"):
+    with pytest.raises(CheckpointError, match=r"export.json: expected .* matrix_bits = 7 and"):
         load(str(fast))
 
 
-def test_in_int8_a_text_is_answered_as_it_is_alone_unless_there_are_many(
-    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_graph_whose_tokens_share_a_scale_is_not_computed_with(
+    trained: Path, tmp_path: Path
 ) -> None:
-    small = str(tmp_path / "small")
-    export(trained, tmp_path / "small", form="zh_albert", precision="int8")
-    predictor = load(small)
-    alone = [predictor([text])[0] for text in TEXTS]
-    assert predictor(TEXTS) == alone
-    runtimes = predictor._model.runtimes
-    assert runtimes.of(5_000).batch_tokens == 1
-    assert runtimes.of(50_000).batch_tokens > 1
-
-    monkeypatch.setattr("zh_albert.runtimes.exported._MANY_TOKENS", 10)
-    assert load(small)(TEXTS) != alone
-    assert load(small, batch_invariant=True)(TEXTS) == alone
-    assert open_model(small)(TEXTS) == alone  # the server's: who else asks does not show
+    fast = tmp_path / "fast"
+    metadata = export(trained, fast, form="onnx", precision="int8")
+    assert metadata.pop("scales") == "token"
+    (fast / "manifest.json").unlink()  # there was none then
+    (fast / EXPORT_METADATA).write_text(json.dumps(metadata))
+    with pytest.raises(CheckpointError, match=r"scales = token; run zh-albert export again"):
+        load(str(fast))
 
 
 def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_other(
@@ -172,7 +166,7 @@ def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_o
     assert not (tmp_path / "plain" / EXPORT_METADATA).exists()
     assert not (tmp_path / "tuned" / EXPORT_METADATA).exists()
     names = {
-        name: load(str(tmp_path / name))._model.runtimes.of(1).name
+        name: load(str(tmp_path / name))._model.runtime.open().name
         for name in ("small", "plain", "onnx", "tuned")
     }
     assert [name for name, runtime in names.items() if runtime.endswith("int8")] == ["small"]

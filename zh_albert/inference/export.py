@@ -23,11 +23,11 @@ from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.exported import (
     Format,
-    exported_runtimes,
+    exported_runtime,
     network_files,
     weights_digest,
 )
-from zh_albert.runtimes.onnx_graph import MATRIX_BITS
+from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES
 from zh_albert.runtimes.runtime import Precision, Runtime, TorchRuntime
 from zh_albert.runtimes.selection import is_installed
 from zh_albert.tasks.catalog import network_of, task_of
@@ -122,13 +122,13 @@ def export(
             "bytes": size,
         }
         if precision == "int8":
-            metadata["matrix_bits"] = MATRIX_BITS
+            metadata |= {"matrix_bits": MATRIX_BITS, "scales": SCALES}
         (trial / EXPORT_METADATA).write_text(json.dumps(metadata), encoding="utf-8")
-        runtimes = exported_runtimes(trial, network, outputs)
-        assert runtimes is not None
+        runtime = exported_runtime(trial, network, outputs)
+        assert runtime is not None
         measured = precision == "int8" and dev  # measured on real texts, which is more informative
         limit = math.inf if measured else _TOLERANCE[precision]
-        difference = _checked_difference(network, runtimes.of(0), stored.config, out, limit)
+        difference = _checked_difference(network, runtime.open(), stored.config, out, limit)
         metadata["largest_difference"] = difference
         if dev:
             # Multi-label and regression models have their own scores; the main one comes first.
@@ -172,7 +172,7 @@ def _rounded(
 def _checked_difference(
     network: nn.Module, runtime: Runtime, config: AlbertConfig, out: Path, limit: float
 ) -> float:
-    """Return the largest difference between two runtimes, as a fraction of the largest output."""
+    """Return the largest difference between two runtime, as a fraction of the largest output."""
     rng = np.random.default_rng(0)
     apart = largest = 0.0
     for rows, length in ((1, 1), (1, 9), (7, 40), (3, 128)):

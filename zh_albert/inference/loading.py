@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # predictors are imported when a model is opened
     from zh_albert.tasks.ner.predictor import Tagger
     from zh_albert.tasks.reading.predictor import Reader
 
-_ARGUMENTS = ("model", "runtime", "precision", "batch_invariant")
-_NEW_NAMES = {"engine": "runtime", "alone": "batch_invariant"}
+_ARGUMENTS = ("model", "runtime", "precision")
+_NO_LONGER_NEEDED = ("alone", "batch_invariant")  # each answer is that of the text alone
 
 
 @overload
@@ -46,7 +46,6 @@ def load(
     *,
     runtime: RuntimeName = "auto",
     precision: Precision | None = None,
-    batch_invariant: bool = False,
     **old_names: Any,
 ) -> AnyPredictor:
     """Open a model: a bundled name, a folder, or a hub id.
@@ -65,21 +64,16 @@ def load(
         runtime: The runtime for the network. ``auto``: the export in the folder if there is one,
             else the fastest on this machine, see docs/inference.md. A pretrained encoder runs in
             PyTorch and fp32.
-        precision: ``fp32`` for answers that do not depend on the machine; None: the fastest.
-        batch_invariant: Make each answer independent of the other texts. Otherwise texts of long
-            lists and streams share int8 batches, and with them the rounding.
-        **old_names: ``engine`` and ``alone``: the old names of ``runtime`` and ``batch_invariant``.
+        precision: ``fp32``, or ``bf16``, which some CPUs compute faster; None: that of the export,
+            else ``fp32``.
+        **old_names: ``engine``, the old name of ``runtime``, and arguments without effect today.
 
     Raises:
         CheckpointError: If there is no such model, or its files are damaged or of several saves.
         ConfigError: If the runtime is unknown or has no such precision.
         MissingExtraError: If the runtime is not installed.
     """
-    how: RuntimeSettings = {
-        "runtime": runtime,
-        "precision": precision,
-        "batch_invariant": batch_invariant,
-    }
+    how: RuntimeSettings = {"runtime": runtime, "precision": precision}
     how.update(_with_new_names(old_names))
     folder = resolve_model(model)
     with verified(folder):
@@ -98,11 +92,14 @@ def _with_new_names(given: Mapping[str, Any]) -> RuntimeSettings:
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in _NEW_NAMES:
+        if name == "engine":
+            note = "load(): engine is called runtime now; please rename it"
+            found["runtime"] = value
+        elif name in _NO_LONGER_NEEDED:
+            note = f"load(): no answer depends on other texts; {name} has no effect: leave it out"
+        else:
             raise TypeError(f"load() has no argument {name!r}; it has {', '.join(_ARGUMENTS)}")
-        note = f"load(): {name} is called {_NEW_NAMES[name]} now; please rename it"
         warnings.warn(note, FutureWarning, stacklevel=3)
-        found[_NEW_NAMES[name]] = value
     return cast(RuntimeSettings, found)
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
 
@@ -23,16 +22,14 @@ from zh_albert.checkpoints.folder import finish_save
 from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
-from zh_albert.runtimes.onnx_graph import MATRIX_BITS, Graph
+from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES, Graph
 from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.runtimes.runtime import Precision
-from zh_albert.runtimes.selection import RuntimeName, Runtimes, choose_runtimes, is_installed
+from zh_albert.runtimes.selection import LazyRuntime, RuntimeName, choose_runtime, is_installed
 from zh_albert.runtimes.without_telemetry import import_openvino
 
 Format = Literal["onnx", "openvino", "zh_albert"]
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
-# From this number of tokens in a chunk on, texts share int8 batches, and with them their scales.
-_MANY_TOKENS = 20_000
 _PRECISIONS: dict[Format, tuple[Precision, ...]] = {
     "onnx": ("fp32", "int8"),
     "openvino": ("fp32", "bf16"),
@@ -93,12 +90,10 @@ def exported_precision(folder: Path) -> Precision | None:
     return precision if metadata["format"] != "zh_albert" or is_installed("onnxruntime") else None
 
 
-def exported_runtimes(folder: Path, network: nn.Module, outputs: GraphOutputs) -> Runtimes | None:
-    """Return runtimes for the network that was exported into a model folder.
+def exported_runtime(folder: Path, network: nn.Module, outputs: GraphOutputs) -> LazyRuntime | None:
+    """Return the runtime of the network that was exported into a model folder.
 
-    The network is opened when it is first used. In int8 a few texts run one by one, so that no
-    answer depends on the other texts; many texts share batches, and with them the scale of each
-    matrix's input.
+    The network is opened when it is first used.
 
     Args:
         folder: The model folder.
@@ -123,35 +118,24 @@ def exported_runtimes(folder: Path, network: nn.Module, outputs: GraphOutputs) -
     if precision is None:
         return None
     if metadata["format"] == "openvino":
-        return Runtimes(partial(OpenVinoRuntime, folder / _OPENVINO, precision))
+        return LazyRuntime(partial(OpenVinoRuntime, folder / _OPENVINO, precision))
     if metadata["format"] == "zh_albert":
-        return _int8_runtimes(lambda: onnx_model(network, outputs, int8=True))
-    if precision == "int8":
-        return _int8_runtimes(lambda: folder / _ONNX)
-    return Runtimes(partial(OnnxRuntime, folder / _ONNX, precision))
-
-
-def _int8_runtimes(model: Callable[[], bytes | Path]) -> Runtimes:
-    @cache
-    def opened() -> OnnxRuntime:
-        return OnnxRuntime(model(), "int8")
-
-    return Runtimes(lambda: opened().one_by_one(), opened, many_tokens=_MANY_TOKENS)
+        return LazyRuntime(lambda: OnnxRuntime(onnx_model(network, outputs, int8=True), "int8"))
+    return LazyRuntime(partial(OnnxRuntime, folder / _ONNX, precision))
 
 
 class RuntimeSettings(TypedDict, total=False):
-    """Arguments that choose a model's runtimes; see ``with_runtimes``."""
+    """Arguments that choose a model's runtime; see ``with_runtime``."""
 
     runtime: RuntimeName
     precision: Precision | None
-    batch_invariant: bool
 
 
-class HasRuntimes(Protocol):
-    """A model whose network runtimes can run."""
+class HasRuntime(Protocol):
+    """A model whose network a runtime runs."""
 
     module: Any
-    runtimes: Runtimes
+    runtime: LazyRuntime
 
     @staticmethod
     def outputs(network: Any, graph: Graph) -> str:
@@ -159,28 +143,26 @@ class HasRuntimes(Protocol):
         ...
 
 
-Model = TypeVar("Model", bound=HasRuntimes)
+Model = TypeVar("Model", bound=HasRuntime)
 
 
-def with_runtimes(
+def with_runtime(
     model: Model,
     folder: Path,
     *,
     runtime: RuntimeName = "auto",
     precision: Precision | None = None,
-    batch_invariant: bool = False,
 ) -> Model:
-    """Set the fastest runtimes on a model that was opened from a folder.
+    """Set the runtime of a model that was opened from a folder.
 
     An export is used unless another runtime or precision is requested; otherwise see
-    ``choose_runtimes``.
+    ``choose_runtime``.
 
     Args:
-        model: The model; its ``runtimes`` are replaced.
+        model: The model; its ``runtime`` is replaced.
         folder: The folder it was opened from.
-        runtime: See ``choose_runtimes``.
+        runtime: See ``choose_runtime``.
         precision: See there.
-        batch_invariant: Make each answer independent of the other texts, however many there are.
 
     Returns:
         The model itself.
@@ -190,24 +172,22 @@ def with_runtimes(
         ConfigError: If the runtime is unknown or does not support the precision.
         MissingExtraError: If the runtime is not installed.
     """
-    model.runtimes = _runtimes(model, folder, runtime, precision)
-    if batch_invariant:
-        model.runtimes = model.runtimes.for_few()
+    model.runtime = _runtime(model, folder, runtime, precision)
     return model
 
 
-def _runtimes(
-    model: HasRuntimes, folder: Path, runtime: RuntimeName, precision: Precision | None
-) -> Runtimes:
+def _runtime(
+    model: HasRuntime, folder: Path, runtime: RuntimeName, precision: Precision | None
+) -> LazyRuntime:
     found = exported_precision(folder)
     wanted = runtime == "auto" and precision in (None, found)
-    if wanted and (exported := exported_runtimes(folder, model.module, model.outputs)):
-        exported.of(0)  # raises now if the runtime cannot be opened
+    if wanted and (exported := exported_runtime(folder, model.module, model.outputs)):
+        exported.open()  # raises now if the runtime cannot be opened
         return exported
     metadata = _read_metadata(folder)
     if precision == "int8" and metadata and metadata["precision"] == "int8" and found is None:
         raise MissingExtraError.of("onnxruntime", "onnx")
-    return choose_runtimes(model.module, model.outputs, runtime=runtime, precision=precision)
+    return choose_runtime(model.module, model.outputs, runtime=runtime, precision=precision)
 
 
 def _read_metadata(folder: Path) -> dict[str, Any] | None:
@@ -223,12 +203,16 @@ def _read_metadata(folder: Path) -> dict[str, Any] | None:
         # Matrices of 8 bits, as earlier versions wrote them, overflow on many CPUs.
         if metadata["precision"] == "int8" and metadata["matrix_bits"] != MATRIX_BITS:
             raise ValueError
+        # In graphs of earlier versions all tokens of a batch share a scale.
+        is_graph = metadata["precision"] == "int8" and metadata["format"] == "onnx"
+        if is_graph and metadata["scales"] != SCALES:
+            raise ValueError
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
         raise CheckpointError(
             f"{path}: expected format, precision, weights_sha256 and, for int8, matrix_bits = "
-            f"{MATRIX_BITS}; run zh-albert export again"
+            f"{MATRIX_BITS} and scales = {SCALES}; run zh-albert export again"
         ) from None
     result: dict[str, Any] = metadata
     return result

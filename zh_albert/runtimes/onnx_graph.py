@@ -20,6 +20,8 @@ FLOAT, BOOL = 1, 9  # values of onnx.TensorProto.DataType
 # in 16 bits: 2 * 255 * 63 still fits, so every CPU computes the same.
 MATRIX_BITS = 7
 _LARGEST = 2 ** (MATRIX_BITS - 1) - 1
+SCALES = "token"
+"""What has a scale of its own in the input of a product of integers."""
 # The integer that means 0 in an input: of numbers of both signs, and of numbers that are hardly
 # ever negative.
 _MIDDLE, _NEAR_ZERO = 128, 16

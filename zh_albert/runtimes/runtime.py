@@ -34,6 +34,11 @@ class Runtime(Protocol):
         ...
 
     @property
+    def equal_lengths(self) -> bool:
+        """Whether a batch holds inputs of one length only, without padding."""
+        ...
+
+    @property
     def workers(self) -> int:
         """Batches worth running in parallel, each on a thread of the caller."""
         ...
@@ -53,6 +58,7 @@ class TorchRuntime:
 
     batch_tokens = 2048
     multiple_of = 1
+    equal_lengths = False
     workers = 1  # one batch already uses all of PyTorch's threads
 
     def __init__(self, network: nn.Module, precision: Precision = "fp32") -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Literal, get_args
 
 from torch import nn
 
 from zh_albert.errors import ConfigError, nearest
-from zh_albert.hardware import is_bf16_faster
-from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.runtimes.runtime import Precision, Runtime, TorchRuntime
@@ -22,42 +20,24 @@ RuntimeName = Literal["auto", "torch", "onnxruntime", "openvino"]
 Watch = Callable[[int], Callable[[int], None]]
 """Called with the total number of tokens; returns a callback for the number of tokens done."""
 
-_MANY_OPERATIONS = 1e11  # take about as long as OpenVINO takes to start
 
-
-class Runtimes:
-    """A runtime for few texts and one for many; each is opened when it is first needed.
+class LazyRuntime:
+    """A runtime that is opened when it is first needed.
 
     Args:
-        few: Opens the runtime with the lowest latency.
-        many: Opens the runtime with the highest throughput; None: the same.
-        many_tokens: Number of tokens from which on ``many`` is used.
+        opener: Opens it.
     """
 
-    def __init__(
-        self,
-        few: Callable[[], Runtime],
-        many: Callable[[], Runtime] | None = None,
-        *,
-        many_tokens: int = 0,
-    ) -> None:
-        self._openers, self._many_tokens = (few, many or few), many_tokens
+    def __init__(self, opener: Callable[[], Runtime]) -> None:
+        self._opener = cache(opener)
         self.watch: Watch = _unwatched
-        self._opened: dict[Callable[[], Runtime], Runtime] = {}
 
-    def of(self, tokens: int) -> Runtime:
-        """Return the runtime for inputs of this number of tokens in total."""
-        opener = self._openers[tokens >= self._many_tokens]
-        if opener not in self._opened:
-            self._opened[opener] = opener()
-        return self._opened[opener]
+    def open(self) -> Runtime:
+        """Return the runtime itself, always the same."""
+        return self._opener()
 
-    def for_few(self) -> Runtimes:
-        """Return runtimes that use the runtime for few texts for any number of them."""
-        return Runtimes(lambda: self.of(0)).watched(self.watch)
-
-    def watched(self, watch: Watch) -> Runtimes:
-        """Return the same runtimes with progress reported to ``watch``."""
+    def watched(self, watch: Watch) -> LazyRuntime:
+        """Return the same runtime with progress reported to ``watch``."""
         same = copy(self)
         same.watch = watch
         return same
@@ -67,29 +47,29 @@ def _unwatched(_: int) -> Callable[[int], None]:
     return lambda _: None
 
 
-def plain_runtimes(network: nn.Module) -> Runtimes:
-    """Return PyTorch in fp32 for all inputs, as training and evaluation use it."""
-    return Runtimes(partial(TorchRuntime, network))
+def plain_runtime(network: nn.Module) -> LazyRuntime:
+    """Return PyTorch in fp32, as training and evaluation use it."""
+    return LazyRuntime(partial(TorchRuntime, network))
 
 
-def choose_runtimes(
+def choose_runtime(
     network: nn.Module,
     outputs: GraphOutputs | None,
     *,
     runtime: RuntimeName = "auto",
     precision: Precision | None = None,
-) -> Runtimes:
-    """Return runtimes for a network in memory.
+) -> LazyRuntime:
+    """Return a runtime for a network in memory, for any number of texts.
 
-    ``auto`` follows measurements (docs/inference.md): ONNX Runtime for single texts, and for many
-    texts in fp32; OpenVINO for many texts in bf16 where that is faster; PyTorch if neither is
-    installed.
+    ``auto`` follows measurements (docs/inference.md): ONNX Runtime in fp32, OpenVINO in bf16, where
+    they are installed; else PyTorch.
 
     Args:
         network: A network in fp32.
         outputs: See ``onnx_model``; None: the network runs only in PyTorch.
         runtime: Name of a runtime, or ``auto``.
-        precision: ``fp32`` for exact answers, or ``bf16``; None: the faster of the two.
+        precision: ``fp32``, or ``bf16``, which is faster on some CPUs (``is_bf16_faster``) and less
+            exact; None: ``fp32``.
 
     Raises:
         ConfigError: If the runtime or precision is unknown, or they do not go together.
@@ -103,24 +83,20 @@ def choose_runtimes(
         )
     if runtime == "onnxruntime" and precision == "bf16":
         raise ConfigError("onnxruntime has no bf16 on a CPU; ask for fp32, or for openvino")
-    fast = precision or ("bf16" if is_bf16_faster() else "fp32")
+    precision = precision or "fp32"
     openers: dict[str, Callable[[], Runtime]] = {
-        "torch": partial(TorchRuntime, network, fast),
         "onnxruntime": partial(_onnxruntime, network, outputs),
-        "openvino": partial(_openvino, network, outputs, fast),
+        "openvino": partial(_openvino, network, outputs, precision),
+        "torch": partial(TorchRuntime, network, precision),
     }
     if runtime != "auto":
-        runtimes = Runtimes(openers[runtime])
-        runtimes.of(0)  # raises now if the runtime cannot be opened
-        return runtimes
-    found = [name for name in ("onnxruntime", "openvino") if outputs and is_installed(name)]
-    if precision == "bf16":
-        found = [name for name in found if name != "onnxruntime"]
-    if fast == "fp32":
-        found = found[:1]
-    found = found or ["torch"]
-    few, many = openers[found[0]], openers[found[-1]]
-    return Runtimes(few, many, many_tokens=round(_MANY_OPERATIONS / _operations(network)))
+        chosen = LazyRuntime(openers[runtime])
+        chosen.open()  # raises now if the runtime cannot be opened
+        return chosen
+    installed = [name for name in ("onnxruntime", "openvino") if outputs and is_installed(name)]
+    if precision == "bf16" and "onnxruntime" in installed:
+        installed.remove("onnxruntime")
+    return LazyRuntime(openers[[*installed, "torch"][0]])
 
 
 def refuse_unknown_names(runtime: str, precision: str | None) -> None:
@@ -137,14 +113,6 @@ def refuse_unknown_names(runtime: str, precision: str | None) -> None:
         raise ConfigError(
             f"unknown precision {precision!r}; {nearest(str(precision), get_args(Precision))}"
         )
-
-
-def _operations(network: nn.Module) -> int:
-    """Return the approximate multiplications and additions for a token of a short text."""
-    config = getattr(network.encoder, "config", None)
-    assert isinstance(config, AlbertConfig)
-    matrices = 4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size
-    return 2 * config.num_hidden_layers * matrices
 
 
 def _onnxruntime(network: nn.Module, outputs: GraphOutputs | None) -> Runtime:

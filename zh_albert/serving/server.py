@@ -17,10 +17,8 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.errors import ConfigError, ZhAlbertError
 from zh_albert.inference.loading import load
-from zh_albert.runtimes.exported import exported_precision
 from zh_albert.serving.app import create_app
 from zh_albert.serving.connections import CloseUnread, LimitedProtocol, connections_that_fit
 from zh_albert.serving.hosts import AllowedHosts
@@ -84,13 +82,8 @@ def server_config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
 
 
 def open_model(model: str) -> AnyPredictor:
-    """Open a model for serving and run it once, so that no request waits for its initialization.
-
-    It runs in fp32, unless it was exported for another precision: in bf16, the answer for a text
-    would depend on the other texts of its batch. In int8, it does not.
-    """
-    precision = exported_precision(resolve_model(model)) or "fp32"
-    predictor = load(model, precision=precision, batch_invariant=True)
+    """Open a model for serving and run it once, so that no request waits for its initialization."""
+    predictor = load(model)
     list(predictor.stream([predictor.form.example_content()]))
     return predictor
 

@@ -26,7 +26,7 @@ from zh_albert.distillation.soft_targets import (
 )
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.runtimes.exported import with_runtimes
+from zh_albert.runtimes.exported import with_runtime
 from zh_albert.tasks.config import JobConfig, starting_point
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.texts import HasText, fresh
@@ -223,7 +223,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         def ask(some: list[int]) -> Any:
             if not opened:
                 with verified(folder):
-                    opened.append(with_runtimes(self.model_type.load(folder), folder))
+                    opened.append(with_runtime(self.model_type.load(folder), folder))
             return self.teacher_logits(opened[0], some)
 
         lengths, width, counts = self.questions()

@@ -1,4 +1,4 @@
-"""Base class of the tasks' models: tokenizer, network, windows and runtimes."""
+"""Base class of the tasks' models: tokenizer, network, windows and runtime."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.runtimes.exported import exported_runtimes
+from zh_albert.runtimes.exported import exported_runtime
 from zh_albert.runtimes.onnx_graph import Graph
-from zh_albert.runtimes.selection import plain_runtimes
+from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
 
@@ -36,7 +36,7 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         module: The network.
         window: Settings of the windows over long texts.
         metadata: The contents of the model card and of ``zh-albert models``: data, scores.
-        runtimes: The runtimes of the network in prediction.
+        runtime: Runs the network in prediction.
         ngrams: An n-gram model in an ensemble with the network, or None.
     """
 
@@ -64,7 +64,7 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         self.config, self.tokenizer, self.window = config, tokenizer, window
         self.metadata = dict(metadata or {})
         self.module: Any = module.eval()
-        self.runtimes = plain_runtimes(self.module)
+        self.runtime = plain_runtime(self.module)
 
     @property
     def name(self) -> str:
@@ -175,8 +175,8 @@ class TaskModel(ABC, Generic[Content, Encoded]):
             model = cls.from_settings(config, tokenizer, window, settings)
             load_weights(model.module, folder)
             model.module.eval()
-            exported = exported_runtimes(folder, model.module, cls.outputs)
-            model.runtimes = exported or model.runtimes
+            exported = exported_runtime(folder, model.module, cls.outputs)
+            model.runtime = exported or model.runtime
             if ngrams:
                 model.load_ngrams(folder / NGRAMS, ngrams)
             return model

@@ -12,7 +12,7 @@ from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.runtimes.runtime import Precision, TorchRuntime
-from zh_albert.runtimes.selection import Runtimes
+from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.tasks.batched_inference import predicted_outputs
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.events import Observer
@@ -41,9 +41,9 @@ def probe_pooler(
         The inputs of the last layer. Shape: (texts, hidden).
     """
     precision: Precision = "bf16" if is_bf16_faster() else "fp32"
-    runtimes = Runtimes(partial(TorchRuntime, _Summary(module), precision))
-    runtimes = watched(runtimes, "tokens read for the head's start", progress)
-    vectors = predicted_outputs(runtimes, texts, width=config.hidden_size, config=config)
+    runtime = LazyRuntime(partial(TorchRuntime, _Summary(module), precision))
+    runtime = watched(runtime, "tokens read for the head's start", progress)
+    vectors = predicted_outputs(runtime, texts, width=config.hidden_size, config=config)
     pooler = module.encoder.pooler
     with torch.no_grad():
         if module.pooling == "mean":

@@ -17,7 +17,7 @@ from zh_albert.configio import write_toml
 from zh_albert.distillation.hidden_states import matching_states
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.runtimes.runtime import TorchRuntime
-from zh_albert.runtimes.selection import Runtimes
+from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.tasks.config import JobConfig
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
@@ -117,15 +117,15 @@ def finetune(
 def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -> dict[str, float]:
     """Score a job's model on dev, and store the scores in its metadata."""
     model = job.model
-    exact = chosen = model.runtimes
+    exact = chosen = model.runtime
     if used.train.precision == "bf16" and is_bf16_faster():
         # Evaluation during training needs no higher precision than training itself.
-        chosen = Runtimes(partial(TorchRuntime, model.module, "bf16"))
-    model.runtimes = watched(chosen, "tokens of dev", progress)
+        chosen = LazyRuntime(partial(TorchRuntime, model.module, "bf16"))
+    model.runtime = watched(chosen, "tokens of dev", progress)
     try:
         scores = job.evaluate()
     finally:
-        model.runtimes = exact
+        model.runtime = exact
     numbers = {n: s for n, s in scores.items() if isinstance(s, int | float)}
     parts = {name: score for name, score in scores.items() if name not in numbers}
     whole = {n: round(s, 4) for n, s in numbers.items() if isinstance(s, float)}

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from zh_albert.checkpoints.verified import verified
-from zh_albert.runtimes.exported import RuntimeSettings, with_runtimes
+from zh_albert.runtimes.exported import RuntimeSettings, with_runtime
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.training.events import Observer
@@ -72,16 +72,16 @@ class Task:
         return importlib.import_module(f"{self.package}.{name}")
 
     def open(self, folder: Path, **how: Unpack[RuntimeSettings]) -> AnyPredictor:
-        """Open a model folder; see ``zh_albert.load`` for its runtimes.
+        """Open a model folder; see ``zh_albert.load`` for its runtime.
 
         Raises:
             CheckpointError: If it is not a model folder, or is one for another task.
         """
         with verified(folder):
-            return self.predictor(with_runtimes(self.model.load(folder), folder, **how))
+            return self.predictor(with_runtime(self.model.load(folder), folder, **how))
 
     def score(self, folder: Path, file: Path, *, progress: Observer = silent) -> dict[str, Any]:
-        """Score a model folder on a task file, with its default runtimes.
+        """Score a model folder on a task file, with its default runtime.
 
         Args:
             folder: Folder of a model for this task.
@@ -94,8 +94,8 @@ class Task:
         """
         with verified(folder):
             model = self.model.load(folder)
-            model.runtimes.of(0)  # opens an export's network while it is the checked one
-        model.runtimes = watched(model.runtimes, f"tokens of {file.name}", progress)
+            model.runtime.open()  # opens an export's network while it is the checked one
+        model.runtime = watched(model.runtime, f"tokens of {file.name}", progress)
         examples = self.read(file)
         self.check(model, examples, file)
         return self.evaluate(model, examples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from zh_albert.runtimes.selection import Runtimes
+from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.training.events import Event, Observer, StageProgress
 
 _REPORT_EVERY_S = 1.0
@@ -47,13 +47,13 @@ class StageMeter:
         )
 
 
-def watched(runtimes: Runtimes, what: str, progress: Observer) -> Runtimes:
+def watched(runtime: LazyRuntime, what: str, progress: Observer) -> LazyRuntime:
     """Return the same runtimes with the number of tokens they have processed reported to an
     observer.
 
     Args:
-        runtimes: Runtimes of a network.
+        runtime: The runtime of a network.
         what: See ``StageMeter``.
         progress: Observer that receives the events.
     """
-    return runtimes.watched(lambda tokens: StageMeter(what, tokens, progress).advance)
+    return runtime.watched(lambda tokens: StageMeter(what, tokens, progress).advance)

@@ -10,39 +10,32 @@ import pytest
 from tests.helpers.exported_networks import CONFIG, heads
 from zh_albert.errors import ConfigError, ZhAlbertError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.runtimes.selection import choose_runtimes
+from zh_albert.runtimes.selection import choose_runtime
 
 
 def test_a_network_without_a_graph_is_refused_and_auto_takes_torch() -> None:
     network = AlbertForPretraining(CONFIG).eval()
     for runtime in ("onnxruntime", "openvino"):
         with pytest.raises(ConfigError, match="AlbertForPretraining runs in PyTorch alone; leave"):
-            choose_runtimes(network, None, runtime=runtime)  # type: ignore[arg-type]
-    assert choose_runtimes(network, None).of(10).name.startswith("torch")
+            choose_runtime(network, None, runtime=runtime)  # type: ignore[arg-type]
+    assert choose_runtime(network, None).open().name.startswith("torch")
 
 
 def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     network, outputs = heads()["first"]
-    monkeypatch.setattr("zh_albert.runtimes.selection.is_bf16_faster", lambda: True)
 
-    def names(*installed: str, **settings: Any) -> tuple[str, str]:
+    def name(*installed: str, **settings: Any) -> str:
         monkeypatch.setattr(
             "zh_albert.runtimes.selection.is_installed", lambda name: name in installed
         )
-        runtimes = choose_runtimes(network, outputs, **settings)
-        return runtimes.of(10).name, runtimes.of(100_000_000).name
+        return choose_runtime(network, outputs, **settings).open().name
 
-    assert names() == ("torch bf16", "torch bf16")
-    assert names("onnxruntime") == ("onnxruntime fp32", "onnxruntime fp32")
-    assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "openvino bf16")
-    assert names("onnxruntime", "openvino", precision="fp32")[1] == "onnxruntime fp32"
-    assert names("openvino", precision="fp32") == ("openvino fp32", "openvino fp32")
-    assert names("onnxruntime", precision="bf16") == ("torch bf16", "torch bf16")
-    assert names("onnxruntime", runtime="torch", precision="fp32")[0] == "torch fp32"
-
-    monkeypatch.setattr("zh_albert.runtimes.selection.is_bf16_faster", lambda: False)
-    assert names() == ("torch fp32", "torch fp32")
-    assert names("onnxruntime", "openvino") == ("onnxruntime fp32", "onnxruntime fp32")
+    assert name() == "torch fp32"
+    assert name("onnxruntime", "openvino") == "onnxruntime fp32"
+    assert name("openvino") == "openvino fp32"
+    assert name("onnxruntime", "openvino", precision="bf16") == "openvino bf16"
+    assert name("onnxruntime", precision="bf16") == "torch bf16"
+    assert name("onnxruntime", runtime="torch") == "torch fp32"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +49,7 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_cannot_be_is_said_in_one_line(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        choose_runtimes(*heads()["first"], **settings)
+        choose_runtime(*heads()["first"], **settings)
 
 
 @pytest.mark.parametrize("library", ["onnx", "onnxruntime", "openvino"])
@@ -66,4 +59,4 @@ def test_a_missing_library_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, library, None)
     runtime: Any = "openvino" if library == "openvino" else "onnxruntime"
     with pytest.raises(ZhAlbertError, match=rf"{library} is not installed.*zh-albert\["):
-        choose_runtimes(*heads()["first"], runtime=runtime)
+        choose_runtime(*heads()["first"], runtime=runtime)

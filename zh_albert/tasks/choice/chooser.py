@@ -95,7 +95,7 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
     def logits_of(self, encoded: Sequence[Sequence[EncodedText]]) -> Tensor:
         """Return the logit of every choice of every question. Shape: (choices of all, 1)."""
         every = [choice for choices in encoded for choice in choices]
-        return predicted_outputs(self.runtimes, every, width=1, config=self.config, odds=True)
+        return predicted_outputs(self.runtime, every, width=1, config=self.config, odds=True)
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:

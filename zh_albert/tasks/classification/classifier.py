@@ -169,7 +169,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
     def _members(self, encoded: Sequence[EncodedText]) -> tuple[Tensor, Tensor | None]:
         """Return the network's logits and the n-gram model's margins. Shape: (texts, labels)."""
         width = len(self.labels)
-        logits = predicted_outputs(self.runtimes, encoded, width=width, config=self.config)
+        logits = predicted_outputs(self.runtime, encoded, width=width, config=self.config)
         margins = torch.from_numpy(self.ngrams.margins(encoded)) if self.ngrams else None
         return logits, margins
 

@@ -64,7 +64,7 @@ class TextEmbedder(TaskModel[str, EncodedText]):
             normalize: Scale them to length 1, so that dot products are cosines.
         """
         width = self.config.hidden_size
-        merged = predicted_outputs(self.runtimes, encoded, width=width, config=self.config)
+        merged = predicted_outputs(self.runtime, encoded, width=width, config=self.config)
         return np.asarray(torch.nn.functional.normalize(merged, dim=-1) if normalize else merged)
 
     def cosines(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
@@ -107,16 +108,26 @@ class NgramTagger(nn.Module):
         Returns:
             Shape: (rows - 4, tags).
         """
-        scores: Tensor = self.near(self.vectors(rows).flatten(1).T[None])[0].T
-        return scores
+        return self._scores(rows, self.vectors.weight.dtype)
+
+    def _scores(self, rows: Tensor, dtype: torch.dtype) -> Tensor:
+        inputs, near = self.vectors(rows).flatten(1).T[None], self.near
+        assert near.bias is not None
+        outputs = F.conv1d(inputs.to(dtype), near.weight.to(dtype), near.bias.to(dtype))
+        return outputs[0].T
 
     def emissions(self, texts: Sequence[EncodedText]) -> list[Tensor]:
-        """Return the scores of tags of each text. Shape of each: (tokens, tags)."""
+        """Return the scores of tags of each text. Shape of each: (tokens, tags).
+
+        They are summed up in double precision, so that how many texts there are does not show in
+        the last bit.
+        """
         if not texts:
             return []
         each = [self._rows(_hashes(text)) for text in texts]
         rows, edge = torch.cat(each), 2 * _REACH
-        parts = [self(rows[at : at + _ROWS + edge]) for at in range(0, len(rows) - edge, _ROWS)]
+        chunks = (rows[at : at + _ROWS + edge] for at in range(0, len(rows) - edge, _ROWS))
+        parts = [self._scores(chunk, torch.float64).float() for chunk in chunks]
         return _texts_of(torch.cat(parts), [len(own) - edge for own in each])
 
     def _rows(self, hashes: NDArray[np.uint32]) -> Tensor:

@@ -150,7 +150,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
 
     def _pieces(self, texts: Sequence[EncodedText]) -> list[list[Any]]:
         """Return the pieces that the head keeps of each window; see ``EntityHead.piece``."""
-        return pieces_of(texts, self.runtimes, self.config, piece=self.head.piece)
+        return pieces_of(texts, self.runtime, self.config, piece=self.head.piece)
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:

@@ -173,7 +173,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
 
         found: dict[int, NDArray[np.float32]] = {}
         tokens = [self.lengths[number] for number in instances]
-        for chosen, rows in network_outputs(tokens, window, teacher.runtimes, teacher.config):
+        for chosen, rows in network_outputs(tokens, window, teacher.runtime, teacher.config):
             found |= {n: row[: tokens[n]] for n, row in zip(chosen, rows, strict=True)}
         return np.concatenate([found[number] for number in range(len(instances))])
 

@@ -90,7 +90,7 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         special, longest = self.tokenizer.special, self.window.stride
         lengths = [[one.length(w) for w in range(len(one.parts))] for one in questions]
         outputs = window_outputs(
-            lengths, lambda q, w: questions[q].window(w, special), self.runtimes, self.config
+            lengths, lambda q, w: questions[q].window(w, special), self.runtime, self.config
         )
         for places, logits in outputs:
             for row, (q, w) in zip(logits, places, strict=True):

@@ -67,7 +67,7 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
         ]
 
     def _tags(self, passages: Sequence[EncodedPassage]) -> list[list[int]]:
-        scores = whole(pieces_of([p.text for p in passages], self.runtimes, self.config))
+        scores = whole(pieces_of([p.text for p in passages], self.runtime, self.config))
         result: list[list[int]] = [[] for _ in scores]
         with torch.inference_mode():
             transitions = self.module.transition_scores().exact()

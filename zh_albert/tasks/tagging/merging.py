@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.model.config import AlbertConfig
-from zh_albert.runtimes.selection import Runtimes
+from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.tasks.batched_inference import text_outputs
 from zh_albert.tasks.window_ownership import decided_by, tokens_in
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
@@ -80,7 +80,7 @@ def decided_scores(scores: Tensor, part: range, decided: range) -> Tensor:
 
 def pieces_of(
     texts: Sequence[EncodedText],
-    runtimes: Runtimes,
+    runtime: LazyRuntime,
     config: AlbertConfig,
     *,
     piece: Piece = decided_scores,
@@ -89,14 +89,14 @@ def pieces_of(
 
     Args:
         texts: Any number of windows each.
-        runtimes: Run the network.
+        runtime: Runs the network.
         config: The encoder's.
         piece: Extracts the part to keep from a window's scores, on the CPU, padding included.
     """
     decided = [decided_by(text.parts) for text in texts]
     pieces: list[list[Any]] = [[None] * len(text.windows) for text in texts]
     with torch.inference_mode():
-        for places, scores in text_outputs(texts, runtimes, config):
+        for places, scores in text_outputs(texts, runtime, config):
             for row, (t, w) in zip(torch.from_numpy(scores), places, strict=True):
                 pieces[t][w] = piece(row, texts[t].parts[w], decided[t][w])
     return pieces
