@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast, overload
 
-from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.checkpoints.manifest import MANIFEST
+from zh_albert.checkpoints.resolve import BUNDLED, resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.verified import verified
-from zh_albert.errors import ConfigError
+from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.fill_mask import FillMask
-from zh_albert.runtimes.exported import RuntimeSettings
+from zh_albert.runtimes.exported import RuntimeSettings, weights_digest
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.selection import RuntimeName, refuse_unknown_names
 from zh_albert.tasks.catalog import task_of
@@ -80,8 +83,62 @@ def load(
         _, settings = load_config(folder)
         if settings.get("name") == "encoder":
             _refuse_other_runtimes(how["runtime"], how["precision"])
-            return FillMask(folder)
-        return task_of(folder, settings).open(folder, **how)
+            opened: AnyPredictor = FillMask(folder)
+        else:
+            opened = task_of(folder, settings).open(folder, **how)
+        opened.origin = Origin.of(model, folder, how)
+        return opened
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a model was opened and how; calling it opens the model again, in any process.
+
+    Attributes:
+        model: Name of a bundled model, the absolute path of another folder, or a hub id.
+        bundled: Whether it is bundled: wherever the package is installed, no folder of that name
+            comes first.
+        how: Arguments of ``load``.
+        digest: Tells the opened model from others.
+    """
+
+    model: str
+    bundled: bool
+    how: RuntimeSettings
+    digest: str
+
+    @classmethod
+    def of(cls, model: str | Path, folder: Path, how: RuntimeSettings) -> Self:
+        """Describe a model in a folder that is being read, by what the user called it."""
+        if folder.parent.resolve() == BUNDLED.resolve():
+            return cls(folder.name, True, how, _digest(folder))
+        is_path = Path(model).expanduser() == folder
+        return cls(str(folder.resolve() if is_path else model), False, how, _digest(folder))
+
+    def __call__(self) -> AnyPredictor:
+        """Open the model again.
+
+        Raises:
+            CheckpointError: If it is not there, or another model is.
+        """
+        where = BUNDLED / self.model if self.bundled else self.model
+        opened = load(where, **self.how)
+        found = cast(Origin, opened.origin).digest
+        if found != self.digest:
+            raise CheckpointError(
+                f"{where}: the model here is another than the one that was pickled or copied "
+                f"(SHA-256 {found:.12}, expected {self.digest:.12}); put the same files here, or "
+                "load the model anew"
+            )
+        return opened
+
+
+def _digest(folder: Path) -> str:
+    """Return the SHA-256 of a folder's manifest, or of its weights if it has none."""
+    manifest = folder / MANIFEST
+    if manifest.is_file():
+        return hashlib.sha256(manifest.read_bytes()).hexdigest()
+    return weights_digest(folder)
 
 
 def _with_new_names(given: Mapping[str, Any]) -> RuntimeSettings:

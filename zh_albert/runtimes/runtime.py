@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import os
+from functools import partial
 from typing import Literal, Protocol
 
 import numpy as np
@@ -13,6 +15,10 @@ from torch import nn
 from zh_albert.tokenization.encoding import PaddedBatch
 
 Precision = Literal["fp32", "bf16", "int8"]
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    # OpenMP's threads stay behind in the parent, and a forked process would wait for them forever.
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
 
 
 class Runtime(Protocol):

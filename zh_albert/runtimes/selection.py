@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from copy import copy
 from functools import cache, partial
@@ -24,17 +25,20 @@ Watch = Callable[[int], Callable[[int], None]]
 class LazyRuntime:
     """A runtime that is opened when it is first needed.
 
+    A forked process opens its own, because a library's threads stay behind in its parent.
+
     Args:
         opener: Opens it.
     """
 
     def __init__(self, opener: Callable[[], Runtime]) -> None:
-        self._opener = cache(opener)
+        # The parent's runtime is kept by a forked process: closing it would wait for its threads.
+        self._opener = cache(lambda _process: opener())
         self.watch: Watch = _unwatched
 
     def open(self) -> Runtime:
-        """Return the runtime itself, always the same."""
-        return self._opener()
+        """Return the runtime itself, always the same in a process."""
+        return self._opener(os.getpid())
 
     def watched(self, watch: Watch) -> LazyRuntime:
         """Return the same runtime with progress reported to ``watch``."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, SupportsIndex, TypeVar
 
 from pydantic import PlainValidator, TypeAdapter, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -21,6 +21,8 @@ from zh_albert.tasks.model import TaskModel
 Content = TypeVar("Content")
 Encoded = TypeVar("Encoded")
 Answer = TypeVar("Answer")
+
+_OF_THE_FOLDER = ("origin", "folder", "tokenizer")  # opened again rather than sent
 
 
 def _string(value: Any) -> str:
@@ -76,6 +78,9 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     A task implements the conversion of its model's outputs to answers (``answers``) and of answers
     to JSON (``row``); reading, chunks, order and errors are shared.
 
+    Pickles and copies of an opened predictor hold its origin and public attributes, not its
+    weights: it is opened again where they arrive.
+
     Attributes:
         task: The task's name.
         metadata: The contents of the model card and of ``zh-albert models``: data, scores.
@@ -100,9 +105,23 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     form: RequestForm = RequestForm()
     """The form of its requests."""
 
+    origin: Callable[[], AnyPredictor] | None = None
+    """Opens the same model again, in any process; None: the model was made in memory."""
+
     def __init__(self, model: TaskModel[Content, Encoded]) -> None:
         self._model = model
         self.task, self.metadata = model.name, model.metadata
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Send an opened model as its origin and what may have been set since."""
+        if self.origin is None:
+            return super().__reduce_ex__(protocol)
+        settings = {
+            name: value
+            for name, value in vars(self).items()
+            if not name.startswith("_") and name not in _OF_THE_FOLDER
+        }
+        return self.origin, (), settings
 
     @abstractmethod
     def answers(self, contents: Sequence[Content], encoded: Sequence[Encoded]) -> Sequence[Answer]:
