@@ -25,7 +25,7 @@ from zh_albert.tasks.segmentation.segmenter import TextSegmenter
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 KINDS = (
     *("encoder", "classifier", "labeller", "regressor", "pair", "tagger", "reader", "chooser"),
     *("embedder", "segmenter"),
