@@ -9,7 +9,7 @@ PYTEST_WORKERS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint unit docs install programs models clean
+.PHONY: demo test lint unit docs install programs models sbom clean
 
 demo: .venv/.demo
 	$(BIN)/zh-albert demo --port $(PORT)
@@ -95,5 +95,12 @@ models: .venv/.dev
 	$(call bundle,similarity,stsb_zh)
 	$(call bundle,reader,cmrc2018)
 
+# The packages of the environment with versions and licences, as a CycloneDX document.
+sbom: .venv/.dev
+	$(BIN)/python -m venv .venv/sbom
+	.venv/sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
+	.venv/sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o sbom.json $(BIN)/python
+	@echo "sbom.json"
+
 clean:
-	rm -rf .venv site test-artefacts
+	rm -rf .venv site test-artefacts sbom.json
