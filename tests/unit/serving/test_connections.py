@@ -8,6 +8,7 @@ import resource
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,13 +58,17 @@ class Served:
 
 
 def run(scenario: Callable[[Served], Coroutine[Any, Any, None]], **limits: Any) -> None:
-    """Run a scenario with a server in the same loop."""
+    """Run a scenario with a server in the same loop, on a thread that has no loop yet.
+
+    Playwright leaves one on the main thread of a process that has run browser tests.
+    """
 
     async def main() -> None:
         async with serving(Limits(**limits)) as served:
             await asyncio.wait_for(scenario(served), 60)
 
-    asyncio.run(main())
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, main()).result()
 
 
 @asynccontextmanager
