@@ -29,6 +29,7 @@ from tests.helpers.task_files import reviews
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.verified import verified
 from zh_albert.configio import build
+from zh_albert.hardware import is_bf16_faster
 from zh_albert.inference.export import export
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.tasks.classification.classifier import TextClassifier
@@ -145,6 +146,7 @@ def _network(stored: Any) -> Any:
 
 def interrupt(writer: Writer, base: Path, most: int) -> dict[str, Any]:
     """Interrupt a writer, by a kill and by an error, at up to ``most`` steps of each kind."""
+    is_bf16_faster()  # measured once, for all processes: on a busy machine the next would differ
     (base / "before").mkdir()
     run(lambda: writer.prepare(base / "before"))
 

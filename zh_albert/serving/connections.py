@@ -178,8 +178,9 @@ class _Lingering:
         later = self._protocol.loop.call_later
         if self._protocol.conn.their_state is h11.SEND_BODY:
             self._transport.pause_reading()
-            self._transport.write_eof()
             later(_LINGER_S, self._transport.close)
+            with contextlib.suppress(OSError):  # the client has gone
+                self._transport.write_eof()
         else:
             self._transport.close()
         if self._transport.get_write_buffer_size():  # a client that does not read
