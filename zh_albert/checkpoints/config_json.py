@@ -163,7 +163,7 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
     """Check what would make answers ambiguous or NaN; scores and notes are not looked at.
 
     Raises:
-        CheckpointError: If a label occurs twice, or a setting is not finite.
+        CheckpointError: If a label occurs twice, or a setting is not a finite number.
     """
     for name in ("labels", "tags"):
         labels = task.get(name)
@@ -178,15 +178,27 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
                 f"{source}: {name}: expected different ones, found {twice[0]!r:.80} twice; get the "
                 "folder again"
             )
-    settings = [*task.items()]
-    for name in ("ngrams",):
-        if isinstance(task.get(name), dict):
-            settings += task[name].items()
-    for name, value in settings:
+    ngrams = task.get("ngrams") or {}
+    if not isinstance(ngrams, dict) or not all(_is_number(value) for value in ngrams.values()):
+        raise CheckpointError(
+            f"{source}: ngrams: expected numbers by name, found {ngrams!r:.80}; get the folder "
+            "again"
+        )
+    for name in ("max_length", "stride"):
+        if not isinstance(task.get(name, 0), int):
+            raise CheckpointError(
+                f"{source}: {name}: expected a whole number, found {task[name]!r:.80}; get the "
+                "folder again"
+            )
+    for name, value in [*task.items(), *ngrams.items()]:
         if isinstance(value, float) and not math.isfinite(value):
             raise CheckpointError(
                 f"{source}: {name}: expected a finite number, found {value}; get the folder again"
             )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _foreign_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
