@@ -9,18 +9,21 @@ import gzip
 import io
 import json
 import lzma
+import math
 import os
 import re
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from zh_albert.errors import DataError, MissingExtraError
+from zh_albert.errors import CheckpointError, DataError, MissingExtraError
+from zh_albert.plain_files import how_to_raise, limit_bytes, refuse_special
 
 HALF_WRITTEN = "half-written"  # part of the names of temporary files
+_ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
 _LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
 
 
@@ -46,20 +49,28 @@ class TableError(DataError):
         return error
 
 
-def read_lines(path: Path, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
+def read_lines(
+    path: Path, *, keep_ends: bool = False, pipes: bool = False
+) -> Iterator[tuple[int, str]]:
     r"""Yield ``(line number from 1, line without its end)`` as a stream; CSV needs ``keep_ends``.
 
     ``.xz``, ``.gz`` and ``.zst`` are decompressed; a byte-order mark is dropped; only ``\n`` and
     ``\r\n`` end a line (not U+2028 and the like).
 
+    Args:
+        path: The file.
+        keep_ends: Keep the ends of lines.
+        pipes: Whether it may be a pipe or a device; see ``refuse_special``.
+
     Raises:
-        DataError: If the file is missing, damaged, or a line is not UTF-8 (file and line are
-            named).
+        DataError: If the file is missing, no regular file, damaged, or a line is too long or not
+            UTF-8 (file and line are named).
     """
     number = 0
     try:
+        refuse_special(path, pipes=pipes)
         with _open_bytes(path) as file:
-            for number, raw in enumerate(file, start=1):
+            for number, raw in enumerate(bounded_lines(file, path), start=1):
                 yield number, decode_line(raw, number, path, keep_end=keep_ends)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
@@ -70,6 +81,21 @@ def read_lines(path: Path, *, keep_ends: bool = False) -> Iterator[tuple[int, st
         raise DataError(f"{where}: the compressed file is damaged: {error}") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def bounded_lines(file: IO[bytes], source: Path | str) -> Iterator[bytes]:
+    """Yield the lines of a file, none longer than ``limit_bytes``: others fill the memory.
+
+    Raises:
+        DataError: At the first line that is longer.
+    """
+    longest, number = limit_bytes(), 0
+    while raw := file.readline(longest + 1):
+        number += 1
+        if len(raw) > longest:
+            problem = f"expected a line of at most {longest:,} bytes, found a longer one"
+            raise DataError.at(source, number, f"{problem}; {how_to_raise()}")
+        yield raw
 
 
 def decode_line(raw: bytes, number: int, source: Path | str, *, keep_end: bool = False) -> str:
@@ -174,8 +200,39 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def encode_json(value: Any, *, indent: int | None = None) -> bytes:
     """Return JSON in UTF-8; a lone surrogate, which UTF-8 cannot encode, is written as an
     escape.
+
+    Raises:
+        CheckpointError: If a number is not finite, which JSON cannot express. Answers of damaged or
+            overflowing weights are the only such numbers.
     """
-    return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace")
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        raise CheckpointError(
+            "expected finite numbers in an answer, found NaN or infinity: the model's weights are "
+            "damaged, or its numbers overflow; get the model again, or use another precision"
+        ) from None
+    return text.encode("utf-8", "backslashreplace")
+
+
+def results_json(value: Any, *, indent: int | None = None, ascii_only: bool = False) -> str:
+    """Return JSON of losses, scores and settings; a number that is not finite becomes null.
+
+    >>> results_json({"loss": float("nan"), "update": 3})
+    '{"loss": null, "update": 3}'
+    """
+    value = _finite(value)
+    return json.dumps(value, ensure_ascii=ascii_only, indent=indent, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return value
 
 
 @contextmanager
@@ -224,7 +281,7 @@ def _zstd_chunks(path: Path, zstandard: Any) -> Iterator[bytes]:
     """
     frame = None
     with path.open("rb") as file:
-        while chunk := file.read(1 << 17):
+        while chunk := file.read(_ZSTD_CHUNK):
             while chunk:
                 frame = frame or zstandard.ZstdDecompressor().decompressobj()
                 try:

@@ -6,7 +6,8 @@ to others; what only we know stands under one key, ``zh_albert``.
 
 from __future__ import annotations
 
-import json
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.plain_files import parse_json
+from zh_albert.textio import results_json
 
 FORMAT_VERSION = 2
 _READ = (1, 2)  # 1: weights in 8 bits are not deflated, n-grams have three tokens at most
@@ -96,7 +99,7 @@ def write_config(
             "task": dict(task),
         },
     }
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return results_json(content, indent=2) + "\n"
 
 
 def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
@@ -114,7 +117,7 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
         CheckpointError: If it is not JSON, not an ALBERT's, or its values cannot work.
     """
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError as error:
         raise CheckpointError(f"{source}: not JSON: {error}; get the folder again") from None
     if not isinstance(content, dict):
@@ -152,7 +155,50 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
         config = replace(config, num_hidden_groups=1)  # says nothing there; one way to write it
     names = ours.get("tensor_names", "huggingface") == "huggingface"
     task = ours["task"] if "task" in ours else _foreign_task(content, source)
+    _refuse_settings(task, source)
     return config, task, names
+
+
+def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
+    """Check what would make answers ambiguous or NaN; scores and notes are not looked at.
+
+    Raises:
+        CheckpointError: If a label occurs twice, or a setting is not a finite number.
+    """
+    for name in ("labels", "tags"):
+        labels = task.get(name)
+        if not isinstance(labels, list):
+            continue
+        if other := [label for label in labels if not isinstance(label, str)]:
+            raise CheckpointError(
+                f"{source}: {name}: expected strings, found {other[0]!r:.80}; get the folder again"
+            )
+        if twice := [label for label, count in Counter(labels).items() if count > 1]:
+            raise CheckpointError(
+                f"{source}: {name}: expected different ones, found {twice[0]!r:.80} twice; get the "
+                "folder again"
+            )
+    ngrams = task.get("ngrams") or {}
+    if not isinstance(ngrams, dict) or not all(_is_number(value) for value in ngrams.values()):
+        raise CheckpointError(
+            f"{source}: ngrams: expected numbers by name, found {ngrams!r:.80}; get the folder "
+            "again"
+        )
+    for name in ("max_length", "stride"):
+        if not isinstance(task.get(name, 0), int):
+            raise CheckpointError(
+                f"{source}: {name}: expected a whole number, found {task[name]!r:.80}; get the "
+                "folder again"
+            )
+    for name, value in [*task.items(), *ngrams.items()]:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise CheckpointError(
+                f"{source}: {name}: expected a finite number, found {value}; get the folder again"
+            )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _foreign_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.checkpoints.int8_weights import from_int8
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import parse_json, read_plain
 
 WEIGHTS = "model.safetensors"
 EXPORT_METADATA = "export.json"
@@ -32,7 +33,7 @@ def read_text(folder: Path, name: str) -> str:
         what = "found a file" if folder.exists() else "no such folder"
         raise CheckpointError(f"{folder}: {what}; expected a model folder with {name}")
     try:
-        return (folder / name).read_text(encoding="utf-8")
+        return read_plain(folder / name).decode("utf-8")
     except UnicodeDecodeError as error:
         raise CheckpointError(
             f"{folder / name}: byte {error.start + 1} is not UTF-8; download the folder again"
@@ -55,7 +56,8 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     Int8 weights are returned in float32.
 
     Raises:
-        CheckpointError: If a file is missing or damaged, or there is only a pickle.
+        CheckpointError: If a file is missing or damaged, holds numbers that are not finite, or
+            there is only a pickle.
     """
     if (folder / _INDEX).exists() and not (folder / WEIGHTS).exists():
         return _read_shards(folder)
@@ -86,15 +88,19 @@ def count_parameters(folder: Path) -> int:
 
 def _read_shards(folder: Path) -> dict[str, Tensor]:
     try:
-        shards = sorted(set(json.loads(read_text(folder, _INDEX))["weight_map"].values()))
+        shards = sorted(set(parse_json(read_text(folder, _INDEX))["weight_map"].values()))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise CheckpointError(
             f"{folder / _INDEX}: expected JSON with a weight_map; download the folder again"
         ) from None
     tensors: dict[str, Tensor] = {}
     for shard in shards:
-        if Path(shard).name != shard:  # an index must not point outside its folder
-            raise CheckpointError(f"{folder / _INDEX}: {shard!r} is not a file name")
+        if (
+            not isinstance(shard, str) or Path(shard).name != shard
+        ):  # an index must not point outside its folder
+            raise CheckpointError(
+                f"{folder / _INDEX}: {shard!r:.80} is not a file name; get the folder again"
+            )
         tensors |= _read_safetensors(folder / shard)
     return tensors
 
@@ -116,4 +122,6 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
             f"{path}: not a complete safetensors file ({error}; {path.stat().st_size} bytes); "
             "download it again"
         ) from None
-    return from_int8(tensors, path)
+    tensors = from_int8(tensors, path)
+    refuse_not_finite(tensors, path)
+    return tensors

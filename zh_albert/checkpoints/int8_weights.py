@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 _SCALE = ".scale"  # suffix of the name of a tensor's scales
 _LARGEST = 90
@@ -61,8 +62,8 @@ def from_int8(tensors: Mapping[str, Tensor], source: Path) -> dict[str, Tensor]:
         source: The file, named in errors.
 
     Raises:
-        CheckpointError: If int8 weights are damaged, lack their scales, or have those of another
-            tensor.
+        CheckpointError: If int8 weights are damaged, lack their scales, have those of another
+            tensor, or all of them together unpack to more than ``unpacked_limit``.
     """
     quantized = {
         name
@@ -72,7 +73,8 @@ def from_int8(tensors: Mapping[str, Tensor], source: Path) -> dict[str, Tensor]:
     if not quantized:
         return dict(tensors)
     read = {name: tensor.float() for name, tensor in tensors.items() if name not in quantized}
-    for name in quantized:
+    limit = left = unpacked_limit(sum(tensor.nbytes for tensor in tensors.values()))
+    for name in sorted(quantized):
         scale = read.pop(name + _SCALE, None)
         if scale is None or scale.dim() != 1 or not len(scale) or not scale.isfinite().all():
             found = "none" if scale is None else f"shape {tuple(scale.shape)} or not finite"
@@ -80,26 +82,31 @@ def from_int8(tensors: Mapping[str, Tensor], source: Path) -> dict[str, Tensor]:
                 f"{source}: {name} is stored in int8: expected finite scales, one per row, as "
                 f"{name + _SCALE}, found {found}; download the file again"
             )
-        integers = _integers_of(tensors[name])
+        integers = _integers_of(tensors[name], left)
+        if integers is not None and (left := left - len(integers)) < 0:
+            raise CheckpointError(
+                f"{source}: {name} is stored in int8: expected at most {limit:,} numbers in the "
+                f"file, found more; {how_to_raise()}"
+            )
         if integers is None or integers.numel() == 0 or integers.numel() % len(scale):
             found = "damaged bytes" if integers is None else f"{integers.numel():,} numbers"
             raise CheckpointError(
                 f"{source}: {name} is stored in int8: expected {len(scale):,} rows, as many as "
                 f"{name + _SCALE} has, found {found}; download the file again"
             )
-        read[name] = integers.float().view(len(scale), -1) * scale[:, None]
+        read[name] = integers.float().view(len(scale), -1).mul_(scale[:, None])
     return read
 
 
-def _integers_of(stored: Tensor) -> Tensor | None:
-    """Return the integers as one dimension; None if they are damaged."""
+def _integers_of(stored: Tensor, limit: int) -> Tensor | None:
+    """Return the integers as one dimension, ``limit`` + 1 if there are more; None if damaged."""
     if stored.dtype == torch.int8:
         return stored.flatten()
     inflate, content = zlib.decompressobj(), stored.numpy().tobytes()
     try:
-        inflated = inflate.decompress(content)
+        inflated = inflate.decompress(content, limit + 1)
     except zlib.error:
         return None
-    if not inflate.eof or inflate.unused_data:
+    if len(inflated) <= limit and (not inflate.eof or inflate.unused_data):
         return None
     return torch.from_numpy(np.frombuffer(inflated, np.int8).copy())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import parse_json, read_plain, refuse_special
 
 MANIFEST = "manifest.json"
 _FORMAT, _FORMAT_VERSION = "zh-albert model folder", 1
@@ -33,7 +34,7 @@ def write_manifest(files: Mapping[str, bytes]) -> bytes:
         if name not in _NOT_LISTED
     }
     content = {"format": _FORMAT, "format_version": _FORMAT_VERSION, "model_files": listed}
-    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -47,7 +48,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     """
     path = folder / MANIFEST
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(read_plain(path))
         # Two signs, so that a single damaged byte does not make it another program's.
         ours = isinstance(content, dict) and (
             content.get("format") == _FORMAT or "model_files" in content
@@ -82,6 +83,7 @@ def first_difference(folder: Path, manifest: Manifest) -> tuple[str, str] | None
     """Return the name of the first file that is not the listed one, and what is wrong with it."""
     for name, listed in manifest.items():
         try:
+            refuse_special(folder / name)
             with (folder / name).open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 size = file.tell()

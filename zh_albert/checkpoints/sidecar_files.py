@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError, nearest
 from zh_albert.model.config import AlbertConfig
+from zh_albert.plain_files import parse_json, read_plain
 
 # Name of a file in a model folder, and the pattern of its name elsewhere.
 _PATTERNS = {
@@ -40,7 +40,7 @@ def read_sidecar_files(folder: Path) -> dict[str, bytes]:
             if not found:
                 continue
             path = _only(found, folder)
-        files[name] = path.read_bytes()
+        files[name] = _content_of(path, limited=name != NGRAMS)
     tokenizer = folder / "tokenizer.json"
     if not files.keys() & {"vocab.txt", "spiece.model"} and tokenizer.is_file():
         files["vocab.txt"] = _wordpiece_rows(tokenizer)
@@ -55,7 +55,7 @@ def _wordpiece_rows(path: Path) -> bytes:
         CheckpointError: If it is damaged, or not a WordPiece vocabulary.
     """
     try:
-        model = json.loads(path.read_bytes())["model"]
+        model = parse_json(_content_of(path))["model"]
         rows = sorted(model["vocab"].items(), key=lambda item: item[1])
         if model["type"] != "WordPiece" or [row for _, row in rows] != list(range(len(rows))):
             raise ValueError("not WordPiece, or ids with gaps")
@@ -89,7 +89,7 @@ def read_sizes(checkpoint: Path, needed: Iterable[str]) -> tuple[dict[str, Any],
         )
     path = _only(found, folder)
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(_content_of(path))
     except ValueError as error:
         raise CheckpointError(f"{path}: not JSON: {error}; download it again") from None
     if not isinstance(content, dict):
@@ -121,6 +121,13 @@ def build_config(values: Mapping[str, Any], source: Path) -> AlbertConfig:
         return build(AlbertConfig, values, source=str(source))
     except ConfigError as error:
         raise CheckpointError(str(error)) from None
+
+
+def _content_of(path: Path, *, limited: bool = True) -> bytes:
+    try:
+        return read_plain(path, limited=limited)
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _only(found: list[Path], folder: Path) -> Path:

@@ -20,7 +20,12 @@ from zh_albert.checkpoints.files import WEIGHTS, read_tensors, read_text
 from zh_albert.checkpoints.folder import finish_save, replace_folder
 from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
-from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors, named_tensors
+from zh_albert.checkpoints.stored_model import (
+    StoredModel,
+    fitting_tensors,
+    named_tensors,
+    refuse_unpaid,
+)
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
@@ -34,6 +39,7 @@ _INVISIBLE = (
     "layer_norm_eps",
     "norm_position",
 )
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")  # suffixes of files with weights
 
 
 def save_model(
@@ -193,7 +199,16 @@ def write_model_folder(
 
 
 def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
-    return read_config(read_text(folder, "config.json"), folder / "config.json")
+    config, task, names = read_config(read_text(folder, "config.json"), folder / "config.json")
+    stored = [path for path in folder.iterdir() if path.suffix in _WEIGHTS and path.is_file()]
+    labels = task.get("labels")
+    refuse_unpaid(
+        config,
+        sum(path.stat().st_size for path in stored),
+        folder / "config.json",
+        outputs=len(labels) if isinstance(labels, list) else 0,
+    )
+    return config, task, names
 
 
 def _refuse_other_kind(model: nn.Module, config: AlbertConfig, folder: Path) -> None:

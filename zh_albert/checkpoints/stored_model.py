@@ -14,6 +14,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
 """Prefixes of the pretraining model's tensors that a masked LM of ``transformers`` lacks."""
@@ -54,6 +55,8 @@ def build_model(stored: StoredModel, network_of: NetworkOf | None = None) -> nn.
     Raises:
         CheckpointError: If tensors are missing, left over or wrongly shaped; all are listed.
     """
+    stored_bytes = sum(tensor.nbytes for tensor in stored.tensors.values())
+    refuse_unpaid(stored.config, stored_bytes, stored.source)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = (network_of or encoder_network)(stored)
@@ -67,6 +70,33 @@ def build_model(stored: StoredModel, network_of: NetworkOf | None = None) -> nn.
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
     model.load_state_dict(state, assign=True)
     return model
+
+
+def refuse_unpaid(
+    config: AlbertConfig, stored_bytes: int, source: Path, *, outputs: int = 0
+) -> None:
+    """Check, before a network takes memory, that the weights can be those of these sizes.
+
+    Args:
+        config: The sizes.
+        stored_bytes: Size of the stored weights, of whatever precision.
+        source: The file with the sizes, named in errors.
+        outputs: Number of labels.
+
+    Raises:
+        CheckpointError: If the weights are far too few.
+    """
+    width, table = config.hidden_size, config.embedding_size
+    layers = config.num_hidden_layers
+    blocks = layers if config.sharing == "none" else min(config.num_hidden_groups, layers)
+    rows = config.max_position_embeddings + config.type_vocab_size
+    numbers = config.vocab_size * table + rows * min(width, table) + outputs * width
+    numbers += blocks * (4 * width * width + 2 * width * config.intermediate_size)
+    if 4 * numbers > unpacked_limit(stored_bytes):
+        raise CheckpointError(
+            f"{source}: expected sizes that fit the weights beside it, found sizes of "
+            f"{numbers:,} numbers for {stored_bytes:,} bytes of weights; {how_to_raise()}"
+        )
 
 
 def fitting_tensors(

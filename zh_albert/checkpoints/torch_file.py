@@ -15,7 +15,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import refuse_special
 
 _SUFFIXES = (".bin", ".pt", ".pth")
 _TRANSFORMERS_NAME = "pytorch_model.bin"
@@ -45,12 +47,19 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
         CheckpointError: If it is missing or damaged, or holds anything but tensors by name.
     """
     try:
+        refuse_special(path)
+    except OSError as error:
+        raise CheckpointError(f"{path}: {error.strerror}") from None
+    try:
+        _refuse_packed(path)
         with warnings.catch_warnings(action="ignore"):  # of old but readable files
             content = torch.load(
                 path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
             )
     except (FileNotFoundError, PermissionError) as error:
         raise CheckpointError(f"{path}: {error.strerror}; check the path") from None
+    except CheckpointError:
+        raise
     except pickle.UnpicklingError:
         raise CheckpointError(
             f"{path}: not opened: it is damaged, or holds more than tensors, which may be a "
@@ -67,4 +76,32 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
             f"{path}: expected tensors by name, found {type(content).__name__}; save the model's "
             "state_dict only"
         )
+    for name, tensor in content.items():
+        _refuse_unstored(name, tensor, path)
+    refuse_not_finite(content, path)
     return dict(content)
+
+
+def _refuse_packed(path: Path) -> None:
+    """Check that nothing in a file is compressed, as ``torch.save`` writes it: nothing unpacks."""
+    if not zipfile.is_zipfile(path):
+        return
+    size = path.stat().st_size
+    with zipfile.ZipFile(path) as archive:
+        for part in archive.infolist():
+            if part.compress_type != zipfile.ZIP_STORED or part.file_size > size:
+                raise CheckpointError(
+                    f"{path}: expected parts that are not compressed, as torch.save writes them, "
+                    f"found {part.filename!r:.80} of {part.file_size:,} bytes, compressed; "
+                    "download it again"
+                )
+
+
+def _refuse_unstored(name: str, tensor: Tensor, path: Path) -> None:
+    """Check that a tensor has all of its numbers in the file, not a few of them repeated."""
+    dense = tensor.layout == torch.strided and not tensor.is_quantized and not tensor.is_meta
+    if not dense or tensor.nbytes > tensor.untyped_storage().nbytes():
+        raise CheckpointError(
+            f"{path}: {name}: expected a dense tensor with all of its numbers in the file, found "
+            f"another of shape {tuple(tensor.shape)!s:.80}; save the state_dict again"
+        )

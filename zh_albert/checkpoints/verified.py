@@ -10,10 +10,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Literal
 
+from zh_albert.checkpoints.files import EXPORTED_NETWORKS
 from zh_albert.checkpoints.folder import SAVED, finish_save
 from zh_albert.checkpoints.locks import locked
 from zh_albert.checkpoints.manifest import MANIFEST, Manifest, first_difference, read_manifest
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import refuse_special
 
 _PAUSE_S = 0.2
 # Folders that are being read, and their manifests: what is called inside does not check again.
@@ -74,6 +76,11 @@ def _check(folder: Path, changed: Literal["refuse", "tell"]) -> Manifest:
 
     It tries twice, because a program that copies the folder may be at work.
     """
+    for name in EXPORTED_NETWORKS:  # opened by other libraries
+        try:
+            refuse_special(folder / name)
+        except OSError as error:
+            raise CheckpointError(f"{folder / name}: {error.strerror}") from None
     manifest, found = _compare(folder)
     if found is not None:
         time.sleep(_PAUSE_S)

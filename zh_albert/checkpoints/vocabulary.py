@@ -5,7 +5,6 @@ Texts with the same tokens in both vocabularies have exactly the same outputs be
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.stored_model import StoredModel
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import parse_json
 from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import FILE_NAME, Vocabulary
 from zh_albert.tokenization.wordpiece import CONTINUATION, WordPieceTokenizer
@@ -100,7 +100,10 @@ def _old_tokenizer(stored: StoredModel) -> WordPieceTokenizer:
             f"{stored.source}: {FILE_NAME} has {len(vocabulary)} tokens, the word table "
             f"{stored.config.vocab_size} rows; find the vocabulary it was trained with"
         )
-    settings = json.loads(stored.files.get(CONFIG_NAME, b"{}"))
+    try:
+        settings = parse_json(stored.files.get(CONFIG_NAME, b"{}"))
+    except ValueError as error:
+        raise CheckpointError(f"{stored.source}: {CONFIG_NAME} is not JSON: {error}") from None
     return WordPieceTokenizer.from_config(vocabulary, settings, source=str(stored.source))
 
 

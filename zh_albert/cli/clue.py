@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from zh_albert.cli.options import Init, Json
+from zh_albert.textio import results_json
 
 app = typer.Typer(
     help="CLUE and FewCLUE: official files, submissions, the suite.",
@@ -41,7 +41,7 @@ def tasks(as_json: Json = False) -> None:
             }
             for task in CLUE_TASKS.values()
         ]
-        typer.echo(json.dumps({"tasks": rows}, ensure_ascii=False))
+        typer.echo(results_json({"tasks": rows}))
         return
     for task in CLUE_TASKS.values():
         files = ", ".join(test.submission for test in list(task.tests.values())[:2])
@@ -75,7 +75,7 @@ def fetch(
             if not as_json:
                 typer.echo(folders[-1])
     if as_json:
-        typer.echo(json.dumps({"folders": folders}))
+        typer.echo(results_json({"folders": folders}, ascii_only=True))
 
 
 @app.command()
@@ -101,7 +101,7 @@ def convert(
     count = write_rows(rows, out)
     echo(f"{out}: rows: {count:,}")
     if as_json:
-        typer.echo(json.dumps({"file": str(out), "rows": count}))
+        typer.echo(results_json({"file": str(out), "rows": count}, ascii_only=True))
 
 
 @app.command()
@@ -139,8 +139,16 @@ def predict(
         echo(f"note: {fault.problem}")
     echo(f"{done.file}: {done.answers:,} answers")
     if as_json:
-        result = {"file": str(done.file), "answers": done.answers, "guessed": done.guessed}
-        typer.echo(json.dumps({**result, "faults": [fault._asdict() for fault in done.faults]}))
+        result: dict[str, Any] = {
+            "file": str(done.file),
+            "answers": done.answers,
+            "guessed": done.guessed,
+        }
+        typer.echo(
+            results_json(
+                {**result, "faults": [fault._asdict() for fault in done.faults]}, ascii_only=True
+            )
+        )
 
 
 @app.command()
@@ -160,7 +168,11 @@ def check(
 
     faults = faults_of(task_named(task), file, data, version=version)
     if as_json:
-        typer.echo(json.dumps({"file": str(file), "faults": [f._asdict() for f in faults]}))
+        typer.echo(
+            results_json(
+                {"file": str(file), "faults": [f._asdict() for f in faults]}, ascii_only=True
+            )
+        )
     else:
         for fault in faults:
             place = f"{file}, line {fault.line}" if fault.line else str(file)
@@ -222,6 +234,6 @@ def run(
                 results.append(result)
     finally:  # also show the scores of the others if a task fails
         if as_json:
-            typer.echo(json.dumps({"results": rows_of(results)}, ensure_ascii=False))
+            typer.echo(results_json({"results": rows_of(results)}))
         elif results:
             typer.echo(table(results))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from zh_albert.cli.options import Json
+from zh_albert.textio import results_json
 
 
 def curves(
@@ -42,7 +42,7 @@ def curves(
     last = last_means(read)
     if as_json:
         result = {"picture": str(out), "unit": common_unit(read), "last": last}
-        typer.echo(json.dumps(result, ensure_ascii=False))
+        typer.echo(results_json(result))
         return
     for label, values in last.items():
         scores = ", ".join(f"{name} {value:.4g}" for name, value in values.items())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+from zh_albert.textio import results_json
 
 
 def export(
@@ -48,7 +49,7 @@ def export(
     if precision == "int8" and dev is None:
         echo("note: the loss of accuracy by int8 was not measured; --dev FILE measures it")
     if as_json:
-        typer.echo(json.dumps({"model": str(folder), **metadata}, ensure_ascii=False))
+        typer.echo(results_json({"model": str(folder), **metadata}))
         return
     typer.echo(f"{folder}: {form} {precision}, {metadata['bytes'] / 1e6:.1f} MB")
     typer.echo(f"  differs by {metadata['largest_difference']:.2g} of the largest output")

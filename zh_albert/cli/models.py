@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +9,7 @@ import typer
 
 from zh_albert.cli.options import Json
 from zh_albert.errors import ConfigError
+from zh_albert.textio import results_json
 
 
 def models(as_json: Json = False) -> None:
@@ -37,7 +37,7 @@ def models(as_json: Json = False) -> None:
             }
         )
     if as_json:
-        typer.echo(json.dumps({"models": rows}, ensure_ascii=False))
+        typer.echo(results_json({"models": rows}))
         return
     for row in rows:
         scores = ", ".join(f"{name} {value:.5g}" for name, value in row["dev"].items())
@@ -88,7 +88,7 @@ def inspect(
     if task:
         result["task"] = task
     if as_json:
-        typer.echo(json.dumps(result, ensure_ascii=False))
+        typer.echo(results_json(result))
         return
     for name, value in result.items():
         if isinstance(value, int):
@@ -181,7 +181,9 @@ def convert(
 
 def _show_converted(folder: Path, vocabulary: str, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), "vocabulary": vocabulary or None}))
+        typer.echo(
+            results_json({"folder": str(folder), "vocabulary": vocabulary or None}, ascii_only=True)
+        )
         return
     if vocabulary:
         typer.echo(f"vocabulary: {vocabulary}", err=True)

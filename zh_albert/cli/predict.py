@@ -45,7 +45,7 @@ def predict(
     from zh_albert.errors import DataError
     from zh_albert.inference.files import answered_rows, form_of
     from zh_albert.inference.loading import load
-    from zh_albert.textio import csv_rows, decode_line, encode_json, read_lines
+    from zh_albert.textio import bounded_lines, csv_rows, decode_line, encode_json, read_lines
 
     if file == Path("-"):
         file = None
@@ -63,11 +63,11 @@ def predict(
         there = csv_rows(read_lines(file, keep_ends=True), file) if is_csv else read_lines(file)
         total = sum(1 for _ in there)
     lines = (
-        read_lines(file, keep_ends=is_csv)
+        read_lines(file, keep_ends=is_csv, pipes=True)
         if file
         else (
             (number, decode_line(raw, number, source, keep_end=is_csv))
-            for number, raw in enumerate(sys.stdin.buffer, start=1)
+            for number, raw in enumerate(bounded_lines(sys.stdin.buffer, source), start=1)
         )
     )
     failed = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from zh_albert.cli.options import Exclude, Init, Json
 from zh_albert.tasks.catalog import TASKS, forms
+from zh_albert.textio import results_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -249,7 +249,7 @@ def _read(task: Task, paths: list[Path]) -> list[Any]:
 
 def _show(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(result, ensure_ascii=False))
+        typer.echo(results_json(result))
         return
     for name, value in result.items():
         if isinstance(value, dict):

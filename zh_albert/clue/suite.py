@@ -20,7 +20,7 @@ from zh_albert.tasks.classification.head_selection import head_for, refuse_unkno
 from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import atomic_write, encode_json
+from zh_albert.textio import atomic_write, encode_json, results_json
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.stages import silent
 
@@ -171,7 +171,7 @@ def _score(face: Task, run: Path, scored: Path, progress: Observer) -> Mapping[s
         return known
     score = {**face.score(run, scored, progress=progress), "sha256": digest}
     with atomic_write(run / _SCORE) as file:
-        file.write(encode_json(score) + b"\n")
+        file.write(f"{results_json(score)}\n".encode())
     return score
 
 

@@ -123,7 +123,9 @@ def export(
         }
         if precision == "int8":
             metadata |= {"matrix_bits": MATRIX_BITS, "scales": SCALES}
-        (trial / EXPORT_METADATA).write_text(json.dumps(metadata), encoding="utf-8")
+        (trial / EXPORT_METADATA).write_text(
+            json.dumps(metadata, allow_nan=False), encoding="utf-8"
+        )
         runtime = exported_runtime(trial, network, outputs)
         assert runtime is not None
         measured = precision == "int8" and dev  # measured on real texts, which is more informative
@@ -144,7 +146,7 @@ def export(
                     f"({exact:.4f} to {exported_score:.4f}), less than {_ALLOWED_LOSS} "
                     "are allowed; export another precision"
                 )
-    text = json.dumps(metadata, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(metadata, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     replace_folder(out, {**files, **exported, EXPORT_METADATA: text})
     return metadata
 

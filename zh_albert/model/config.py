@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -44,9 +45,10 @@ class AlbertConfig:
     norm_position: NormPosition = "post"
 
     def __post_init__(self) -> None:
-        for name in _SIZES:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        self._refuse_sizes()
+        for name in ("layer_norm_eps", "initializer_range"):
+            if not math.isfinite(getattr(self, name)):
+                raise ConfigError(f"{name} must be a finite number, got {getattr(self, name)}")
         for name in _DROPOUTS:
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be in [0, 1), got {getattr(self, name)}")
@@ -70,6 +72,17 @@ class AlbertConfig:
                 f"({self.initializer_range}) >= 0"
             )
 
+    def _refuse_sizes(self) -> None:
+        for name in _SIZES:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, most in _MOST.items():
+            if getattr(self, name) > most:
+                raise ConfigError(
+                    f"{name} must be at most {most:,}, got {getattr(self, name):,}; no ALBERT has "
+                    "nearly as many"
+                )
+
 
 _SIZES = (
     "vocab_size",
@@ -82,6 +95,8 @@ _SIZES = (
     "max_position_embeddings",
     "type_vocab_size",
 )
+# Of what costs time or memory without a number in the file. Other sizes are held against it.
+_MOST = {"num_hidden_layers": 1000, "num_hidden_groups": 1000, "num_attention_heads": 1000}
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "hidden_act": get_args(Activation),

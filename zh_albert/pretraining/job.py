@@ -25,6 +25,7 @@ from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.objective import evaluate
 from zh_albert.pretraining.prefetch import PrefetchingSource
 from zh_albert.pretraining.shards import Shards, joined_shards, open_shards
+from zh_albert.textio import results_json
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
@@ -208,6 +209,9 @@ def _learning_curve(metrics: Path) -> str:
     for line in metrics.read_text(encoding="utf-8").splitlines():
         event = json.loads(line)
         if event["event"] == "evaluation":
-            scores = {name: round(value, 4) for name, value in event["metrics"].items()}
+            scores = {
+                name: None if value is None else round(value, 4)
+                for name, value in event["metrics"].items()
+            }
             rows.append({"update": event["update"], "tokens": event["tokens"], **scores})
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    return "".join(results_json(row) + "\n" for row in rows)

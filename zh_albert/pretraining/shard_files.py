@@ -147,7 +147,11 @@ def write_manifest(
             with atomic_write(folder / name) as file:
                 file.write(content)
         with atomic_write(folder / MANIFEST) as file:
-            file.write((json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
+            file.write(
+                (
+                    json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+                ).encode()
+            )
     except OSError as error:
         raise _not_written(folder / MANIFEST, error) from None
     return manifest

@@ -9,7 +9,6 @@ stored in 8 bits, and the graph is built from them when the folder is opened.
 from __future__ import annotations
 
 import hashlib
-import json
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
 from zh_albert.checkpoints.folder import finish_save
 from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
+from zh_albert.plain_files import parse_json, read_plain
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES, Graph
 from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
@@ -194,7 +194,7 @@ def _read_metadata(folder: Path) -> dict[str, Any] | None:
     finish_save(folder)
     path = folder / EXPORT_METADATA
     try:
-        metadata = json.loads(path.read_bytes())
+        metadata = parse_json(read_plain(path))
         known = metadata["format"] in get_args(Format) and metadata["precision"] in get_args(
             Precision
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -13,9 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
 from zh_albert.tasks.windows import EncodedText
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with many bits set
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+_DAMAGES = (
+    OSError,
+    EOFError,
+    LookupError,
+    ValueError,
+    TypeError,
+    RuntimeError,  # encrypted
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def hashed_ngrams(ids: NDArray[np.uint64], orders: int) -> NDArray[np.uint32]:
@@ -82,12 +101,57 @@ def unpacked(path: Path) -> dict[str, NDArray[Any]]:
     """Read an archive written by ``packed``: the arrays, and ``names``.
 
     Raises:
-        CheckpointError: If the file is missing or damaged.
+        CheckpointError: If the file is missing or damaged, unpacks to more than
+            ``unpacked_limit``, or holds numbers that are not finite.
     """
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
+        refuse_special(path)
+        with zipfile.ZipFile(path) as archive:
+            _refuse_bomb(archive, path)
+            found = {
+                part.filename.removesuffix(".npy"): _array(archive, part)
+                for part in archive.infolist()
+            }
         steps = np.ascontiguousarray(found["names"].T).view("<u4")[:, 0]
-    except (OSError, EOFError, LookupError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+    except CheckpointError:
+        raise
+    except _DAMAGES as error:
         raise CheckpointError(f"{path}: missing or damaged ({error}); get it again") from None
+    for name, array in found.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise CheckpointError(
+                f"{path}: {name}: expected finite numbers, found NaN or infinity; get it again"
+            )
     return {**found, "names": np.cumsum(steps, dtype=np.uint32)}
+
+
+def _refuse_bomb(archive: zipfile.ZipFile, path: Path) -> None:
+    """Check the sizes that an archive gives its parts; no part unpacks to more than its size.
+
+    Raises:
+        CheckpointError: If they are too large together.
+    """
+    size = sum(part.file_size for part in archive.infolist())
+    if size > (limit := unpacked_limit(path.stat().st_size)):
+        raise CheckpointError(
+            f"{path}: expected at most {limit:,} bytes of numbers, found {size:,}; {how_to_raise()}"
+        )
+
+
+def _array(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return the array of a part whose header promises what the part holds.
+
+    Raises:
+        ValueError: If it promises another size, or holds no numbers.
+    """
+    if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{part.filename} is compressed as by no program for arrays")
+    with archive.open(part) as file:
+        version = np.lib.format.read_magic(file)
+        shape, _, dtype = _HEADERS[version](file)
+        promised, there = math.prod(shape) * dtype.itemsize, part.file_size - file.tell()
+    if dtype.kind not in "iuf" or promised != there:
+        raise ValueError(f"{part.filename} promises {promised:,} bytes and holds {there:,}")
+    with archive.open(part) as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.plain_files import parse_json, read_plain
 
 CONFIG_NAME = "tokenizer_config.json"
 
@@ -16,13 +17,15 @@ def read_settings(folder: Path) -> dict[str, Any]:
     """Read a model folder's tokenizer settings; a missing file means no settings.
 
     Raises:
-        DataError: If the file is not UTF-8 or not a JSON object.
+        DataError: If the file is not readable, not UTF-8 or not a JSON object.
     """
     path = folder / CONFIG_NAME
     try:
-        values = json.loads(path.read_bytes())
+        values = parse_json(read_plain(path))
     except FileNotFoundError:
         return {}
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:  # not JSON, or not UTF-8
         raise DataError(f"{path}: not JSON: {error}") from None
     if not isinstance(values, dict):
@@ -32,7 +35,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 def write_settings(settings: Mapping[str, Any]) -> bytes:
     """Return the content of the file."""
-    return (json.dumps(settings, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(settings, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def flag(

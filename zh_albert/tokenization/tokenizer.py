@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import read_plain
 from zh_albert.tokenization import unigram, vocab
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 from zh_albert.tokenization.settings import CONFIG_NAME, read_settings
@@ -72,7 +73,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
             Vocabulary.read(vocabulary_path), settings, source=source
         )
     if model_path.is_file():
-        return UnigramTokenizer.from_config(model_path.read_bytes(), settings, source=model_path)
+        return UnigramTokenizer.from_config(read_plain(model_path), settings, source=model_path)
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: no such folder; expected a model folder")
     expected = f"expected {vocab.FILE_NAME} or {unigram.FILE_NAME}"

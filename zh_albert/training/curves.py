@@ -146,15 +146,19 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         yield row
 
 
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)  # null: it was not finite
+
+
 def _values(row: dict[str, Any]) -> Iterator[tuple[Quantity, float]]:
     match row.get("event"):
         case "progress":
             for name, value in {"loss": row["loss"], **row.get("measured", {})}.items():
-                yield Quantity("training", name), float(value)
+                yield Quantity("training", name), _number(value)
         case "evaluation":
             for name, value in row["metrics"].items():
-                yield Quantity("held-out", name), float(value)
+                yield Quantity("held-out", name), _number(value)
         case None:  # a line of curve.jsonl
             for name, value in row.items():
                 if name not in ("update", "tokens"):
-                    yield Quantity("held-out", name), float(value)
+                    yield Quantity("held-out", name), _number(value)

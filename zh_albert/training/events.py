@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from zh_albert.errors import MissingExtraError
-from zh_albert.textio import atomic_write
+from zh_albert.textio import atomic_write, results_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,7 @@ Observer = Callable[[Event], None]
 class MetricsFile:
     """Append every event to ``metrics.jsonl``.
 
+    A loss that is not finite is null, as JSON has no other number for it.
     A resumed run drops the lines after the state it starts from, so the file reads as if the run
     had never stopped.
     """
@@ -103,7 +104,7 @@ class MetricsFile:
         name = "stage" if isinstance(event, StageProgress) else type(event).__name__.lower()
         row = {"event": name, **asdict(event)}
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(results_json(row) + "\n")
 
 
 class TensorBoard:

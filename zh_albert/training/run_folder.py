@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from glob import escape
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from zh_albert.errors import ConfigError
+from zh_albert.plain_files import parse_json, read_plain
 from zh_albert.textio import HALF_WRITTEN, atomic_write
 from zh_albert.training.events import MetricsFile, Observer, TensorBoard
 from zh_albert.training.loop import is_first_process
@@ -102,7 +102,7 @@ def refuse_foreign(out: Path) -> None:
         ConfigError: Lists those files.
     """
     try:
-        ours = "zh_albert" in json.loads((out / "config.json").read_bytes())
+        ours = "zh_albert" in parse_json(read_plain(out / "config.json"))
     except (OSError, ValueError, TypeError):
         ours = False
     if not ours:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.plain_files import parse_json, read_plain
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 
 # Rows before the first position: RoBERTa's positions start after the padding row.
@@ -40,7 +40,7 @@ _HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "embeddings.position
 def is_bert_shaped(folder: Path) -> bool:
     """Return whether a folder's ``config.json`` names a model that can be a teacher."""
     try:
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+        kind = parse_json(read_plain(folder / "config.json")).get("model_type")
     except (OSError, ValueError, AttributeError):
         return False
     return kind in _SKIPPED_POSITIONS
@@ -55,7 +55,7 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
     """
     source = folder / "config.json"
     try:
-        content: dict[str, Any] = json.loads(read_text(folder, "config.json"))
+        content: dict[str, Any] = parse_json(read_text(folder, "config.json"))
         kind = content["model_type"]
         skipped = _SKIPPED_POSITIONS[kind]
         config = AlbertConfig(
@@ -140,7 +140,7 @@ def _read_pieces(folder: Path) -> tuple[list[str], list[float] | None, dict[str,
         return list(vocabulary.tokens), None, special
     path = folder / "tokenizer.json"
     try:
-        content = json.loads(read_text(folder, "tokenizer.json"))
+        content = parse_json(read_text(folder, "tokenizer.json"))
         model = content["model"]
         if isinstance(model["vocab"], dict):
             pieces = sorted(model["vocab"], key=model["vocab"].__getitem__)

@@ -102,7 +102,7 @@ def write_albert_config(config: AlbertConfig) -> str:
         groups = layers if sharing == "none" else min(config.num_hidden_groups, layers)
         values |= {"num_hidden_groups": groups, "inner_group_num": 1, **_UNUSED}
         del values["ln_type"]
-    return json.dumps(values, indent=2) + "\n"
+    return json.dumps(values, indent=2, allow_nan=False) + "\n"
 
 
 def albert_config_problems(config: AlbertConfig) -> list[str]:

@@ -19,10 +19,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.checkpoints.tensorflow.crc32c import masked_crc32c
 from zh_albert.checkpoints.tensorflow.table import read_table, write_table
 from zh_albert.checkpoints.tensorflow.wire_format import read_fields, write_field, write_fixed_32
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import read_plain
 
 _FLOAT32 = 1
 # TensorFlow's numbers for the dtypes of weights.
@@ -57,7 +59,7 @@ class Bundle:
         self.prefix = prefix
         self._index = Path(f"{prefix}.index")
         try:
-            table = read_table(self._index.read_bytes())
+            table = read_table(read_plain(self._index))
             header = _numbers(table.pop(_HEADER, b""))
             self._entries = {
                 key.decode(errors="replace"): _read_entry(value) for key, value in table.items()
@@ -90,7 +92,8 @@ class Bundle:
         """Return a tensor, memory-mapped; the file must not change while it is in use.
 
         Raises:
-            CheckpointError: If the checksum does not match, or the tensor is stored in slices.
+            CheckpointError: If the checksum does not match, the tensor is stored in slices, or its
+                numbers are not finite.
         """
         entry = self._entries[name]
         dtype = _DTYPES[entry.dtype]
@@ -106,7 +109,9 @@ class Bundle:
             )
         if entry.offset % dtype.itemsize:
             octets = octets.copy()  # torch requires aligned numbers
-        return torch.from_numpy(octets).view(dtype).reshape(entry.shape)
+        found = torch.from_numpy(octets).view(dtype).reshape(entry.shape)
+        refuse_not_finite({name: found}, self.prefix)
+        return found
 
     def _open_shard(self, number: int, count: int) -> npt.NDArray[np.uint8]:
         """Map a data file into memory, if it contains all of its tensors."""
@@ -116,8 +121,9 @@ class Bundle:
                 f"{path}: no such file; the weights of {self._index.name} should be there"
             )
         size = path.stat().st_size
-        ends = (e.offset + e.size for e in self._entries.values() if e.shard_id == number)
-        needed = max(ends, default=0)
+        own = [entry for entry in self._entries.values() if entry.shard_id == number]
+        # The sum, too: names must not share their numbers.
+        needed = max(sum(e.size for e in own), *(e.offset + e.size for e in own), 0)
         if size < needed:
             raise CheckpointError(
                 f"{path}: truncated: expected {needed} bytes, found {size}; download it again"

@@ -77,7 +77,10 @@ def read_tensorflow(prefix: Path) -> StoredModel:
     return StoredModel(
         source=prefix,
         config=config,
-        tensors={ours.get(name, name): _in_our_shape(name, stored[name]) for name in stored},
+        tensors={
+            ours.get(name, name): _in_our_shape(name, stored[name], config, prefix)
+            for name in stored
+        },
         name_there=lambda name: theirs.get(name, name),
         files=read_sidecar_files(prefix.parent),
     )
@@ -121,10 +124,27 @@ def write_tensorflow(
     )
 
 
-def _in_our_shape(name: str, tensor: Tensor) -> Tensor:
-    """Return a tensor of theirs in our shape."""
+def _in_our_shape(name: str, tensor: Tensor, config: AlbertConfig, source: Path) -> Tensor:
+    """Return a tensor of theirs in our shape.
+
+    Raises:
+        CheckpointError: If it is of another width than any of the model's.
+    """
+    if is_transposed(name) and tensor.ndim > 3:
+        raise CheckpointError(
+            f"{source}: {name}: expected a matrix, found {tensor.ndim} dimensions"
+        )
+    if is_transposed(name) and tensor.ndim == 3:
+        groups, *sides = tensor.shape
+        widest = max(config.hidden_size, config.intermediate_size)
+        if groups * max(sides) > widest:  # groups are joined by zeros, which no file pays for
+            raise CheckpointError(
+                f"{source}: {name}: expected at most {widest:,} inputs and outputs, found "
+                f"{groups:,} groups of {max(sides):,}; get the checkpoint again"
+            )
+        return _joined_groups(tensor)
     if is_transposed(name):
-        return _joined_groups(tensor) if tensor.ndim == 3 else tensor.t()
+        return tensor.t()
     in_groups = name.endswith("/dense/bias") and tensor.ndim == 2
     return tensor.flatten() if in_groups else tensor
 

@@ -19,13 +19,15 @@ _MAGIC = struct.pack("<Q", 0xDB4775248B80FB57)
 _FOOTER_SIZE = 48
 _PLAIN = b"\0"  # type of a block that is not compressed
 _TRAILER_SIZE = 5
+_LONGEST_KEY = 4096  # bytes; each key can repeat the one before at the cost of three bytes
 
 
 def read_table(data: bytes) -> dict[bytes, bytes]:
     """Return all keys and values of a table.
 
     Raises:
-        ValueError: If the table is incomplete, or a checksum does not match.
+        ValueError: If the table is incomplete, a checksum does not match, blocks overlap, or a key
+            is too long.
     """
     footer = data[-_FOOTER_SIZE:]
     if len(footer) < _FOOTER_SIZE or not footer.endswith(_MAGIC):
@@ -33,8 +35,13 @@ def read_table(data: bytes) -> dict[bytes, bytes]:
     _, _, position = _read_place(footer, 0)
     start, size, _ = _read_place(footer, position)
     entries: dict[bytes, bytes] = {}
+    left = len(data)
     for _, place in _read_block(data, start, size):
-        entries.update(_read_block(data, *_read_place(place, 0)[:2]))
+        start, size, _ = _read_place(place, 0)
+        left -= size + _TRAILER_SIZE
+        if left < 0:
+            raise ValueError("its blocks overlap")
+        entries.update(_read_block(data, start, size))
     return entries
 
 
@@ -77,6 +84,8 @@ def _read_block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, byt
         shared, position = read_varint(block, position)
         added, position = read_varint(block, position)
         length, position = read_varint(block, position)
+        if shared + added > _LONGEST_KEY:
+            raise ValueError(f"a name has more than {_LONGEST_KEY} bytes")
         key = key[:shared] + block[position : position + added]
         position += added
         yield key, block[position : position + length]

@@ -12,7 +12,7 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """Read a number with seven bits per byte; return it and the position after it.
 
     Raises:
-        ValueError: If the data end within it.
+        ValueError: If the data end within it, or it has more than 64 bits.
     """
     value = shift = 0
     while position < len(data):
@@ -22,6 +22,8 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
         if octet < 128:
             return value, position
         shift += 7
+        if shift >= 70:
+            raise ValueError("a number has more than 64 bits")
     raise ValueError("it ends within a number")
 
 

@@ -23,6 +23,7 @@ from zh_albert.tasks.windows import EncodedText
 
 _LEVELS = np.float32(127)  # levels of a weight's magnitude in 8 bits
 _NEW = np.uint32(0x5BD1E995)  # marks an n-gram that only the second text of a pair has
+_MOST_ORDERS = 64  # a text of n tokens has up to n n-grams of each order
 _STEPS = 10  # of the feature for the fraction of n-grams in common
 
 
@@ -96,21 +97,29 @@ class NgramClassifier:
         except KeyError as error:
             raise CheckpointError(f"{path}: has no {error}; get the folder again") from None
         orders = found.get("orders", np.array(3))  # format version 1
-        rarity, weights, offsets = (np.asarray(array, np.float32) for array in numbers)
-        scales = found.get("scales", np.ones(classes, np.float32))
-        if weights.shape != (len(names), classes) or scales.shape != (classes,):
+        rarity, weights, offsets = (np.array(array, np.float32) for array in numbers)
+        scales = np.asarray(found.get("scales", np.ones(classes)), np.float32)
+        shapes = (rarity.shape, weights.shape, offsets.shape, scales.shape)
+        if shapes != ((len(names),), (len(names), classes), (classes,), (classes,)):
             raise CheckpointError(
                 f"{path}: expected weights of {len(names)} n-grams for {classes} classes, found "
-                f"the shape {weights.shape}; get the folder again"
+                f"the shapes {shapes}; get the folder again"
             )
-        if orders.shape or orders.dtype.kind not in "iu" or orders < 1:
+        if orders.shape or orders.dtype.kind not in "iu" or not 1 <= orders <= _MOST_ORDERS:
             raise CheckpointError(
-                f"{path}: expected orders to be a whole number of at least 1, found "
-                f"{orders.tolist()!r:.50}; get the folder again"
+                f"{path}: expected orders to be a whole number of 1 to {_MOST_ORDERS}, "
+                f"found {orders.tolist()!r:.50}; get the folder again"
             )
         if "scales" in found:
-            roots = weights / _LEVELS
-            weights = scales * roots * np.abs(roots)
+            weights /= _LEVELS
+            magnitudes = np.abs(weights)
+            weights *= scales  # in place: there are millions
+            weights *= magnitudes
+        if not np.isfinite(weights).all():
+            raise CheckpointError(
+                f"{path}: weights: expected finite numbers, found scales that make infinite ones; "
+                "get the folder again"
+            )
         return cls(names, rarity, weights, offsets, orders=int(orders))
 
 

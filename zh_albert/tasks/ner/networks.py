@@ -20,6 +20,7 @@ from zh_albert.tasks.ner.tags import legal_transitions
 Head = Literal["softmax", "crf", "span", "global_pointer"]
 HEADS: tuple[Head, ...] = ("softmax", "crf", "span", "global_pointer")
 
+_MOST_TYPES = 1000  # a table has a number for each two tags, of which a type has two or more
 _RARE = -4.0  # log-odds of 1.8 %: initially entities are about as rare as in texts
 
 
@@ -27,10 +28,12 @@ def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
     """Return the network of a head.
 
     Raises:
-        ConfigError: If there is no such head, or no type.
+        ConfigError: If there is no such head, no type, or too many.
     """
     if num_types < 1:
         raise ConfigError(f"num_types must be at least 1, got {num_types}")
+    if num_types > _MOST_TYPES:
+        raise ConfigError(f"num_types must be at most {_MOST_TYPES:,}, got {num_types:,}")
     match head:
         case "softmax" | "crf":
             return TokenTagger(config, legal_transitions(num_types), transitions=head == "crf")

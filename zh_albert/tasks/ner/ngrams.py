@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.errors import CheckpointError
 from zh_albert.model.crf import LearnedTransitions, log_likelihood
 from zh_albert.tasks.ner.heads import Passage
@@ -180,6 +181,9 @@ class NgramTagger(nn.Module):
             vectors = tensors.pop("vectors").float() * tensors.pop("scales", torch.ones(()))
             rows = torch.cat([torch.zeros(1, _WIDTH), vectors])
             tagger.load_state_dict({"vectors.weight": rows, **tensors})
+            refuse_not_finite(tagger.state_dict(), path)
+        except CheckpointError:
+            raise
         except (KeyError, RuntimeError) as error:
             reason = str(error).splitlines()[-1].strip()
             raise CheckpointError(
