@@ -85,14 +85,18 @@ def expected_row(predictor: Any, item: Any) -> dict[str, Any]:
     return row
 
 
-def same(first: Any, second: Any) -> bool:
+def same(first: Any, second: Any, within: float = 1e-4) -> bool:
     """Compare answers; scores may differ by what a sum's order makes of the last digits."""
     if isinstance(first, float):
-        return isinstance(second, float | int) and abs(first - second) < 1e-4
+        return isinstance(second, float | int) and abs(first - second) <= within
     if isinstance(first, dict):
-        return first.keys() == second.keys() and all(same(first[k], second[k]) for k in first)
+        return first.keys() == second.keys() and all(
+            same(first[k], second[k], within) for k in first
+        )
     if isinstance(first, list):
-        return len(first) == len(second) and all(map(same, first, second))
+        return len(first) == len(second) and all(
+            same(one, other, within) for one, other in zip(first, second, strict=True)
+        )
     return bool(first == second)
 
 

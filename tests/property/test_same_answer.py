@@ -13,6 +13,7 @@ import torch
 
 from tests.golden.comparison.answers import plain
 from tests.golden.comparison.texts import make_inputs
+from tests.helpers.served import same
 from zh_albert import load
 from zh_albert.checkpoints.resolve import bundled_names
 
@@ -68,20 +69,6 @@ def pieces(order: Sequence[int], rng: random.Random) -> Iterator[list[int]]:
         size = rng.randint(2, 40)
         yield list(order[start : start + size])
         start += size
-
-
-def same(first: Any, second: Any, within: float) -> bool:
-    if isinstance(first, float):
-        return abs(first - second) <= within
-    if isinstance(first, dict):
-        return first.keys() == second.keys() and all(
-            same(value, second[key], within) for key, value in first.items()
-        )
-    if isinstance(first, list):
-        return len(first) == len(second) and all(
-            same(one, other, within) for one, other in zip(first, second, strict=True)
-        )
-    return bool(first == second)
 
 
 @pytest.mark.parametrize("name", bundled_names())

@@ -64,9 +64,9 @@ def load(
 
     Args:
         model: See above.
-        runtime: The runtime for the network. ``auto``: the export in the folder if there is one,
-            else the fastest on this machine, see docs/inference.md. A pretrained encoder runs in
-            PyTorch and fp32.
+        runtime: The runtime for the network. ``auto``: the one of the export in the folder; in a
+            folder without one ONNX Runtime if it is installed, else OpenVINO or PyTorch. A
+            pretrained encoder runs in PyTorch and fp32.
         precision: ``fp32``, or ``bf16``, which some CPUs compute faster; None: that of the export,
             else ``fp32``.
         **old_names: ``engine``, the old name of ``runtime``, and arguments without effect today.

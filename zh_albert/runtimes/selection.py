@@ -1,4 +1,4 @@
-"""Runtime selection: by an explicit request, or the fastest one on this machine."""
+"""Runtime selection: by an explicit request, or the fastest one that is installed."""
 
 from __future__ import annotations
 

@@ -48,8 +48,7 @@ class StageMeter:
 
 
 def watched(runtime: LazyRuntime, what: str, progress: Observer) -> LazyRuntime:
-    """Return the same runtimes with the number of tokens they have processed reported to an
-    observer.
+    """Return the same runtime with the number of tokens it has processed reported to an observer.
 
     Args:
         runtime: The runtime of a network.
