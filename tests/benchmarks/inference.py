@@ -9,7 +9,8 @@ wall-clock time, on an otherwise idle machine. Lengths are lognormal: median 25 
 percentile about 120, at most 510. For reading, a text is the context and starts with the question;
 ``transformers`` no longer has such a pipeline, so that of its version 4 is reimplemented here. Our
 side runs in three ways, and ``ratios`` are of the fastest: ``load(folder)`` by default, the same
-with PyTorch only, and an export with int8 weights, like the bundled models.
+with PyTorch only, and an export with int8 weights, like the bundled models. ``shares_of_limit`` are
+of the fastest matrix products of a thread in the way's precision (``machine.py``).
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
 sys.path.insert(0, str(Path(__file__).parent))
+from machine import cpu_class, limits
 from sample_texts import sample_texts
 
 Answer = Callable[[list[str]], object]
@@ -245,27 +247,15 @@ def race(
     return {who: statistics.median(found) / characters for who, found in rates.items()}
 
 
-def matmul_peak() -> float:
-    """Return the operations per second of one thread's fastest matrix product."""
-    best = 0.0
-    for dtype in (torch.float32, torch.bfloat16):
-        left, right = (torch.randn(2048, 2048).to(dtype) for _ in range(2))
-        for _ in range(4):
-            began = time.process_time()
-            torch.nn.functional.linear(left, right)
-            best = max(best, 2 * 2048**3 / (time.process_time() - began))
-    return best
-
-
-def text_operations(texts: Sequence[str], config: AlbertConfig) -> float:
-    """Return the mean number of operations for a text, with the output of [CLS] only."""
+def multiplications(texts: Sequence[str], config: AlbertConfig) -> float:
+    """Return the mean number of multiplications for a text, with the output of [CLS] only."""
     hidden, ffn = config.hidden_size, config.intermediate_size
     total = 0.0
     for length in (len(text) + 2 for text in texts):
         layer = 4 * hidden**2 + 2 * hidden * ffn + 2 * length * hidden
         last = 2 * hidden**2 * (1 + 1 / length) + 2 * hidden * (ffn + length) / length
         per_token = config.embedding_size * hidden + (config.num_hidden_layers - 1) * layer + last
-        total += 2 * length * per_token
+        total += length * per_token
     return total / len(texts)
 
 
@@ -324,7 +314,8 @@ def main() -> None:
     }
     best = max(ours_tiny.values())
     lengths = sample_texts(1000)
-    operations = best * text_operations(lengths, config_of("tiny"))
+    work = multiplications(lengths, config_of("tiny")) / 1e9 / options.threads
+    machine = limits()
     result: dict[str, Any] = {
         "ratios": {name: round(max(found.values()), 2) for name, found in ratios.items()},
         "ratios_of_each_way": {
@@ -334,7 +325,13 @@ def main() -> None:
         "texts_per_second": round(best, 1),
         "tokens_per_second": round(best * statistics.mean(len(text) + 2 for text in lengths)),
         "single_text_ms": round(1e3 / max(_ours(rates["single_text_vs_pipeline"])), 2),
-        "share_of_matmul_peak": round(operations / matmul_peak() / options.threads, 3),
+        "share_of_matmul_peak": round(best * work / max(machine["fp32"], machine["bf16"]), 3),
+        "cpu": cpu_class(),
+        "limits_gmac_per_second": machine,
+        "shares_of_limit": {
+            way: round(rate * work / machine["int8" if way == "int8" else "fp32"], 2)
+            for way, rate in ours_tiny.items()
+        },
         "rates": {
             name: {k: round(v, 1) for k, v in found.items()} for name, found in rates.items()
         },

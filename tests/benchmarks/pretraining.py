@@ -7,7 +7,7 @@ train models of one size on the same batches of 2,048 tokens; they alternate, ea
 its own on one thread; seconds are of CPU time. Our side is the training loop as the command line
 runs it, from shards, including the drawing and masking of batches. The other side is
 ``AlbertForPreTraining`` with its own loss on prepared batches, with the faster of its attention
-implementations.
+implementations. Our precision is that of ``precision = "auto"`` on this CPU.
 """
 
 from __future__ import annotations
@@ -46,9 +46,11 @@ from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.loop import Batch, train
+from zh_albert.training.precision import computes_faster_in_bf16
 
 sys.path.insert(0, str(Path(__file__).parent))
 from instances import write_text
+from machine import cpu_class, limits
 
 BATCH_TOKENS = 2_048
 PEAK_LR = 1e-4
@@ -143,9 +145,9 @@ def race(setting: Setting, we: Side, they: Side, *, rounds: int) -> dict[str, fl
     """
     rates: dict[str, list[float]] = defaultdict(list)
     left = {precision: list(ATTENTIONS) for precision in setting.precisions}
-    we.rate(setting, "bf16", "ours", 0)
+    we.rate(setting, "auto", "ours", 0)
     for number in range(1 + rounds):
-        rates["ours"].append(we.rate(setting, "bf16", "ours", number))
+        rates["ours"].append(we.rate(setting, "auto", "ours", number))
         for precision, attentions in left.items():
             found = {name: they.rate(setting, precision, name, number) for name in attentions}
             for name, rate in found.items():
@@ -168,12 +170,10 @@ class SomeBatches(NamedTuple):
 
 
 def ours(sizes: AlbertConfig, source: PretrainingSource) -> Contestant:
-    """Our training loop with ``precision = "bf16"``."""
+    """Our training loop as it is by default."""
     keep_freed_memory()  # as the command line does
     model = AlbertForPretraining(sizes)
-    config = TrainConfig(
-        epochs=1, batch_tokens=BATCH_TOKENS, peak_lr=PEAK_LR, warmup=0, precision="bf16"
-    )
+    config = TrainConfig(epochs=1, batch_tokens=BATCH_TOKENS, peak_lr=PEAK_LR, warmup=0)
 
     def updates(batches: Batches) -> float:
         chosen = SomeBatches(source, [item for item, _ in batches])  # read again
@@ -222,6 +222,15 @@ def peer_inputs(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
+def multiplications(setting: Setting) -> float:
+    """Return those of a token in a training step: three times those of a forward pass."""
+    sizes = EncoderConfig(preset=setting.preset).sizes(default_tokenizer().vocab_size)
+    hidden, masked = sizes.hidden_size, InstanceConfig().masking.rate
+    layer = 4 * hidden**2 + 2 * hidden * sizes.intermediate_size + 2 * setting.length * hidden
+    head = hidden * sizes.embedding_size + sizes.embedding_size * sizes.vocab_size
+    return 3 * (sizes.embedding_size * hidden + sizes.num_hidden_layers * layer + masked * head)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -229,7 +238,15 @@ def main() -> None:
     options = parser.parse_args()
     rounds, updates = (2, 1) if options.quick else (9, 4)
 
-    result: dict[str, Any] = {"tokens_per_second": {}, "ratios": {}}
+    precision, machine = "bf16" if computes_faster_in_bf16() else "fp32", limits()
+    result: dict[str, Any] = {
+        "tokens_per_second": {},
+        "ratios": {},
+        "cpu": cpu_class(),
+        "precision": precision,
+        "limits_gmac_per_second": machine,
+        "shares_of_limit": {},
+    }
     with tempfile.TemporaryDirectory() as folder:
         text, shards = Path(folder) / "text.jsonl", Path(folder) / "shards"
         result["text"], _ = write_text(text, 600_000)
@@ -238,9 +255,11 @@ def main() -> None:
         for setting in SETTINGS:
             rates = race(setting, *sides, rounds=rounds)
             result["tokens_per_second"][setting.name] = {k: round(v) for k, v in rates.items()}
-            for precision in setting.precisions:
-                best = max(rate for name, rate in rates.items() if precision in name)
-                name = f"{setting.name}_vs_transformers_{precision}"
+            share = rates["ours"] * multiplications(setting) / 1e9 / machine[precision]
+            result["shares_of_limit"][setting.name] = round(share, 2)
+            for theirs_in in setting.precisions:
+                best = max(rate for name, rate in rates.items() if theirs_in in name)
+                name = f"{setting.name}_vs_transformers_{theirs_in}"
                 result["ratios"][name] = round(rates["ours"] / best, 2)
         for side in sides:
             side.end()
