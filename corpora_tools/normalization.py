@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Literal, cast, get_args
+from functools import cache
+from typing import Any, Literal, cast, get_args
 
-from zh_albert.errors import ConfigError
+from zh_albert.errors import ConfigError, MissingExtraError
 from zh_albert.tokenization.characters import CHINESE, fold_width
-from zh_albert.tokenization.simplified import simplifier
 
 Simplify = Literal["never", "auto", "always"]
 
@@ -85,6 +85,20 @@ def simplify(text: str, when: Simplify) -> str:
     if when == "always" or converted == text:
         return converted
     return converted if _changed(text, converted) > _TRADITIONAL * len(text) else text
+
+
+@cache
+def simplifier() -> Any:
+    """Return OpenCC's converter.
+
+    Raises:
+        MissingExtraError: If OpenCC is not installed.
+    """
+    try:
+        import opencc  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtraError.of("opencc", "corpora") from None
+    return opencc.OpenCC("t2s")
 
 
 def check_simplify(when: str) -> Simplify:

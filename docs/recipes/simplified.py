@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from corpora_tools.normalization import simplifier
 from zh_albert.textio import atomic_write, encode_json, read_objects
-from zh_albert.tokenization.simplified import simplifier
 
 
 def simplified(value: Any) -> Any:

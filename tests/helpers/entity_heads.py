@@ -74,4 +74,4 @@ def perfect_scores(name: Head, passage: Passage, length: int) -> torch.Tensor:
 def answer(head: Any, text: EncodedText, scores: torch.Tensor) -> list[Any]:
     decided = decided_by(text.parts)
     pieces = [head.piece(*row) for row in zip(scores, text.parts, decided, strict=True)]
-    return head.entities([pieces])[0]
+    return head.entities([pieces], [()])[0]

@@ -20,7 +20,6 @@ from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.threshold import best_threshold
 from zh_albert.tasks.windows import WindowConfig
-from zh_albert.tokenization import simplified
 from zh_albert.tokenization.encoding import Encoding, build_input
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
@@ -29,7 +28,7 @@ LONG = WindowConfig(max_length=512, stride=4)  # the same longest answer
 
 
 @cache
-def reader(*, odd: bool = False, blind: bool = False, simplify: bool = False) -> TextReader:
+def reader(*, odd: bool = False, blind: bool = False) -> TextReader:
     """A reader with wild members; a blind one sees a token at a time."""
     tokenizer = odd_tokenizer(True) if odd else default_tokenizer()
     config = AlbertConfig(
@@ -40,7 +39,7 @@ def reader(*, odd: bool = False, blind: bool = False, simplify: bool = False) ->
         num_attention_heads=2,
         intermediate_size=16,
     )
-    result = TextReader(config, tokenizer, window=SHORT, simplify=simplify)
+    result = TextReader(config, tokenizer, window=SHORT)
     torch.manual_seed(0)
     init_weights(result.module, 0.5)
     if blind:
@@ -65,12 +64,12 @@ def answers(
 
 
 @pytest.mark.parametrize("threshold", [None, 0.0])
-@pytest.mark.parametrize(("odd", "simplify"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("odd", [False, True])
 @given(context=ANYTHING, question=TEXTS)
 def test_an_answer_is_a_slice_of_the_context(
-    odd: bool, simplify: bool, threshold: float | None, context: str, question: str
+    odd: bool, threshold: float | None, context: str, question: str
 ) -> None:
-    model = reader(odd=odd, simplify=simplify)
+    model = reader(odd=odd)
     model.threshold = threshold
     assume(has_tokens(model, question))
     ranked = Reader(model)(question, context, top_k=6)
@@ -169,31 +168,3 @@ def test_no_other_threshold_scores_more(rows: list[tuple[int, float, float]]) ->
 
     chosen = best_threshold(*zip(*rows, strict=True))
     assert total(chosen) == max(total(half / 2) for half in range(-13, 14))
-
-
-@given(text=ANYTHING)
-def test_simplified_tokens_have_places_in_the_original(text: str) -> None:
-    tokenizer = default_tokenizer()
-    [encoding] = simplified.encode_simplified(tokenizer, [text])
-    assert all(0 <= start < end <= len(text) for start, end in encoding.offsets)
-    for before, after in itertools.pairwise(encoding.offsets):
-        assert before[1] <= after[0] or before == after
-
-
-def test_traditional_text_is_read_as_simplified_and_placed_in_its_own_characters() -> None:
-    tokenizer = default_tokenizer()
-    [found] = simplified.encode_simplified(tokenizer, ["乾燥的頭髮"])
-    assert found == tokenizer.encode("干燥的头发")
-
-
-def test_a_conversion_that_changes_lengths_keeps_the_places(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Longer:
-        def convert(self, text: str) -> str:
-            return text.replace("廿", "二十").replace("〇", "")
-
-    monkeypatch.setattr(simplified, "simplifier", Longer)
-    [found] = simplified.encode_simplified(default_tokenizer(), ["〇廿人〇"])
-    assert found.ids == default_tokenizer().encode("二十人").ids
-    assert found.offsets == [(1, 2), (1, 2), (2, 3)]

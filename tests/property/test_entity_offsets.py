@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.helpers.odd_texts import ANYTHING, TEXTS, odd_tokenizer
 from zh_albert.model.config import AlbertConfig
@@ -84,7 +85,9 @@ def test_a_text_that_fits_one_window_is_read_as_without_windows(head: Head, text
     with torch.inference_mode():
         [scores] = model.module(ids, torch.zeros_like(ids), torch.ones_like(ids).bool())
     everything = range(2 * len(encoding) - 1)
-    [spans] = model.head.entities([[model.head.piece(scores, range(len(encoding)), everything)]])
+    [spans] = model.head.entities(
+        [[model.head.piece(scores, range(len(encoding)), everything)]], [()]
+    )
     expected = to_characters(spans, encoding.offsets, TYPES)
     if model.head.flat:
         expected = flat(expected)
@@ -106,3 +109,33 @@ def test_windows_lose_and_double_nothing(head: Head, text: str) -> None:
     for found, expected in zip(in_windows, whole, strict=True):
         assert [entity for entity, _ in found] == [entity for entity, _ in expected]
         assert [score for _, score in found] == pytest.approx([s for _, s in expected], abs=1e-3)
+
+
+@pytest.mark.parametrize("head", HEADS)
+@given(
+    parts=st.lists(TEXTS, min_size=2, max_size=4), end=st.sampled_from(["\n", " \r\n", "\u2028"])
+)
+def test_no_entity_goes_on_behind_a_line_end_if_asked(
+    head: Head, parts: list[str], end: str
+) -> None:
+    model = tagger(head)
+    model.split_at_breaks = True
+    try:
+        [found] = entities(model, text := end.join(parts))
+    finally:
+        model.split_at_breaks = False
+    for entity, score in found:
+        assert "\n" not in text[entity.start : entity.end].strip("\n")
+        assert 0 <= score <= 1
+
+
+@pytest.mark.parametrize("head", HEADS)
+@given(words=st.lists(st.sampled_from(["北京", "上海", "好", "中文字"]), min_size=2, max_size=9))
+def test_blanks_part_chinese_characters_if_asked(head: Head, words: list[str]) -> None:
+    model = tagger(head)
+    model.split_at_breaks = True
+    try:
+        [found] = entities(model, text := " ".join(words))
+    finally:
+        model.split_at_breaks = False
+    assert not any(" " in text[entity.start : entity.end] for entity, _ in found)

@@ -7,14 +7,16 @@ import unicodedata
 
 import pytest
 import tokenizers
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tokenizers import models, normalizers, pre_tokenizers
 
 from tests.helpers.odd_texts import ANYTHING, TEXTS, odd_tokenizer
 from zh_albert.tokenization.characters import fold_width, replace_surrogates
 from zh_albert.tokenization.encoding import Encoding, truncate_pair, windows
+from zh_albert.tokenization.simplified import simplified
 from zh_albert.tokenization.tokenizer import default_tokenizer
+from zh_albert.tokenization.vocab import default_vocabulary
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 from zh_albert.tokenization.words import segmenter, word_ranges
 
@@ -25,10 +27,23 @@ TOKENIZERS = [
 ]
 
 
+WHOLE_WORDS = [
+    pytest.param(
+        lambda: WordPieceTokenizer(default_vocabulary(), fold_width=True, simplify=True), id="own"
+    ),
+    *TOKENIZERS[1:],
+]
+"""Those in which a word with an unknown sign is one token, as in BERT's own."""
+
+
+def read_as(text: str, tokenizer: WordPieceTokenizer) -> str:
+    """Say which characters the tokenizer reads."""
+    folded = fold_width(text) if tokenizer.fold_width else text
+    return simplified(folded) if tokenizer.simplify else folded
+
+
 def normal(slice_: str, tokenizer: WordPieceTokenizer) -> str:
     """Say what BERT makes of a slice, after its paper's code, by Python's own Unicode tables."""
-    if tokenizer.fold_width:
-        slice_ = fold_width(slice_)
     kept = (c for c in slice_ if unicodedata.category(c)[0] != "C" and c != "\ufffd")
     result = "".join(kept)
     if tokenizer.strip_accents:
@@ -45,7 +60,7 @@ def test_the_slice_is_the_token(make, text):
 
     shared = {a for a, b in itertools.pairwise(encoding.offsets) if a == b}
     for token, offset in zip(tokenizer.tokens(encoding.ids), encoding.offsets, strict=True):
-        slice_ = normal(text[slice(*offset)], tokenizer)
+        slice_ = normal(read_as(text, tokenizer)[slice(*offset)], tokenizer)
         assert slice_
         if token == "[UNK]":
             continue
@@ -68,7 +83,7 @@ def test_offsets_ascend_and_lie_in_the_text(make, text):
         assert before[1] <= after[0] or before == after
 
 
-@pytest.mark.parametrize("make", TOKENIZERS)
+@pytest.mark.parametrize("make", WHOLE_WORDS)
 @given(text=ANYTHING)
 @example(text="a\x1cb a\x0bb a\x85b a\xa0b a\u200bb a\u2028b 中\x1c文")
 @example(text="a中b，c\u0301，\u0301中\u0301！\u0338<\u0338豈a豈豈\U0002f800𠮷\U0002a6df\U0003134a")
@@ -77,12 +92,28 @@ def test_the_short_cut_changes_nothing(make, text):
     library = tokenizers.Tokenizer(models.WordPiece(tokenizer.vocabulary.ids, unk_token="[UNK]"))
     library.normalizer = normalizers.BertNormalizer(lowercase=tokenizer.lowercase)
     library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    folded = fold_width(text) if tokenizer.fold_width else text
 
-    expected = library.encode(replace_surrogates(folded), add_special_tokens=False)
+    expected = library.encode(
+        replace_surrogates(read_as(text, tokenizer)), add_special_tokens=False
+    )
 
     assert tokenizer.encode(text) == Encoding(expected.ids, expected.offsets)
     assert tokenizer.encode(text) == Encoding(expected.ids, expected.offsets)  # from the cache
+
+
+@given(text=ANYTHING)
+@example(text="张伟花¥3999在小米之家 yyds💯 good👍🏻 100℉ 10µg 𒀀abc a\u0301💯x")
+def test_an_unknown_sign_takes_no_neighbour_along(text):
+    """Known words stay, and no token holds both an unknown sign and a letter that words have."""
+    whole = WordPieceTokenizer(default_vocabulary(), fold_width=True, simplify=True).encode(text)
+    apart = default_tokenizer().encode(text)
+    unknown = default_tokenizer().special.unk
+
+    known = {(i, o) for i, o in zip(whole.ids, whole.offsets, strict=True) if i != unknown}
+    assert known <= set(zip(apart.ids, apart.offsets, strict=True))
+    for token, (start, end) in zip(apart.ids, apart.offsets, strict=True):
+        if token == unknown and end - start <= 100:
+            assert not set(text[start:end]) & set("abcdefghijklmnopqrstuvwxyz0123456789")
 
 
 @pytest.mark.parametrize("make", TOKENIZERS)
@@ -98,6 +129,8 @@ def test_text_never_becomes_a_special_token(make, text):
 @given(first=TEXTS, second=TEXTS)
 def test_a_line_break_separates(make, first, second):
     tokenizer = make()
+    parts = read_as(first, tokenizer), read_as(second, tokenizer)
+    assume("\n".join(parts) == read_as(f"{first}\n{second}", tokenizer))  # 著 beside 國 is 着
     together = tokenizer.encode(f"{first}\n{second}")
 
     assert together.ids == tokenizer.encode(first).ids + tokenizer.encode(second).ids

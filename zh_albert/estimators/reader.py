@@ -30,7 +30,7 @@ class AlbertReader(AlbertEstimator):
     Args:
         init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
         preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
-        simplify: Read traditional characters as simplified ones (extra ``corpora``).
+        simplify: Read traditional characters as simplified ones; else as ``init`` does.
         max_length: Tokens of one window, including the question; longer texts are split into
             overlapping windows.
         stride: Tokens shared by neighbouring windows, and the maximum of an answer.

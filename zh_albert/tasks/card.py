@@ -56,6 +56,11 @@ def model_card(text: CardText, model: TaskModel[Any, Any], settings: str) -> str
     data = metadata.get("trained_on") or "texts of the user's own"
     licence, note, teacher = (metadata.get(name) for name in ("licence", "note", "teacher"))
     unlabelled = metadata.get("unlabelled", 0)
+    script = (
+        "- Traditional characters are read as simplified ones." + chr(10)
+        if model.tokenizer.to_config().get("simplify")
+        else ""
+    )
     further = f", also on {unlabelled:,} texts without labels" if unlabelled else ""
     return f"""---
 language: zh
@@ -72,7 +77,7 @@ started from {metadata["init"]}.
 {f"- Taught by: {teacher}{further}." + chr(10) if teacher else ""}\
 {f"- Data licence: {licence}" + chr(10) if licence else ""}\
 - {text.windows}
-{f"- {note}" + chr(10) if note else ""}
+{script}{f"- {note}" + chr(10) if note else ""}
 ## Scores
 
 {scores_of}

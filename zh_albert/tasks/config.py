@@ -23,6 +23,8 @@ class NetworkConfig:
     preset: str = "tiny"  # size of the encoder where no trained one is given
     dropout: float | None = None  # in the encoder; None keeps the value of its config
     layers: int | None = None  # number of encoder layers kept, evenly spaced; None: all
+    # Read traditional characters as simplified ones; false: as the encoder's folder says.
+    simplify: bool = False
 
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
@@ -68,6 +70,8 @@ def starting_point(network: NetworkConfig, init: Path | None) -> tuple[AlbertCon
     else:
         sizes, _ = load_config(init)
         tokenizer = matching_tokenizer(init, sizes)
+    if network.simplify:
+        tokenizer = tokenizer.simplifying()
     if network.layers is not None:
         sizes = with_layers(sizes, network.layers)
     if (dropout := network.dropout) is not None:

@@ -14,6 +14,7 @@ _FOLDED = {
     for code in range(0xFF01, 0xFF5F)
     if chr(code) not in _CHINESE_WIDE_PUNCTUATION
 }
+_FOLDED[ord("¥")] = ord("￥")  # the one sign of which Chinese text has the wide form
 _FOLDABLE = re.compile(f"[{re.escape(''.join(map(chr, _FOLDED)))}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 CHINESE_BLOCKS = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x323AF), (0xF900, 0xFAFF))
@@ -24,7 +25,7 @@ CHINESE = "".join(f"{chr(first)}-{chr(last)}" for first, last in CHINESE_BLOCKS)
 def fold_width(text: str) -> str:
     """Convert full-width letters, digits and symbols to ASCII, one character for one.
 
-    Punctuation that is full-width in Chinese (！（），：；？～) is kept.
+    Punctuation that is full-width in Chinese (！（），：；？～) is kept, and ¥ becomes ￥.
 
     >>> fold_width("ＡＢＣ１００％，好！")
     'ABC100%，好！'

@@ -43,6 +43,9 @@ class Tokenizer(Protocol):
     def to_config(self) -> dict[str, Any]:
         """Return the settings as ``transformers`` names them."""
 
+    def simplifying(self) -> Tokenizer:
+        """Return the same tokenizer, which reads traditional characters as simplified ones."""
+
     def save_files(self, *, max_tokens: int = 512) -> dict[str, bytes]:
         """Return the files of a model folder, by name."""
 
@@ -50,7 +53,9 @@ class Tokenizer(Protocol):
 @cache
 def default_tokenizer() -> WordPieceTokenizer:
     """Return the tokenizer of this project's own vocabulary."""
-    return WordPieceTokenizer(default_vocabulary(), fold_width=True)
+    return WordPieceTokenizer(
+        default_vocabulary(), fold_width=True, simplify=True, split_unknown=True
+    )
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:

@@ -10,6 +10,7 @@ from zh_albert.errors import DataError, MissingExtraError
 from zh_albert.tokenization.characters import lower, replace_surrogates
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 from zh_albert.tokenization.settings import CONFIG_NAME, flag, write_settings
+from zh_albert.tokenization.simplified import simplified
 
 FILE_NAME = "spiece.model"
 _SPACE = "\u2581"  # SentencePiece's symbol for a space
@@ -26,6 +27,7 @@ class UnigramTokenizer:
     Args:
         model: The content of a ``spiece.model``.
         lowercase: Convert text to lower case first, as ALBERT's published models require.
+        simplify: Read traditional characters as simplified ones; see ``simplified``.
         source: Origin of the model, named in errors.
 
     Raises:
@@ -35,14 +37,19 @@ class UnigramTokenizer:
     """
 
     def __init__(
-        self, model: bytes, *, lowercase: bool = True, source: Path | str = FILE_NAME
+        self,
+        model: bytes,
+        *,
+        lowercase: bool = True,
+        simplify: bool = False,
+        source: Path | str = FILE_NAME,
     ) -> None:
         try:
             import sentencepiece  # noqa: PLC0415  (an extra)
         except ImportError:
             raise MissingExtraError.of("sentencepiece", "unigram") from None
         self.model = model
-        self.lowercase = lowercase
+        self.lowercase, self.simplify = lowercase, simplify
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         except (RuntimeError, ValueError):
@@ -60,6 +67,8 @@ class UnigramTokenizer:
         text = replace_surrogates(text)
         if self.lowercase:
             text = lower(text)
+        if self.simplify:
+            text = simplified(text)
         found = self._processor.encode(text, return_type="offset_mapping")
         # A model may have [MASK] as a piece that text matches; in a user's text it is not special.
         ids = [self.special.unk if i in self._reserved else i for i in found["ids"]]
@@ -78,8 +87,8 @@ class UnigramTokenizer:
         return str(self._processor.decode(list(ids))).strip()
 
     def to_config(self) -> dict[str, Any]:
-        """Return the settings as ``transformers`` names them."""
-        return {"do_lower_case": self.lowercase}
+        """Return the settings as ``transformers`` names them; ``simplify`` is ours."""
+        return {"do_lower_case": self.lowercase, "simplify": self.simplify}
 
     @classmethod
     def from_config(
@@ -92,7 +101,12 @@ class UnigramTokenizer:
             DataError: See the class.
         """
         lowercase = flag(config, "do_lower_case", True, source=CONFIG_NAME)
-        return cls(model, lowercase=lowercase, source=source)
+        simplify = flag(config, "simplify", False, source=CONFIG_NAME)
+        return cls(model, lowercase=lowercase, simplify=simplify, source=source)
+
+    def simplifying(self) -> UnigramTokenizer:
+        """Return the same tokenizer with ``simplify``."""
+        return self.from_config(self.model, self.to_config() | {"simplify": True})
 
     def save_files(self, *, max_tokens: int = 512) -> dict[str, bytes]:
         """Return the files of a model folder, by name.

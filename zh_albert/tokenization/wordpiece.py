@@ -22,6 +22,7 @@ from zh_albert.tokenization.characters import fold_width as folded
 from zh_albert.tokenization.characters import is_letter, replace_surrogates
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 from zh_albert.tokenization.settings import CONFIG_NAME, flag, write_settings
+from zh_albert.tokenization.simplified import simplified
 from zh_albert.tokenization.vocab import FILE_NAME, SPECIAL_TOKENS, UNKNOWN, Vocabulary
 
 CONTINUATION = "##"  # prefix of a piece that does not start a word
@@ -42,6 +43,9 @@ class WordPieceTokenizer:
         strip_accents: Whether to strip accents; None: if ``lowercase``.
         fold_width: Convert full-width letters, digits and symbols to ASCII. For our own vocabulary,
             which has no full-width rows; published ones have them and were trained on them.
+        simplify: Read traditional characters as simplified ones; see ``simplified``.
+        split_unknown: Make a sign that the vocabulary lacks a token of its own: 💯 in ``yyds💯``.
+            BERT's own tokenizer makes the whole word one ``[UNK]``.
     """
 
     def __init__(
@@ -51,11 +55,13 @@ class WordPieceTokenizer:
         lowercase: bool = True,
         strip_accents: bool | None = None,
         fold_width: bool = False,
+        simplify: bool = False,
+        split_unknown: bool = False,
     ) -> None:
         self.vocabulary = vocabulary
         self.lowercase = lowercase
         self.strip_accents = lowercase if strip_accents is None else strip_accents
-        self.fold_width = fold_width
+        self.fold_width, self.simplify, self.split_unknown = fold_width, simplify, split_unknown
         self._library = tokenizers.Tokenizer(
             models.WordPiece(
                 vocabulary.ids, unk_token=UNKNOWN, continuing_subword_prefix=CONTINUATION
@@ -84,10 +90,13 @@ class WordPieceTokenizer:
         """Tokenize one text; no special tokens are added. An empty text has none.
 
         Characters that normalization drops (controls, U+FFFD, spaces) belong to no token. A word
-        with an unknown character, or of more than 100 characters, is one ``[UNK]``.
+        with an unknown character (see ``split_unknown``), or of more than 100 characters, is one
+        ``[UNK]``.
         """
         if self.fold_width:
             text = folded(text)
+        if self.simplify:
+            text = simplified(text)
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         for stretch in self._stretches.finditer(text):
@@ -119,12 +128,14 @@ class WordPieceTokenizer:
         return spelled
 
     def to_config(self) -> dict[str, Any]:
-        """Return the settings as ``transformers`` names them; ``fold_width`` is ours."""
+        """Return the settings as ``transformers`` names them; the last three are ours."""
         return {
             "do_lower_case": self.lowercase,
             "strip_accents": self.strip_accents,
             "tokenize_chinese_chars": True,
             "fold_width": self.fold_width,
+            "simplify": self.simplify,
+            "split_unknown": self.split_unknown,
         }
 
     @classmethod
@@ -146,12 +157,19 @@ class WordPieceTokenizer:
             lowercase=lowercase,
             strip_accents=flag(config, "strip_accents", lowercase, source=source),
             fold_width=flag(config, "fold_width", False, source=source),
+            simplify=flag(config, "simplify", False, source=source),
+            split_unknown=flag(config, "split_unknown", False, source=source),
         )
+
+    def simplifying(self) -> WordPieceTokenizer:
+        """Return the same tokenizer with ``simplify``."""
+        return self.from_config(self.vocabulary, self.to_config() | {"simplify": True})
 
     def save_files(self, *, max_tokens: int = 512) -> dict[str, bytes]:
         """Return the files of a model folder, by name; ``transformers`` opens them too.
 
-        ``transformers`` knows no ``fold_width``: full-width letters differ there.
+        ``transformers`` knows none of our own settings: full-width letters, traditional characters
+        and words with an unknown sign differ there.
 
         Args:
             max_tokens: The model's window, special tokens included.
@@ -169,13 +187,62 @@ class WordPieceTokenizer:
         known = self._runs.get(run)
         if known is not None:
             return known
-        encoded = self._library.encode(replace_surrogates(run), add_special_tokens=False)
-        result = (encoded.ids, encoded.offsets)
+        result = self._encode_by_library(run)
+        if self.split_unknown and self.special.unk in result[0]:
+            result = self._with_signs_apart(run, *result)
         if len(run) <= _MAX_CACHED_CHARACTERS:
             if len(self._runs) >= _MAX_CACHED_RUNS:
                 self._runs.clear()
             self._runs[run] = result
         return result
+
+    def _encode_by_library(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        encoded = self._library.encode(replace_surrogates(text), add_special_tokens=False)
+        return encoded.ids, encoded.offsets
+
+    def _with_signs_apart(
+        self, run: str, ids: list[int], offsets: list[tuple[int, int]]
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Encode each unknown word in parts, so that a sign takes no neighbour along."""
+        new_ids: list[int] = []
+        new_offsets: list[tuple[int, int]] = []
+        for token, (first, end) in zip(ids, offsets, strict=True):
+            if token != self.special.unk:
+                new_ids.append(token)
+                new_offsets.append((first, end))
+                continue
+            start = first
+            for part in self._parts(run[first:end]):
+                part_ids, part_offsets = self._encode_by_library(part)
+                new_ids += part_ids
+                new_offsets += [(start + a, start + b) for a, b in part_offsets]
+                start += len(part)
+        return new_ids, new_offsets
+
+    def _parts(self, word: str) -> list[str]:
+        """Split an unknown word: letters, each sign that has a row, each group of other signs."""
+        parts: list[str] = []
+        before = ""
+        for character in word:
+            kind = self._kind_of(character)
+            if parts and (kind in ("", before) and kind != "sign"):
+                parts[-1] += character
+            else:
+                parts.append(character)
+            before = kind or before
+        return parts
+
+    def _kind_of(self, character: str) -> str:
+        """Return "letter" if words are spelled with it, "sign" if it has only a row of its own, or
+        "other"; empty if normalization drops it.
+        """
+        normal = self._library.normalizer.normalize_str(replace_surrogates(character))
+        rows = self.vocabulary.ids
+        if not normal:
+            return ""
+        if not all(c in rows for c in normal):
+            return "other"
+        return "letter" if all(f"{CONTINUATION}{c}" in rows for c in normal) else "sign"
 
     def _lone_characters(self) -> Iterable[str]:
         """Yield the rows that the library never changes and never joins to a neighbour.

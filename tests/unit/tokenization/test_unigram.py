@@ -160,7 +160,7 @@ def test_a_saved_tokenizer_is_loaded_with_its_settings(tmp_path):
 
     loaded = load_tokenizer(tmp_path)
 
-    assert loaded.to_config() == {"do_lower_case": False}
+    assert loaded.to_config() == {"do_lower_case": False, "simplify": False}
     assert loaded.vocab_size == tokenizer.vocab_size
     assert loaded.encode("ABC 语言") == tokenizer.encode("ABC 语言")
     assert pickle.loads(pickle.dumps(loaded)).encode("ABC") == loaded.encode("ABC")

@@ -47,6 +47,8 @@ class ModelConfig(NetworkConfig):
     head: Head = "crf"  # "softmax" opens in transformers; "global_pointer" nests entities
     # An ensemble with a small tagger over n-grams; None: if the head is "crf".
     ngrams: bool | None = None
+    # No entity goes on behind a line end, or blanks between two Chinese characters.
+    split_at_breaks: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,8 +91,15 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextTagger:
         """See ``FineTuningJob``."""
-        window, head = self.config.window, self.config.model.head
-        return TextTagger(sizes, tokenizer, self.types, window=window, head=head)
+        model = self.config.model
+        return TextTagger(
+            sizes,
+            tokenizer,
+            self.types,
+            window=self.config.window,
+            head=model.head,
+            split_at_breaks=model.split_at_breaks,
+        )
 
     def encode(self, progress: Observer) -> Sequence[Size]:
         """See ``FineTuningJob``; the entities of unlabelled texts are left out."""

@@ -10,6 +10,7 @@ from torch import Tensor
 from zh_albert.model.crf import FORBIDDEN
 from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan
 from zh_albert.tasks.ner.heads import Passage
+from zh_albert.tasks.ner.parts import without_crossing
 from zh_albert.tasks.window_ownership import decided_by
 
 
@@ -90,9 +91,14 @@ class GlobalPointerHead:
             spans.append(ScoredSpan(first - 1 + part.start, last - 1 + part.start, type_id, score))
         return spans
 
-    def entities(self, texts: Sequence[Sequence[list[ScoredSpan]]]) -> list[list[ScoredSpan]]:
+    def entities(
+        self, texts: Sequence[Sequence[list[ScoredSpan]]], breaks: Sequence[Sequence[int]]
+    ) -> list[list[ScoredSpan]]:
         """Concatenate the entities of each text's windows."""
-        return [[span for piece in pieces for span in piece] for pieces in texts]
+        return [
+            without_crossing([span for piece in pieces for span in piece], places)
+            for pieces, places in zip(texts, breaks, strict=True)
+        ]
 
 
 def _decided_pairs(part: range, decided: range, length: int) -> Tensor:

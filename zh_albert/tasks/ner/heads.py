@@ -70,5 +70,12 @@ class EntityHead(Protocol):
             decided: The range that the window decides, see ``window_ownership.decided_by``.
         """
 
-    def entities(self, texts: Sequence[Sequence[Any]]) -> list[list[ScoredSpan]]:
-        """Return the entities of each text from all of its pieces, in order."""
+    def entities(
+        self, texts: Sequence[Sequence[Any]], breaks: Sequence[Sequence[int]]
+    ) -> list[list[ScoredSpan]]:
+        """Return the entities of each text from all of its pieces, in order.
+
+        Args:
+            texts: The pieces of each.
+            breaks: The tokens before which each text breaks off; no entity goes on behind them.
+        """

@@ -14,6 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
+from zh_albert.tasks.ner.parts import in_parts
 from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged
 
 
@@ -70,9 +71,12 @@ class SpanHead:
 
     piece = staticmethod(decided_scores)
 
-    def entities(self, texts: Sequence[Sequence[Tensor]]) -> list[list[ScoredSpan]]:
+    def entities(
+        self, texts: Sequence[Sequence[Tensor]], breaks: Sequence[Sequence[int]]
+    ) -> list[list[ScoredSpan]]:
         """Join starts with ends."""
-        return [self._joined(torch.cat(list(pieces)).sigmoid()) for pieces in texts]
+        scores = [torch.cat(list(pieces)) for pieces in texts]
+        return in_parts(scores, breaks, lambda ps: [self._joined(part.sigmoid()) for part in ps])
 
     def _joined(self, probabilities: Tensor) -> list[ScoredSpan]:
         borders: dict[tuple[int, int], list[int]] = {}

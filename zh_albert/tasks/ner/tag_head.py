@@ -74,6 +74,8 @@ class TagHead:
 
     piece = staticmethod(decided_scores)
 
-    def entities(self, texts: Sequence[Sequence[Tensor]]) -> list[list[ScoredSpan]]:
+    def entities(
+        self, texts: Sequence[Sequence[Tensor]], breaks: Sequence[Sequence[int]]
+    ) -> list[list[ScoredSpan]]:
         """Decode the best legal tag sequence of each text."""
-        return best_spans(whole(texts), self._network.transition_scores())
+        return best_spans(whole(texts), self._network.transition_scores(), breaks)

@@ -13,6 +13,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import Transitions
 from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.tasks.breaks import breaks_of
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.ner.alignment import ScoredSpan, flat, to_characters
 from zh_albert.tasks.ner.examples import EntitySpan
@@ -46,11 +47,13 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         labels: Types of entities, in the order of their numbers.
         ngrams: An ensemble member that scores tags, for a ``crf`` head; or None.
         ngrams_share: Its weight in the combined scores.
+        split_at_breaks: Whether no entity goes on behind a line end, or blanks between two Chinese
+            characters.
     """
 
     names = ("ner",)
     required = frozenset({"labels", "head"})
-    kept = ("labels", "head")
+    kept = ("labels", "head", "split_at_breaks")
     outputs = staticmethod(entity_scores)
 
     ngrams: NgramTagger | None
@@ -63,12 +66,14 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         *,
         window: WindowConfig,
         head: Head = "crf",
+        split_at_breaks: bool = False,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         network = build_tagger(config, len(labels), head)
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
         self.labels, self.head_name = list(labels), head
         self.head = _head_of(self.module, head, len(labels))
+        self.split_at_breaks = split_at_breaks
         self.ngrams_share = _SHARE
 
     def encode_or_none(
@@ -76,7 +81,13 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     ) -> list[EncodedPassage | None]:
         """See ``TaskModel``; a text without tokens is not an error: it has no entities."""
         refuse_non_strings(contents, counted_from=counted_from)
-        return [*encode_passages(contents, self.tokenizer, self.window)]
+        passages = encode_passages(contents, self.tokenizer, self.window)
+        if not self.split_at_breaks:
+            return [*passages]
+        return [
+            passage._replace(breaks=breaks_of(text, passage.encoding.offsets))
+            for text, passage in zip(contents, passages, strict=True)
+        ]
 
     def entities_of(self, passages: Sequence[EncodedPassage]) -> Found:
         """Return each text's entities with their probabilities, sorted; a text may have none.
@@ -85,12 +96,13 @@ class TextTagger(TaskModel[str, EncodedPassage]):
             passages: Texts that ``encode`` cut.
         """
         texts = [passage.text for passage in passages if passage.encoding.ids]
+        breaks = [passage.breaks for passage in passages if passage.encoding.ids]
         pieces = self._pieces(texts)
         with torch.inference_mode():
             if self.ngrams is None:
-                return self._found(passages, self.head.entities(pieces))
+                return self._found(passages, self.head.entities(pieces, breaks))
             scores, others = whole(pieces), self.ngrams.emissions(texts)
-            return self._found(passages, self._joined(scores, others, self.ngrams))
+            return self._found(passages, self._joined(scores, others, breaks, self.ngrams))
 
     def tuned_entities(
         self, passages: Sequence[EncodedPassage], gold: Sequence[Sequence[EntitySpan]]
@@ -103,10 +115,11 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         if self.ngrams is None:
             return self.entities_of(passages)
         texts = [passage.text for passage in passages if passage.encoding.ids]
+        breaks = [passage.breaks for passage in passages if passage.encoding.ids]
         scores, others = whole(self._pieces(texts)), self.ngrams.emissions(texts)
         tried: list[tuple[float, float, Found]] = []
         for self.ngrams_share in _SHARES:
-            found = self._found(passages, self._joined(scores, others, self.ngrams))
+            found = self._found(passages, self._joined(scores, others, breaks, self.ngrams))
             f1 = entity_metrics(gold, [[span for span, _ in spans] for spans in found])["f1"]
             tried.append((f1, self.ngrams_share, found))
         best = max(f1 for f1, _, _ in tried)
@@ -125,7 +138,11 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         return [a.lerp(b, self.ngrams_share) for a, b in zip(scores, others, strict=True)]
 
     def _joined(
-        self, scores: Sequence[Tensor], others: Sequence[Tensor], ngrams: NgramTagger
+        self,
+        scores: Sequence[Tensor],
+        others: Sequence[Tensor],
+        breaks: Sequence[Sequence[int]],
+        ngrams: NgramTagger,
     ) -> list[list[ScoredSpan]]:
         """Decode the combined scores, transitions included, of network and n-gram model."""
         learned = cast(TokenTagger, self.module).transitions
@@ -135,7 +152,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         # A GPU has the network.
         transitions = Transitions(*(a.to(b.device).lerp(b, share) for a, b in both))
         emissions = [a.lerp(b, share) for a, b in zip(scores, others, strict=True)]
-        return best_spans(emissions, transitions)
+        return best_spans(emissions, transitions, breaks)
 
     def _found(
         self, passages: Sequence[EncodedPassage], entities: Sequence[Sequence[ScoredSpan]]
@@ -164,7 +181,8 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         """See ``TaskModel``."""
         tagged = isinstance(self.module, TokenTagger)
         tags = {"tags": tag_names(self.labels)} if tagged else {}
-        return {"labels": self.labels, "head": self.head_name, **tags}
+        own = {"head": self.head_name, "split_at_breaks": self.split_at_breaks}
+        return {"labels": self.labels, **own, **tags}
 
     def ngrams_settings(self) -> dict[str, float]:
         """See ``TaskModel``."""

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from zh_albert.model.crf import Transitions, backward_scores, forward_scores
 from zh_albert.tasks.ner.alignment import ScoredSpan, TokenSpan
+from zh_albert.tasks.ner.parts import in_parts
 from zh_albert.tasks.tagging.decoding import decoded
 
 OUTSIDE = 0
@@ -91,8 +92,12 @@ def spans_of(tags: Sequence[int]) -> Iterator[TokenSpan]:
             begun = None
 
 
-def best_spans(emissions: Sequence[Tensor], transitions: Transitions) -> list[list[ScoredSpan]]:
+def best_spans(
+    emissions: Sequence[Tensor], transitions: Transitions, breaks: Sequence[Sequence[int]]
+) -> list[list[ScoredSpan]]:
     """Return the entities of each text, by the best legal tags.
+
+    Each part of a text between two breaks is decoded for itself.
 
     An entity's score is its probability: the total probability of the legal tag sequences that
     contain it.
@@ -100,9 +105,13 @@ def best_spans(emissions: Sequence[Tensor], transitions: Transitions) -> list[li
     Args:
         emissions: Of each text. Shape of each: (tokens, tags).
         transitions: Scores between tags.
+        breaks: The tokens before which each text breaks off.
     """
+    return in_parts(emissions, breaks, lambda parts: _best_spans(parts, transitions.exact()))
+
+
+def _best_spans(emissions: Sequence[Tensor], transitions: Transitions) -> list[list[ScoredSpan]]:
     result: list[list[ScoredSpan]] = [[] for _ in emissions]
-    transitions = transitions.exact()
     for numbers, batch, mask, tags in decoded(emissions, transitions):
         found = (tags != OUTSIDE).any(1)
         rows = [number for number, has in zip(numbers, found.tolist(), strict=True) if has]

@@ -19,11 +19,10 @@ def reader_card(reader: TextReader, settings: str) -> str:
         if reader.threshold is None
         else f"It gives none where the log-odds of the best are below {reader.threshold:.2f}"
     )
-    script = " Traditional characters are read as simplified ones." if reader.simplify else ""
     text = CardText(
         title="Chinese reading comprehension",
         pipeline="question-answering",
-        answers=f"Answers a question by a passage of a text. {predicts_no_answer}.{script}",
+        answers=f"Answers a question by a passage of a text. {predicts_no_answer}.",
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}, the "
         f"question in each; no answer has more than {window.stride} tokens.",
         scores=_per_kind(reader),

@@ -50,10 +50,10 @@ from zh_albert.training.loop import Batch, LossOutput
 class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
-    simplify: bool = False  # read traditional characters as simplified ones (extra "corpora")
     # Whether the model may predict no answer. None: if training has unanswerable questions; false:
     # these are trained on too, but the model always answers.
     predicts_no_answer: bool | None = renamed("declines", default=None)
+    split_at_breaks: bool = True  # no answer goes on behind a line end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +100,9 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
             sizes,
             tokenizer,
             window=self.config.window,
-            simplify=self.config.model.simplify,
             # Default until it is tuned: no answer if that is more likely than any answer.
             threshold=0.0 if self.predicts_no_answer else None,
+            split_at_breaks=self.config.model.split_at_breaks,
         )
 
     def encode(self, progress: Observer) -> Sequence[Size]:

@@ -28,12 +28,14 @@ class EncodedQuestion:
         context: The whole text.
         parts: The text's tokens in each window.
         decided: The answers that each window decides; see ``decided_by``.
+        breaks: The text's tokens before which a line begins; no answer goes on behind them.
     """
 
     question: list[int]
     context: Encoding
     parts: list[range]
     decided: list[range]
+    breaks: tuple[int, ...] = ()
 
     def window(self, number: int, special: SpecialIds) -> ModelInput:
         """Return one window as model input."""
@@ -64,7 +66,9 @@ def refuse_narrow(window: WindowConfig) -> None:
         )
 
 
-def encode_question(question: Encoding, context: Encoding, window: WindowConfig) -> EncodedQuestion:
+def encode_question(
+    question: Encoding, context: Encoding, window: WindowConfig, breaks: tuple[int, ...] = ()
+) -> EncodedQuestion:
     """Cut a text into windows that each have the question in front.
 
     If a question needs more than half of a window and the text needs the room, the end of the
@@ -79,4 +83,4 @@ def encode_question(question: Encoding, context: Encoding, window: WindowConfig)
     else:
         parts = windows(context, room - kept, window.stride)
     asked = question.ids[len(question) - kept :]
-    return EncodedQuestion(asked, context, parts, decided_by(parts))
+    return EncodedQuestion(asked, context, parts, decided_by(parts), breaks)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from torch import nn
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.batched_inference import window_outputs
+from zh_albert.tasks.breaks import breaks_of
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.reading.network import SpanReader, border_logits
 from zh_albert.tasks.reading.questions import (
@@ -19,8 +20,6 @@ from zh_albert.tasks.reading.questions import (
 from zh_albert.tasks.reading.spans import Reading, read_window
 from zh_albert.tasks.texts import refuse_non_pairs
 from zh_albert.tasks.windows import WindowConfig
-from zh_albert.tokenization.encoding import Encoding
-from zh_albert.tokenization.simplified import encode_simplified, simplifier
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 
@@ -28,13 +27,13 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     """A reader: questions and texts → answers of at most ``window.stride`` tokens.
 
     Attributes:
-        simplify: Read traditional characters as simplified ones (needs OpenCC).
         threshold: Minimum log-odds of an answer; None: the model always answers. See
             ``spans.Reading``.
+        split_at_breaks: Whether no answer goes on behind a line end.
     """
 
     names = ("reading",)
-    kept = ("simplify", "threshold")
+    kept = ("threshold", "split_at_breaks")
     plural = "questions"
     outputs = staticmethod(border_logits)
 
@@ -44,15 +43,13 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         tokenizer: Tokenizer,
         *,
         window: WindowConfig,
-        simplify: bool = False,
         threshold: float | None = None,
+        split_at_breaks: bool = False,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         refuse_narrow(window)
-        if simplify:
-            simplifier()  # raises now if OpenCC is not installed
         super().__init__(config, tokenizer, SpanReader(config), window=window, metadata=metadata)
-        self.simplify, self.threshold = simplify, threshold
+        self.threshold, self.split_at_breaks = threshold, split_at_breaks
 
     @property
     def no_content(self) -> str:
@@ -68,16 +65,17 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         """
         refuse_non_pairs(contents, counted_from=counted_from)
         texts = list(dict.fromkeys(text for pair in contents for text in pair))
-        encodings = dict(zip(texts, self._encodings(texts), strict=True))
+        encodings = dict(zip(texts, self.tokenizer.encode_batch(texts), strict=True))
+        breaks: dict[str, tuple[int, ...]] = {}
+        if self.split_at_breaks:
+            contexts = {context for _, context in contents}
+            breaks = {c: breaks_of(c, encodings[c].offsets, blanks=False) for c in contexts}
         return [
-            encode_question(encodings[q], encodings[c], self.window) if encodings[q].ids else None
+            encode_question(encodings[q], encodings[c], self.window, breaks.get(c, ()))
+            if encodings[q].ids
+            else None
             for q, c in contents
         ]
-
-    def _encodings(self, texts: Sequence[str]) -> list[Encoding]:
-        if self.simplify:
-            return encode_simplified(self.tokenizer, texts)
-        return self.tokenizer.encode_batch(texts)
 
     def read(self, questions: Sequence[EncodedQuestion], *, keep: int = 1) -> list[Reading]:
         """Return the best answers to each question, without applying the threshold.
@@ -97,6 +95,15 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
                 found = read_window(row, questions[q], w, longest=longest, keep=keep)
                 readings[q].add(*found, keep=keep)
         return readings
+
+    @classmethod
+    def from_settings(
+        cls, config: AlbertConfig, tokenizer: Tokenizer, window: WindowConfig, given: dict[str, Any]
+    ) -> Self:
+        """See ``TaskModel``; older folders say here that traditional characters are simplified."""
+        if given.pop("simplify", False):
+            tokenizer = tokenizer.simplifying()
+        return super().from_settings(config, tokenizer, window, given)
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:  # noqa: ARG003

@@ -92,7 +92,13 @@ def read_window(
     # Row: the first token; column: number of further tokens.
     odds = starts[:, None] + sliding_window_view(ends, longest)
     doubled = 2 * (part.start + np.arange(len(part)))[:, None] + np.arange(longest)
-    odds = np.where((doubled < decided.start) | (doubled >= decided.stop), -np.inf, odds).ravel()
+    left_out = (doubled < decided.start) | (doubled >= decided.stop)
+    if question.breaks:
+        lines = np.searchsorted(
+            question.breaks, np.arange(part.start, part.stop + longest - 1), "right"
+        )
+        left_out |= sliding_window_view(lines, longest) != lines[: len(part), None]
+    odds = np.where(left_out, -np.inf, odds).ravel()
     highest = odds.max()
     if highest == -np.inf:
         return [], -math.inf

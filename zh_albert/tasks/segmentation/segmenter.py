@@ -63,7 +63,7 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
         tags = iter(self._tags([passage for passage in passages if passage.encoding.ids]))
         return [
             words_of(text, next(tags) if encoding.ids else [], encoding.offsets)
-            for text, (encoding, _) in zip(texts, passages, strict=True)
+            for text, (encoding, *_) in zip(texts, passages, strict=True)
         ]
 
     def _tags(self, passages: Sequence[EncodedPassage]) -> list[list[int]]:

@@ -22,10 +22,11 @@ Piece = Callable[[Tensor, range, range], Any]
 
 
 class EncodedPassage(NamedTuple):
-    """The tokens and the windows of a text."""
+    """The tokens and the windows of a text, and the tokens before which it breaks off."""
 
     encoding: Encoding
     text: EncodedText
+    breaks: tuple[int, ...] = ()
 
 
 def encode_passages(

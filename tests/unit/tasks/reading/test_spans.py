@@ -52,3 +52,22 @@ def test_no_answer_stands_where_its_threshold_is() -> None:
     assert [span for span, _ in reading.answers(None)] == [(0, 1), (1, 2)]
     assert sum(score for _, score in reading.answers(None)) == pytest.approx(1)
     assert Reading().answers(None) == Reading().answers(-9.0) == [(NO_ANSWER, 1.0)]
+
+
+def test_no_answer_goes_on_behind_the_end_of_a_line() -> None:
+    places = [(n, n + 1) for n in range(18)]
+    breaks = (4, 9)
+    question = encode_question(Encoding([5, 5], []), Encoding([7] * 18, places), WINDOW, breaks)
+    found = set()
+    for number in range(2):
+        zeros = np.zeros((16, 2), dtype=np.float32)
+        ranked, _ = read_window(zeros, question, number, longest=4, keep=1000)
+        found |= {span for _, span in ranked}
+    lines = [range(4), range(4, 9), range(9, 18)]
+    expected = {
+        AnswerSpan(start, end)
+        for line in lines
+        for start in line
+        for end in range(start + 1, min(start + 4, line.stop) + 1)
+    }
+    assert found == expected
