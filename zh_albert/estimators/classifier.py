@@ -24,6 +24,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import ClassificationJob, ModelConfig
 from zh_albert.tasks.classification.heads import LabelSet
+from zh_albert.tasks.fields import label_name
 from zh_albert.tasks.texts import Content
 
 _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
@@ -80,7 +81,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         texts = contents_to_learn(X)
         refuse_no_targets(y, "a label for each text")
         refuse_missing_labels(y)
-        labels = _table_or_column(y)
+        labels = _with_one_name_each(_table_or_column(y))
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = column_or_1d(labels, warn=True)
@@ -160,6 +161,16 @@ def _table_or_column(y: ArrayLike) -> NDArray[Any]:
     except ValueError:  # rows of different lengths
         problem = "expected a label for each text, or columns, found lists of different lengths"
         raise DataError(f"y: {problem}; {_TABLE}") from None
+
+
+def _with_one_name_each(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels with strings as ``label_name`` writes them."""
+    if labels.dtype.kind not in "OUT":
+        return labels
+    named = [label_name(one) if isinstance(one, str) else one for one in labels.ravel().tolist()]
+    result = np.empty(len(named), dtype=object)
+    result[:] = named
+    return result.reshape(labels.shape).astype(labels.dtype)
 
 
 def _names(label: Any) -> str | tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ import numpy as np
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.texts import has_content
+
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
+_WHOLE_NUMBER = re.compile(r"-?[0-9]+\.0+")
 
 Label = str | tuple[str, ...] | int | float
 """A class, any number of classes, or a value on a scale."""
@@ -78,17 +82,48 @@ def checked_text(row: dict[str, Any], name: str, path: Path | str, line: int) ->
     return text
 
 
+def label_name(name: str) -> str:
+    r"""Return the name of a class or type as it is compared everywhere.
+
+    Without white space around it, of any kind, and for a whole number without an empty fraction,
+    as spreadsheets and pandas add one.
+
+    >>> label_name("\u3000好评\xa0"), label_name("1.0"), label_name("1.50")
+    ('好评', '1', '1.50')
+    """
+    name = name.strip(_BLANKS)
+    whole = name.partition(".")[0]
+    return whole if _WHOLE_NUMBER.fullmatch(name) else name
+
+
+def class_name(label: Label) -> str:
+    """Return the name of a class; for a number its digits, without an empty fraction.
+
+    >>> class_name(1), class_name(1.0), class_name("1.0"), class_name(0.5)
+    ('1', '1', '1', '0.5')
+
+    Raises:
+        DataError: If it is a list.
+    """
+    if isinstance(label, tuple):
+        raise DataError(f"expected one class each, found the list {list(label)}")
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    return label_name(str(label))
+
+
 def checked_name(name: Any, field: str, path: Path | str, line: int) -> str:
-    """Return the name of a class or type.
+    """Return the name of a class or type; see ``label_name``.
 
     Raises:
         DataError: If it is not a string, is empty, or cannot be printed.
     """
     if not isinstance(name, str):
         raise DataError.at(path, line, f'"{field}" must be a string, found {name!r:.80}')
-    if not name.isprintable() or not name:
+    checked = label_name(name)
+    if not checked.isprintable() or not checked:
         raise DataError.at(path, line, f'"{field}" must be printable, found {name!r:.80}')
-    return name
+    return checked
 
 
 def refuse_not_finite(label: float, path: Path, line: int) -> None:

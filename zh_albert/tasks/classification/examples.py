@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from zh_albert.tasks.fields import (
     Label,
     checked_label,
     checked_string,
+    class_name,
     kind_of,
     refuse_missing_fields,
     refuse_no_examples,
@@ -120,10 +122,27 @@ def _read(path: Path, content_of: _ContentOf) -> list[TextExample]:
         refuse_missing_fields(row, ("label",), path, number, form='{…, "label": …}')
         label = checked_label(row["label"], path, number)
         if examples and kind_of(label) != (first := kind_of(examples[0].label)):
-            problem = f'"label" is a {kind_of(label)}, {row["label"]!r:.80}, the first a {first}'
-            raise DataError.at(path, number, problem, hint="Write all labels of a file alike")
+            label, examples = _as_classes(label, examples)
+            if kind_of(label) != kind_of(examples[0].label):
+                problem = (
+                    f'"label" is a {kind_of(label)}, {row["label"]!r:.80}, the first a {first}'
+                )
+                raise DataError.at(path, number, problem, hint="Write all labels of a file alike")
         examples.append(TextExample(content, label, place=f"{path}, line {number}"))
     return examples
+
+
+def _as_classes(label: Label, examples: list[TextExample]) -> tuple[Label, list[TextExample]]:
+    """Make numbers classes if they stand beside digits in quotes: 1, 1.0 and "1" are one class."""
+    labels = [label, *(example.label for example in examples)]
+    numbers = all(not isinstance(one, tuple) and _is_number(one) for one in labels)
+    if not numbers:
+        return label, examples
+    return class_name(label), [replace(one, label=class_name(one.label)) for one in examples]
+
+
+def _is_number(label: str | float) -> bool:
+    return not isinstance(label, str) or re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", label) is not None
 
 
 def _contents(path: Path, content_of: _ContentOf) -> Iterator[tuple[int, dict[str, Any], Content]]:

@@ -19,25 +19,9 @@ from zh_albert.tasks.classification.metrics import (
     label_set_metrics,
 )
 from zh_albert.tasks.correlations import correlations
-from zh_albert.tasks.fields import Label
+from zh_albert.tasks.fields import Label, class_name, label_name
 
 HeadName = Literal["classes", "multi_label", "regression"]
-
-
-def class_name(label: Label) -> str:
-    """Return the name of a class; for a number its digits, without an empty fraction.
-
-    >>> class_name(1), class_name(1.0), class_name(0.5)
-    ('1', '1', '0.5')
-
-    Raises:
-        DataError: If it is a list.
-    """
-    if isinstance(label, tuple):
-        raise DataError(f"expected one class each, found the list {list(label)}")
-    if isinstance(label, float) and label.is_integer():
-        return str(int(label))
-    return str(label)
 
 
 def class_names(label: Label) -> tuple[str, ...]:
@@ -48,7 +32,7 @@ def class_names(label: Label) -> tuple[str, ...]:
     """
     if isinstance(label, int | float):
         raise DataError(f"expected lists of classes, found the number {label}")
-    return (label,) if isinstance(label, str) else label
+    return tuple(map(label_name, (label,) if isinstance(label, str) else label))
 
 
 def value_of(label: Label) -> float:

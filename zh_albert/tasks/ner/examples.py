@@ -12,6 +12,7 @@ from zh_albert.errors import DataError
 from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
+    label_name,
     refuse_missing_fields,
     refuse_no_examples,
 )
@@ -151,16 +152,18 @@ def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[Ent
                     pass
                 case _:
                     start, end, name = entity.start, entity.end, entity.type
-            span = EntitySpan(_position(start), _position(end), name)
+            start, end = _position(start), _position(end)
         except (AttributeError, TypeError, ValueError):
             raise DataError(
                 f"{where}: expected an entity as (start, end, type) or with these fields, found "
                 f"{entity!r:.80}"
             ) from None
+        name = label_name(name) if isinstance(name, str) else name
         if not (isinstance(name, str) and name and name.isprintable()):
             raise DataError(
                 f"{where}: expected a type that is a string and can be printed, found {name!r:.80}"
             )
+        span = EntitySpan(start, end, name)
         if problem := problem_with(span, text):
             raise DataError(f"{where}: {problem}")
         spans.append(span)
