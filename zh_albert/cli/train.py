@@ -92,6 +92,8 @@ def finetune(
         further["unlabelled"] = without(texts, excluded)
         if dropped := len(texts) - len(further["unlabelled"]):
             echo(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
+    for remark in face.remarks(kept):
+        echo(remark)
     if start is None:
         echo(f"starting from random weights ({settings.model.preset})")
     with _training_display() as display:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +24,10 @@ def _nothing_to_check(*_: Any) -> None:
     """Accept everything."""
 
 
+def _no_remarks(_: Sequence[Any]) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """One task; its functions take the examples that ``read`` returns.
@@ -37,6 +41,7 @@ class Task:
         predictor: The predictor of a trained model.
         check: ``check(model, examples, source)`` raises ``DataError`` if the model cannot be scored
             on the examples, such as for unknown labels; the error names ``source``.
+        remarks: Training examples → lines about them that are told before training.
         metric: The main score, one of those of ``evaluate``.
         best_score: Its highest value.
         read_unlabelled: A file of texts for a teacher → what the job takes as ``unlabelled``;
@@ -48,6 +53,7 @@ class Task:
     model: type[TaskModel[Any, Any]]
     predictor: Callable[[Any], AnyPredictor]
     check: Callable[[Any, Sequence[Any], Path | str], None] = _nothing_to_check
+    remarks: Callable[[Sequence[Any]], Iterable[str]] = _no_remarks
     metric: str = "accuracy"
     best_score: float = 1.0
     read_unlabelled: Callable[[Path], list[Any]] | None = None

@@ -22,7 +22,6 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.head_selection import head_for, head_from, refuse_unknown
 from zh_albert.tasks.classification.heads import HeadName
-from zh_albert.tasks.classification.label_warnings import label_warnings
 from zh_albert.tasks.classification.linear_probe import probe_head, probe_pays, some_of
 from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
 from zh_albert.tasks.classification.soft_targets import (
@@ -37,7 +36,7 @@ from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size
-from zh_albert.training.events import Observer, Warned
+from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
 
 
@@ -120,10 +119,8 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
             pooling=self.config.model.pooling,
         )
 
-    def encode(self, progress: Observer) -> Sequence[Size]:
+    def encode(self, progress: Observer) -> Sequence[Size]:  # noqa: ARG002
         """See ``FineTuningJob``."""
-        for warning in label_warnings(self._class_names()):
-            progress(Warned(update=0, text=warning))
         labelled, further = self.examples, self.unlabelled
         self.contents = [example.text for example in [*labelled, *further]]
         self.texts = self.model.encode(self.contents)
@@ -134,12 +131,6 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         self.weights = torch.tensor(weights)
         batch_tokens = self.config.train.batch_tokens
         return [text.readings[0].size.within(batch_tokens) for text in self.texts]
-
-    def _class_names(self) -> list[str]:
-        """Return the names of all labels; none for values."""
-        if self.head.name == "regression":
-            return []
-        return [name for example in self.examples for name in self.head.names([example.label])]
 
     def load(self, item: SeededBatch) -> Batch:
         """See ``FineTuningJob``; of a symmetric pair a batch has one order."""

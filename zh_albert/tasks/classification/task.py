@@ -5,6 +5,7 @@ from __future__ import annotations
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import read_text_examples, read_unlabelled_texts
 from zh_albert.tasks.classification.head_selection import refuse_unknown
+from zh_albert.tasks.classification.label_remarks import label_remarks
 from zh_albert.tasks.classification.predictor import predictor_of
 from zh_albert.tasks.task import Task
 
@@ -14,5 +15,6 @@ TASK = Task(
     read_unlabelled=read_unlabelled_texts,
     model=TextClassifier,
     predictor=predictor_of,
+    remarks=label_remarks,
     check=lambda model, examples, source: refuse_unknown(model.head, examples, source),
 )

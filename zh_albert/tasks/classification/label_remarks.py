@@ -1,27 +1,43 @@
-"""Warnings about the labels of training texts: slips of the pen, and classes with few texts."""
+"""Remarks on the labels of training texts: counts, slips of the pen, classes with few texts."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+from zh_albert.tasks.classification.examples import TextExample
 
 _FEW = 5  # texts of a class, below which hardly anything is learned
 _LISTED = 20
 
 
-def label_warnings(names: Iterable[str]) -> Iterator[str]:
-    """Yield a line for classes that look like one, and one for classes with few texts.
+def label_remarks(examples: Sequence[TextExample]) -> Iterator[str]:
+    """Yield the counts of the classes, and what looks wrong with them; nothing of values."""
+    names: list[str] = []
+    for example in examples:
+        match example.label:
+            case str(label):
+                names.append(label)
+            case tuple(labels):
+                names += labels
+            case _:
+                return
+    yield from remarks_on(names)
 
-    Args:
-        names: The class of each text, or each class of each text.
 
-    >>> for warning in label_warnings(["Good"] * 6 + ["good"] * 2 + ["bad"] * 9):
-    ...     print(warning)
+def remarks_on(names: Iterable[str]) -> Iterator[str]:
+    """Yield the counts of classes, those that look like one, and those with few texts.
+
+    >>> for remark in remarks_on(["Good"] * 6 + ["good"] * 2 + ["bad"] * 9):
+    ...     print(remark)
+    3 classes: 'bad' (9), 'Good' (6), 'good' (2)
     separate classes, though only case, width or blanks differ: 'Good' (6), 'good' (2)
     classes with fewer than 5 texts, of which little can be learned: 'good' (2)
     """
     counts = Counter(names)
+    ordered = [name for name, _ in counts.most_common()]
+    yield f"{len(counts)} classes: {_listed(ordered, counts)}"
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for name in counts:
         folded = unicodedata.normalize("NFKC", name).casefold()
