@@ -34,8 +34,12 @@ class StoredModel:
     """By our names, as if in a model with an ``encoder`` inside; one without keeps its own."""
     name_there: Callable[[str], str]
     """Our name of a tensor → its name in the file, also of one that the file lacks."""
+    transposed_there: Callable[[str], bool] = lambda _: False
+    """Our name of a tensor → whether its matrix is stored transposed, which errors then show."""
     files: dict[str, bytes] = field(default_factory=dict)
     """Vocabulary, tokenizer settings and model card, by the names they have in a model folder."""
+    notes: list[str] = field(default_factory=list)
+    """What the reader left out or chose, a line each, for whoever asked for the conversion."""
 
 
 NetworkOf = Callable[[StoredModel], nn.Module]
@@ -61,15 +65,25 @@ def build_model(stored: StoredModel, network_of: NetworkOf | None = None) -> nn.
         torch.manual_seed(0)
         model = (network_of or encoder_network)(stored)
     own = named_tensors(model)
-    without = isinstance(model, AlbertForPretraining) and not any(
-        name.startswith(BESIDE_MASKED_LM) for name in stored.tensors
-    )
-    tensors = fitting_tensors(stored, own, optional=BESIDE_MASKED_LM if without else ())
+    tensors = fitting_tensors(stored, own, optional=untrained_beside(model, stored))
     tensors = {**own, **tensors}
     prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
     model.load_state_dict(state, assign=True)
     return model
+
+
+def untrained_beside(model: nn.Module, stored: StoredModel) -> tuple[str, ...]:
+    """Return the beginnings of a pretraining model's names that a stored masked LM lacks.
+
+    A pooler without a sentence-order head is read; such a head without a pooler is not complete.
+    """
+    if not isinstance(model, AlbertForPretraining):
+        return ()
+    pooler, order = BESIDE_MASKED_LM
+    if any(name.startswith(order) for name in stored.tensors):
+        return ()
+    return (order,) if any(name.startswith(pooler) for name in stored.tensors) else BESIDE_MASKED_LM
 
 
 def refuse_unpaid(
@@ -124,18 +138,18 @@ def fitting_tensors(
     problems = _take_tied(found)
     targets = {name: target for name, target in targets.items() if not name.startswith(new)}
     for name in sorted(targets.keys() | found.keys()):
-        label = stored.name_there(name)
+        label, turned = stored.name_there(name), stored.transposed_there(name)
         if name not in found and name.startswith(optional):
             continue
         if name not in found:
-            problems.append(f"missing {label} {_shape(targets[name])}")
+            problems.append(f"missing {label} {_shape(targets[name], turned)}")
         elif name not in targets:
             is_head = not name.startswith("encoder.")
             if not (left_over == "heads" and is_head) and not name.startswith(new):
-                problems.append(f"left over {label} {_shape(found[name])}")
+                problems.append(f"left over {label} {_shape(found[name], turned)}")
         elif found[name].shape != targets[name].shape:
-            expected = _shape(targets[name])
-            problems.append(f"{label}: expected shape {expected}, found {_shape(found[name])}")
+            expected, shape = (_shape(one[name], turned) for one in (targets, found))
+            problems.append(f"{label}: expected shape {expected}, found {shape}")
         elif not found[name].is_floating_point():
             problems.append(f"{label}: expected floating point, found {found[name].dtype}")
     if problems:
@@ -191,5 +205,5 @@ def _take_tied(found: dict[str, Tensor]) -> list[str]:
     return problems
 
 
-def _shape(tensor: Tensor) -> tuple[int, ...]:
-    return tuple(tensor.shape)
+def _shape(tensor: Tensor, transposed: bool) -> tuple[int, ...]:
+    return tuple(tensor.t().shape if transposed and tensor.ndim == 2 else tensor.shape)

@@ -65,6 +65,7 @@ def test_a_checkpoint_is_found_by_any_of_its_names(name: str, google: Path) -> N
 def test_of_several_checkpoints_one_must_be_given(google: Path) -> None:
     for path in list(google.glob("model.ckpt.*")):
         shutil.copy(path, google / path.name.replace("model", "other"))
+    (google / "checkpoint").unlink()
 
     assert "expected one checkpoint, found model.ckpt, other.ckpt; give one" in refusal(google)
     convert(str(google / "other.ckpt"), google.parent / "ours", to="zh_albert")
@@ -98,7 +99,7 @@ def test_of_several_configurations_one_must_be_kept(google: Path) -> None:
             {"num_attention_heads": None, "hidden_act": None},
             "lacks num_attention_heads, hidden_act",
         ),
-        ({"hidden_act": "swish"}, "unknown hidden_act 'swish'; known: gelu, relu"),
+        ({"hidden_act": "swish"}, "unknown hidden_act 'swish'; known: gelu, gelu_"),
         ({"hidden_act": ["gelu"]}, "unknown hidden_act"),
         ({"inner_group_num": 2}, "inner_group_num must be 1, found 2"),
         ({"num_hidden_layers": "many"}, "num_hidden_layers: expected a valid integer"),
