@@ -22,10 +22,11 @@ import transformers
 
 from tests.helpers import numpy_albert
 from tests.helpers.numpy_albert import IDS, MASK, TYPES, Layout
-from zh_albert.checkpoints.convert import convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, convert_folder, read_any
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
+from zh_albert.errors import CheckpointError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 
 STORED = Path(__file__).parent / "tensorflow"
@@ -122,6 +123,12 @@ def test_numbers_in_several_files_are_read() -> None:
     assert torch.equal(bundle.tensor("bb"), NUMBERS + 2)
 
 
+@pytest.mark.parametrize("name", ["", "model.ckpt"])
+def test_a_checkpoint_of_version_1_is_named_as_such(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"model.ckpt: a checkpoint of .* version 1 \(a sin"):
+        convert(str(STORED / "version_1" / name), tmp_path / "ours", to="zh_albert")
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_layout_means_what_its_code_says_and_comes_back(name: str, tmp_path: Path) -> None:
     layout = LAYOUTS[name]
@@ -213,5 +220,5 @@ def test_tensorflow_writes_what_we_read_and_reads_what_we_write(tmp_path: Path) 
 def test_the_stored_files_are_what_tensorflow_writes(tmp_path: Path) -> None:
     tensorflow("record", tmp_path)
 
-    for stored in STORED.glob("*/*.index"):
+    for stored in [*STORED.glob("*/*.index"), STORED / "version_1/model.ckpt"]:
         assert stored.read_bytes() == (tmp_path / stored.relative_to(STORED)).read_bytes()

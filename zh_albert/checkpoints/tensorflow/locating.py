@@ -6,7 +6,9 @@ core/util/saved_tensor_slice_util.h (version 1).
 
 from __future__ import annotations
 
+import glob
 import re
+from collections.abc import Iterable
 from pathlib import Path, PureWindowsPath
 
 from zh_albert.checkpoints.tensorflow.table import ends_as_table
@@ -35,7 +37,8 @@ def find_checkpoint(source: Path) -> Path | None:
         return source.with_suffix("")
     if Path(f"{source}.index").exists():
         return source
-    _refuse_version_1(source)
+    parts = source.parent.glob(f"{glob.escape(source.name)}-*-of-*")
+    _refuse_version_1([source, *parts])
     return source if source.suffix.startswith(".ckpt") else None
 
 
@@ -43,8 +46,7 @@ def _find_in_folder(folder: Path) -> Path | None:
     files = [*folder.glob("*.index"), *folder.glob("*.data-*-of-*")]
     found = sorted({path.with_suffix("") for path in files})
     if not found:
-        for path in sorted(folder.glob("*.ckpt*")):
-            _refuse_version_1(path)
+        _refuse_version_1(folder.iterdir())
         return None
     state = folder / STATE_FILE
     if not state.is_file():
@@ -78,14 +80,15 @@ def _newest(state: Path) -> str:
     return PureWindowsPath(name).name
 
 
-def _refuse_version_1(path: Path) -> None:
-    """Check that a file is not a checkpoint of version 1, which is one table with everything."""
-    if path.is_file() and ends_as_table(path):
-        raise CheckpointError(
-            f"{path}: a checkpoint of TensorFlow's version 1 (a single file without .index), which "
-            "cannot be read here; save it again in version 2: in TensorFlow, restore it and call "
-            "tf.compat.v1.train.Saver().save(session, NAME)"
-        )
+def _refuse_version_1(paths: Iterable[Path]) -> None:
+    """Check that no file is a checkpoint of version 1, which is one table with everything."""
+    for path in sorted(paths):
+        if path.is_file() and ends_as_table(path):
+            raise CheckpointError(
+                f"{path}: a checkpoint of TensorFlow's version 1 (a single file without .index), "
+                "which cannot be read here; restore it in TensorFlow and save it in version 2, by "
+                "tf.compat.v1.train.Saver().save(session, NAME)"
+            )
 
 
 def _names(found: list[Path]) -> str:

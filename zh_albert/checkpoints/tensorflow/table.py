@@ -24,10 +24,13 @@ _LONGEST_KEY = 4096  # bytes; each key can repeat the one before at the cost of 
 
 
 def ends_as_table(path: Path) -> bool:
-    """Return whether a regular file ends as every table does."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - len(_MAGIC)))
-        return file.read(len(_MAGIC)) == _MAGIC
+    """Return whether a regular file ends as every table does; one that cannot be read does not."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - len(_MAGIC)))
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def read_table(data: bytes) -> dict[bytes, bytes]:
