@@ -184,10 +184,12 @@ def border_logits(layout: Layout, tensors: dict[str, Array]) -> Array:
     return hidden @ at["cls/squad/output_weights"].T + at["cls/squad/output_bias"]
 
 
-def outputs(layout: Layout, tensors: dict[str, Array]) -> Outputs:
-    """Return what a pretraining model says to ``IDS``, ``TYPES`` and ``MASK``."""
+def outputs(
+    layout: Layout, tensors: dict[str, Array], ids: Array = IDS, types: Array = TYPES
+) -> Outputs:
+    """Return what a pretraining model says; row 0 of the vocabulary is padding."""
     at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
-    hidden = hidden_states(layout, tensors)
+    hidden = hidden_states(layout, tensors, ids, types)
     masked = _gelu(_dense(at, "cls/predictions/transform/dense", hidden))
     masked = _norm(at, "cls/predictions/transform/LayerNorm", masked)
     if layout.code == "brightmart":
@@ -198,14 +200,16 @@ def outputs(layout: Layout, tensors: dict[str, Array]) -> Outputs:
     return Outputs(hidden, masked, order + at["cls/seq_relationship/output_bias"])
 
 
-def hidden_states(layout: Layout, tensors: dict[str, Array]) -> Array:
-    """Return the last layer's output for ``IDS``, ``TYPES`` and ``MASK``."""
+def hidden_states(
+    layout: Layout, tensors: dict[str, Array], ids: Array = IDS, types: Array = TYPES
+) -> Array:
+    """Return the last layer's output; row 0 of the vocabulary is padding."""
     at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
-    hidden = at["bert/embeddings/word_embeddings"][IDS]
+    hidden = at["bert/embeddings/word_embeddings"][ids]
     if layout.code == "brightmart":
         hidden = hidden @ at["bert/embeddings/word_embeddings_2"]
-    hidden = hidden + at["bert/embeddings/token_type_embeddings"][TYPES]
-    hidden = hidden + at["bert/embeddings/position_embeddings"][: IDS.shape[1]]
+    hidden = hidden + at["bert/embeddings/token_type_embeddings"][types]
+    hidden = hidden + at["bert/embeddings/position_embeddings"][: ids.shape[1]]
     hidden = _norm(at, "bert/embeddings/LayerNorm", hidden)
     if layout.code == "google":
         hidden = _dense(at, "bert/encoder/embedding_hidden_mapping_in", hidden)
@@ -213,7 +217,7 @@ def hidden_states(layout: Layout, tensors: dict[str, Array]) -> Array:
         attention, up, down = layout.scopes(layer)
         first, second = layout.norms(layer)
         source = _norm(at, first, hidden) if layout.pre_norm else hidden
-        hidden = hidden + _attention(at, attention, source)
+        hidden = hidden + _attention(at, attention, source, ids != 0)
         hidden = hidden if layout.pre_norm else _norm(at, first, hidden)
         source = _norm(at, second, hidden) if layout.pre_norm else hidden
         wide = _gelu(_dense(at, f"{up}/dense", source))
@@ -243,7 +247,7 @@ def _gelu(source: Array) -> Array:
     return source * 0.5 * (1 + np.tanh(inner))
 
 
-def _attention(at: dict[str, Array], scope: str, source: Array) -> Array:
+def _attention(at: dict[str, Array], scope: str, source: Array, mask: Array) -> Array:
     """Attend, as google's ``dense_layer_3d`` and ``dense_layer_3d_proj`` do, by einsum."""
     size = HIDDEN // HEADS
 
@@ -254,7 +258,7 @@ def _attention(at: dict[str, Array], scope: str, source: Array) -> Array:
 
     query, key, value = map(heads, ("query", "key", "value"))
     scores = query @ key.transpose(0, 1, 3, 2) / np.sqrt(size)
-    scores = scores - 10_000.0 * ~MASK[:, None, None, :]
+    scores = scores - 10_000.0 * ~mask[:, None, None, :]
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     weights = weights / weights.sum(-1, keepdims=True)
     kernel = at[f"{scope}/output/dense/kernel"].reshape(HEADS, size, HIDDEN)

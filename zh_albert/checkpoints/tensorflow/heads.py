@@ -64,9 +64,7 @@ def find_head(
     elif _CLASSIFIER["classifier.weight"] in shapes:
         found = _classifier(shapes, source, task, labels)
     elif _READER["answer.weight"] in shapes:
-        found = Head(
-            {"name": "reading", "threshold": None}, _READER, (*_PRETRAINING, "bert/pooler/")
-        )
+        found = Head({"name": "reading", "threshold": None}, _READER, _PRETRAINING)
     elif any(name in shapes for name in _BEAM_SEARCH):
         raise CheckpointError(
             f"{source}: a reader of SQuAD 2.0 by beam search (end_logits, answer_class), in which "
