@@ -81,7 +81,7 @@ def read_tensorflow(
             for name, tensor in stored.items()
         },
         name_there=name_there,
-        transposed_there=lambda name: is_transposed(theirs.get(name, name)),
+        transposed_there=lambda name: name in theirs and is_transposed(theirs[name]),
         files=read_sidecar_files(prefix.parent),
         notes=notes,
     )

@@ -118,10 +118,10 @@ def _classifier(
     one = rows == 1
     names = [*labels] or ["value"] * one
     if len(names) != rows:
-        found = f"{len(labels)} labels" if labels else "no labels, and no file has them"
+        found = f"{len(labels)}" if labels else "none, and no file has them"
         raise CheckpointError(
-            f"{source}: expected the names of {rows} classes, in the order of output_weights' "
-            f"rows, found {found}; give all (--labels A,B,…); {_ENCODER_ALONE}"
+            f"{source}: expected {rows} labels, one for each row of output_weights and in their "
+            f"order, found {found}; give them (--labels A,B,…); {_ENCODER_ALONE}"
         )
     if twice := [name for name, count in Counter(names).items() if count > 1 or not name]:
         raise CheckpointError(
@@ -129,7 +129,7 @@ def _classifier(
             "or empty; correct --labels"
         )
     head = {"head": "regression" if one else "classes", "labels": names}
-    settings = {"name": task or "classification", **head, "pooling": "first"}
+    settings = {"name": "pair" if task == "pair" else "classification", **head, "pooling": "first"}
     return Head(settings, _CLASSIFIER, _PRETRAINING)
 
 
