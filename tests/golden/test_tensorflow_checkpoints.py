@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -108,10 +109,22 @@ def test_numbers_in_several_files_are_read() -> None:
     assert torch.equal(bundle.tensor("bb"), NUMBERS + 2)
 
 
-@pytest.mark.parametrize("name", ["", "model.ckpt"])
-def test_a_checkpoint_of_version_1_is_named_as_such(name: str, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"model.ckpt: a checkpoint of .* version 1 \(a sin"):
-        convert(str(STORED / "version_1" / name), tmp_path / "ours", to="zh_albert")
+@pytest.mark.parametrize(
+    ("stored", "given"),
+    [
+        ("model.ckpt", ""),
+        ("model.ckpt", "model.ckpt"),
+        ("model.ckpt-00000-of-00001", "model.ckpt"),
+        ("model-1000", "model-1000"),
+    ],
+)
+def test_a_checkpoint_of_version_1_is_named_as_such(
+    stored: str, given: str, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    shutil.copy(STORED / "version_1/model.ckpt", tmp_path / "theirs" / stored)
+    with pytest.raises(CheckpointError, match=rf"{stored}: a checkpoint of .* version 1 \(a sin"):
+        convert(str(tmp_path / "theirs" / given), tmp_path / "ours", to="zh_albert")
 
 
 def softmax(logits: Array) -> Array:

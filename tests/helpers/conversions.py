@@ -11,8 +11,10 @@ import torch
 
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
+from zh_albert.checkpoints.tensorflow.folder import write_tensorflow
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.pretraining_heads import AlbertForPretraining
 
 CONFIG = AlbertConfig(
     vocab_size=14,
@@ -35,6 +37,14 @@ def refusal(source: Path) -> str:
     assert not target.exists()
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def google_folder(folder: Path) -> Path:
+    """Write a folder of google-research/albert, with both pretraining heads."""
+    files = {"vocab.txt": VOCABULARY, "README.md": b"card"}
+    write_tensorflow(folder, model=AlbertForPretraining(CONFIG), config=CONFIG, files=files)
+    (folder / "manifest.json").unlink()  # theirs has none
+    return folder
 
 
 def change_config(folder: Path, **changes: Any) -> None:

@@ -16,6 +16,7 @@ from tests.helpers.conversions import (
     VOCABULARY,
     change_config,
     change_tensors,
+    google_folder,
     refusal,
 )
 from zh_albert.checkpoints.convert import convert, convert_folder, read_any
@@ -26,6 +27,11 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tasks.catalog import network_of
+
+
+@pytest.fixture
+def google(tmp_path: Path) -> Path:
+    return google_folder(tmp_path / "google")
 
 
 @pytest.mark.parametrize(

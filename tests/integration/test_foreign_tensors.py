@@ -7,11 +7,22 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.helpers.conversions import KERNEL, change_tensors, refusal
+from tests.helpers.conversions import (
+    KERNEL,
+    change_config,
+    change_tensors,
+    google_folder,
+    refusal,
+)
 from zh_albert.checkpoints.convert import convert_folder, read_any
 from zh_albert.checkpoints.tensorflow.bundle import Bundle
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.catalog import network_of
+
+
+@pytest.fixture
+def google(tmp_path: Path) -> Path:
+    return google_folder(tmp_path / "google")
 
 
 def test_what_a_training_run_keeps_is_left_out_and_said(google: Path) -> None:
@@ -101,6 +112,13 @@ def test_a_tensor_of_a_stranger_is_named_with_the_shape_it_has_there(
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not target.exists()
+
+
+def test_groups_of_a_width_that_no_file_pays_for_are_refused(google: Path) -> None:
+    change_config(google, hidden_size=60_000, intermediate_size=60_000)
+    change_tensors(google, {f"{UP}/kernel": torch.zeros(60_000, 1, 1)})
+
+    assert "expected sizes that fit the weights beside it" in refusal(google)
 
 
 def test_an_encoder_is_taken_out_of_a_reader_that_cannot_be_computed(google: Path) -> None:
