@@ -114,6 +114,15 @@ def test_a_tensor_of_a_stranger_is_named_with_the_shape_it_has_there(
     assert not target.exists()
 
 
+def test_a_missing_sentence_order_head_is_new_and_said(google: Path) -> None:
+    order = ("cls/seq_relationship/output_weights", "cls/seq_relationship/output_bias")
+    change_tensors(google, dict.fromkeys(order))
+
+    done = convert_folder(google, google.parent / "ours", to="zh_albert")
+
+    assert done.notes == ["not in the source, and so untrained, always the same: sentence_order"]
+
+
 def test_groups_of_a_width_that_no_file_pays_for_are_refused(google: Path) -> None:
     change_config(google, hidden_size=60_000, intermediate_size=60_000)
     change_tensors(google, {f"{UP}/kernel": torch.zeros(60_000, 1, 1)})
