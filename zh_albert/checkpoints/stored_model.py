@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
 """Prefixes of the pretraining model's tensors that a masked LM of ``transformers`` lacks."""
+_NAMED = 8  # names in a note; the others are counted
 TIED_COPY = ".tied"  # ending of a copy of the tensor that has the name without it
 
 
@@ -182,6 +183,13 @@ def pretraining_names(config: AlbertConfig) -> list[str]:
         pad_token_id=0,
     )
     return [*AlbertForPretraining(smallest).state_dict()]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names for a note: the first few, and the number of the others."""
+    names = [*names]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(f"{name:.80}" for name in names[:_NAMED]) + more
 
 
 def encoder_network(stored: StoredModel) -> nn.Module:

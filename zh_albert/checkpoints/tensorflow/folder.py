@@ -12,6 +12,7 @@ from zh_albert.checkpoints.sidecar_files import read_sidecar_files, read_sizes
 from zh_albert.checkpoints.store import architecture_of
 from zh_albert.checkpoints.stored_model import (
     StoredModel,
+    listed,
     named_tensors,
     pretraining_names,
     refuse_unpaid,
@@ -27,7 +28,7 @@ from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
 from zh_albert.checkpoints.tensorflow.heads import HeadTask, find_head
 from zh_albert.checkpoints.tensorflow.kernels import in_our_shape
 from zh_albert.checkpoints.tensorflow.names import find_layout, is_transposed, tensorflow_name
-from zh_albert.checkpoints.tensorflow.variables import listed, sort_variables
+from zh_albert.checkpoints.tensorflow.variables import sort_variables
 from zh_albert.checkpoints.untied import untied_tensors
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig

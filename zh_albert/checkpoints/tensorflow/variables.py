@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from zh_albert.checkpoints.stored_model import listed
 from zh_albert.checkpoints.tensorflow.names import canonical_name
 from zh_albert.errors import CheckpointError
 
 AVERAGE = "/ExponentialMovingAverage"
-_NAMED = 8  # names in a note; the others are counted
 
 
 class Variables(NamedTuple):
@@ -71,13 +71,6 @@ def sort_variables(
     if kinds:
         notes.append(f"left out as state of the training: {listed(kinds)}")
     return Variables(_canonical(taken, source), notes)
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names for a note: the first few, and the number of the others."""
-    names = [*names]
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(f"{name:.80}" for name in names[:_NAMED]) + more
 
 
 def _canonical(taken: Mapping[str, str], source: Path) -> dict[str, str]:

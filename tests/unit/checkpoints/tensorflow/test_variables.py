@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zh_albert.checkpoints.tensorflow.variables import listed, sort_variables
+from zh_albert.checkpoints.tensorflow.variables import sort_variables
 from zh_albert.errors import CheckpointError
 
 HERE = Path("model.ckpt")
@@ -76,8 +76,3 @@ def test_the_same_weight_under_two_prefixes_is_refused() -> None:
 
     with pytest.raises(CheckpointError, match=r"bert/pooler/dense/bias and module/bert/pooler"):
         sort_variables(twice, [], HERE)
-
-
-def test_a_note_does_not_grow_without_end() -> None:
-    assert listed([f"name {number}" for number in range(2000)]).endswith(", name 7 and 1,992 more")
-    assert len(listed(["x" * 5000])) == 80
