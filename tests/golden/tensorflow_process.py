@@ -17,7 +17,7 @@ import tensorflow
 v1 = tensorflow.compat.v1
 
 
-def write(tensors, prefix, *, files=1):
+def write(tensors, prefix, *, files=1, version=v1.train.SaverDef.V2):
     """Write variables of these names, and what a training run has besides."""
     prefix.parent.mkdir(exist_ok=True)
     v1.reset_default_graph()
@@ -28,7 +28,7 @@ def write(tensors, prefix, *, files=1):
     variables.append(v1.Variable(np.int64(7), name="global_step", use_resource=False))
     with v1.Session(config=v1.ConfigProto(device_count={"CPU": files})) as session:
         session.run(v1.global_variables_initializer())
-        saver = v1.train.Saver(variables, sharded=files > 1)
+        saver = v1.train.Saver(variables, sharded=files > 1, write_version=version)
         saver.save(session, str(prefix), write_meta_graph=False)
 
 
@@ -71,6 +71,8 @@ def record(folder):
     write(dtypes | {"a": np.array("of no use")}, folder / "dtypes" / "model.ckpt")
     write({name: numbers.astype(np.float32) + len(name) for name in ("a", "bb")},
           folder / "several_files" / "model.ckpt", files=2)  # fmt: skip
+    write({"a": numbers.astype(np.float32)}, folder / "version_1" / "model.ckpt",
+          version=v1.train.SaverDef.V1)  # fmt: skip
 
 
 def main():

@@ -16,6 +16,7 @@ from tests.helpers.spread_models import CONFIG, FILES, IDS, MASK, TYPES, spread
 from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.errors import CheckpointError
+from zh_albert.model.config import SAME_ACTIVATIONS
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -223,3 +224,31 @@ def test_weights_in_8_bits_are_refused_and_not_misread(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="zh_albert"):
         transformers.AutoModel.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("name", [*SAME_ACTIVATIONS, "gelu_new", "gelu", "relu"])
+def test_an_activation_by_any_of_its_names_is_computed(name: str, tmp_path: Path) -> None:
+    sizes = {"hidden_size": 12, "num_attention_heads": 2, "intermediate_size": 19}
+    config = transformers.AlbertConfig(
+        vocab_size=20, embedding_size=6, num_hidden_layers=2, hidden_act=name, **sizes
+    )
+    theirs = transformers.AlbertModel(config).double().eval()
+    for parameter in theirs.parameters():
+        torch.nn.init.normal_(parameter)
+    theirs.save_pretrained(tmp_path)
+
+    ours = AlbertEncoder(load_config(tmp_path)[0]).double().eval()
+    load_weights(ours, tmp_path)
+    with torch.inference_mode():
+        expected = theirs(IDS, MASK.long(), TYPES).last_hidden_state
+        actual = ours(IDS, TYPES, MASK).hidden
+    torch.testing.assert_close(actual[MASK], expected[MASK], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["quick_gelu", "gelu_10", "silu", "tanh"])
+def test_another_activation_is_refused_by_its_name(name: str, tmp_path: Path) -> None:
+    config = transformers.AlbertConfig(hidden_act=name, vocab_size=20)
+    (tmp_path / "config.json").write_text(config.to_json_string(), encoding="utf-8")
+
+    with pytest.raises(CheckpointError, match=rf"hidden_act: expected .* found '{name}'"):
+        load_config(tmp_path)

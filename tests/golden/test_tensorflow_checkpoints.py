@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,16 +21,21 @@ import torch
 import transformers
 
 from tests.helpers import numpy_albert
-from tests.helpers.numpy_albert import IDS, MASK, TYPES, Layout
-from zh_albert.checkpoints.convert import convert_folder, read_any
+from tests.helpers.numpy_albert import IDS, MASK, TYPES, WORDS, Array, Layout
+from tests.helpers.published import complete, write_published
+from zh_albert.checkpoints.convert import convert, convert_folder, read_any
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
+from zh_albert.errors import CheckpointError
+from zh_albert.inference.loading import load
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.catalog import network_of
 
 STORED = Path(__file__).parent / "tensorflow"
 LAYOUTS = {
     "google": Layout(),
+    "attention by heads": Layout(by_heads=True),
     "two groups": Layout(groups=2),
     "no sharing": Layout(groups=4),
     "tiny_google_fast": Layout(groups=12, ffn_groups=4),
@@ -57,23 +62,6 @@ def tensorflow(*arguments: str | Path) -> None:
         capture_output=True,
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
     )
-
-
-def write_checkpoint(folder: Path, layout: Layout, tensors: dict[str, Any]) -> Path:
-    """Write a folder as it is published, by our own writer."""
-    folder.mkdir()
-    files = write_bundle("model.ckpt-best", {n: torch.from_numpy(t) for n, t in tensors.items()})
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return complete(folder, layout)
-
-
-def complete(folder: Path, layout: Layout) -> Path:
-    """Add what stands beside a published checkpoint."""
-    (folder / "albert_config.json").write_text(json.dumps(layout.config()), encoding="utf-8")
-    vocabulary = "".join(f"{word}\n" for word in numpy_albert.WORDS)
-    (folder / "vocab_chinese.txt").write_text(vocabulary, encoding="utf-8")
-    return folder
 
 
 def assert_says(folder: Path, expected: numpy_albert.Outputs, tolerance: float) -> None:
@@ -121,11 +109,91 @@ def test_numbers_in_several_files_are_read() -> None:
     assert torch.equal(bundle.tensor("bb"), NUMBERS + 2)
 
 
+@pytest.mark.parametrize(
+    ("stored", "given"),
+    [
+        ("model.ckpt", ""),
+        ("model.ckpt", "model.ckpt"),
+        ("model.ckpt-00000-of-00001", "model.ckpt"),
+        ("model-1000", "model-1000"),
+    ],
+)
+def test_a_checkpoint_of_version_1_is_named_as_such(
+    stored: str, given: str, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs").mkdir()
+    shutil.copy(STORED / "version_1/model.ckpt", tmp_path / "theirs" / stored)
+    with pytest.raises(CheckpointError, match=rf"{stored}: a checkpoint of .* version 1 \(a sin"):
+        convert(str(tmp_path / "theirs" / given), tmp_path / "ours", to="zh_albert")
+
+
+def softmax(logits: Array) -> Array:
+    weights: Array = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("layout", [Layout(), Layout(code="brightmart")])
+def test_a_converted_folder_fills_masks_as_the_code_does(layout: Layout, tmp_path: Path) -> None:
+    tensors = numpy_albert.random_tensors(layout)
+    source = write_published(tmp_path / "source", layout, tensors)
+    convert_folder(source, tmp_path / "ours", to="zh_albert")
+    [[spot]] = load(tmp_path / "ours")(["房间很[MASK]净"], top_k=len(WORDS))
+
+    ids = np.array([[2, 5, 6, 7, 4, 9, 3]])
+    masked = numpy_albert.outputs(layout, tensors, ids, np.zeros_like(ids)).masked
+    expected = {w: p for w, p in zip(WORDS, softmax(masked[0, 4]), strict=True) if len(w) == 1}
+    assert {c.text: c.score for c in spot.candidates} == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("layout", [Layout(), Layout(code="brightmart", pre_norm=True)])
+def test_a_classifier_of_theirs_answers_as_its_code_does(layout: Layout, tmp_path: Path) -> None:
+    pretrained = numpy_albert.random_tensors(layout)
+    tensors = numpy_albert.fine_tuned(pretrained, "", 3)
+    source = write_published(tmp_path / "source", layout, tensors)
+    labels = ["体育", "财经", "b"]
+    convert_folder(
+        source, tmp_path / "pair", to="zh_albert", network_of=network_of, task="pair", labels=labels
+    )
+    convert_folder(source, tmp_path / "text", to="zh_albert", network_of=network_of, labels=labels)
+
+    expected = softmax(numpy_albert.class_logits(layout, tensors))  # of IDS, which are these:
+    [pair] = load(tmp_path / "pair")([("房间很", "干净")])
+    [text] = load(tmp_path / "text")([",服"])
+    assert pair.scores == pytest.approx(dict(zip(labels, expected[0], strict=True)), abs=1e-4)
+    assert text.scores == pytest.approx(dict(zip(labels, expected[1], strict=True)), abs=1e-4)
+
+
+def test_a_value_on_a_scale_is_the_output_itself(tmp_path: Path) -> None:
+    tensors = numpy_albert.fine_tuned(numpy_albert.random_tensors(Layout()), "", 1)
+    source = write_published(tmp_path / "source", Layout(), tensors)
+    convert_folder(source, tmp_path / "a", to="zh_albert", network_of=network_of, task="pair")
+
+    [value] = load(tmp_path / "a")([("房间很", "干净")])
+    expected = numpy_albert.class_logits(Layout(), tensors)[0, 0]
+    assert value.value == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_reader_of_squad_1_answers_as_its_code_does(tmp_path: Path) -> None:
+    tensors = numpy_albert.fine_tuned(numpy_albert.random_tensors(Layout()), "cls/squad/", 2)
+    source = write_published(tmp_path / "source", Layout(), tensors)
+    convert_folder(source, tmp_path / "ours", to="huggingface", network_of=network_of)
+    original = transformers.AlbertForQuestionAnswering.from_pretrained(tmp_path / "ours").eval()
+    ids, types, mask = map(torch.from_numpy, (IDS, TYPES, MASK))
+    with torch.no_grad():
+        said = original(ids, attention_mask=mask.long(), token_type_ids=types)
+
+    expected = numpy_albert.border_logits(Layout(), tensors)
+    np.testing.assert_allclose(said.start_logits[mask], expected[..., 0][MASK], atol=1e-4)
+    np.testing.assert_allclose(said.end_logits[mask], expected[..., 1][MASK], atol=1e-4)
+    _, task = load_config(tmp_path / "ours")
+    assert task == {"name": "reading", "threshold": None}
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_layout_means_what_its_code_says_and_comes_back(name: str, tmp_path: Path) -> None:
     layout = LAYOUTS[name]
     tensors = numpy_albert.random_tensors(layout)
-    source = write_checkpoint(tmp_path / "source", layout, tensors)
+    source = write_published(tmp_path / "source", layout, tensors)
 
     convert_folder(source, tmp_path / "ours", to="zh_albert")
     convert_folder(tmp_path / "ours", tmp_path / "google", to="google")
@@ -143,7 +211,7 @@ def test_every_layout_means_what_its_code_says_and_comes_back(name: str, tmp_pat
     assert config.norm_position == ("pre" if layout.pre_norm else "post")
     if layout.groups <= 2:  # more are as many as layers: no sharing, by its other name
         assert load_config(tmp_path / "back")[0] == config
-    if layout.groups <= 4:  # all the file's groups are run
+    if layout.groups <= 4 and not layout.by_heads:  # all the file's groups are run
         bundle = Bundle(tmp_path / "google/model.ckpt")
         assert bundle.names == sorted(tensors)
         for tensor_name, tensor in tensors.items():
@@ -153,7 +221,7 @@ def test_every_layout_means_what_its_code_says_and_comes_back(name: str, tmp_pat
 def test_google_to_transformers_and_back_changes_nothing(tmp_path: Path) -> None:
     layout = Layout(groups=2)
     tensors = numpy_albert.random_tensors(layout)
-    source = write_checkpoint(tmp_path / "source", layout, tensors)
+    source = write_published(tmp_path / "source", layout, tensors)
     convert_folder(source, tmp_path / "there", to="huggingface")
     convert_folder(tmp_path / "there", tmp_path / "back", to="google")
     there = transformers.AlbertForPreTraining.from_pretrained(tmp_path / "there").eval()
@@ -177,7 +245,7 @@ def test_an_encoder_alone_has_no_heads_on_either_side(tmp_path: Path) -> None:
         for name, tensor in numpy_albert.random_tensors(layout).items()
         if not name.startswith("cls/")
     }
-    source = write_checkpoint(tmp_path / "source", layout, tensors)
+    source = write_published(tmp_path / "source", layout, tensors)
     model = build_model(read_any(source))
     convert_folder(source, tmp_path / "google", to="google")
 
@@ -212,5 +280,5 @@ def test_tensorflow_writes_what_we_read_and_reads_what_we_write(tmp_path: Path) 
 def test_the_stored_files_are_what_tensorflow_writes(tmp_path: Path) -> None:
     tensorflow("record", tmp_path)
 
-    for stored in STORED.glob("*/*.index"):
+    for stored in [*STORED.glob("*/*.index"), STORED / "version_1/model.ckpt"]:
         assert stored.read_bytes() == (tmp_path / stored.relative_to(STORED)).read_bytes()

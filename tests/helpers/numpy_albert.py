@@ -28,6 +28,25 @@ class Outputs(NamedTuple):
     order: Array
 
 
+def fine_tuned(
+    tensors: dict[str, Array], head: str, outputs: int, seed: int = 1
+) -> dict[str, Array]:
+    """Return a checkpoint with a head of its own instead of the pretraining heads.
+
+    Args:
+        tensors: Of a pretrained checkpoint.
+        head: Beginning of the head's names: nothing, or ``cls/squad/``.
+        outputs: Number of its outputs.
+        seed: Of the head.
+    """
+    draw = np.random.default_rng(seed)
+    shapes = {"output_weights": (outputs, HIDDEN), "output_bias": (outputs,)}
+    return {
+        **{name: tensor for name, tensor in tensors.items() if not name.startswith("cls/")},
+        **{f"{head}{n}": draw.normal(size=s).astype(np.float32) for n, s in shapes.items()},
+    }
+
+
 @dataclass(frozen=True)
 class Layout:
     """One kind of checkpoint."""
@@ -41,6 +60,8 @@ class Layout:
     shared: str = "all"
     """Or ``attention``, ``ffn``, ``none``, in brightmart's code."""
     pre_norm: bool = False
+    by_heads: bool = False
+    """Whether attention kernels are stored in three dimensions, one of them the heads."""
 
     def config(self) -> dict[str, Any]:
         """Return the content of ``albert_config.json``."""
@@ -122,6 +143,9 @@ def random_tensors(layout: Layout, seed: int = 0) -> dict[str, Array]:
         attention, up, down = layout.scopes(layer)
         for part in ("self/query", "self/key", "self/value", "output/dense"):
             add_dense(f"{attention}/{part}", HIDDEN, HIDDEN)
+        if layout.by_heads:
+            for name, shape in by_heads(attention).items():
+                tensors[name] = tensors[name].reshape(shape)
         add_dense(f"{up}/dense", HIDDEN, INTERMEDIATE, layout.ffn_groups)
         add_dense(f"{down}/dense", INTERMEDIATE, HIDDEN, layout.ffn_groups)
         for norm in layout.norms(layer):
@@ -135,28 +159,37 @@ def random_tensors(layout: Layout, seed: int = 0) -> dict[str, Array]:
     return tensors
 
 
-def outputs(layout: Layout, tensors: dict[str, Array]) -> Outputs:
-    """Return what the model says to ``IDS``, ``TYPES`` and ``MASK``."""
+def by_heads(attention: str) -> dict[str, tuple[int, ...]]:
+    """Return the shapes, in three dimensions, of the kernels of one attention, and their biases."""
+    size = HIDDEN // HEADS
+    inputs = [f"{attention}/self/{part}" for part in ("query", "key", "value")]
+    return {
+        **{f"{name}/kernel": (HIDDEN, HEADS, size) for name in inputs},
+        **{f"{name}/bias": (HEADS, size) for name in inputs},
+        f"{attention}/output/dense/kernel": (HEADS, size, HIDDEN),
+    }
+
+
+def class_logits(layout: Layout, tensors: dict[str, Array]) -> Array:
+    """Return what a classifier says: ``run_classifier.py``, ``create_model``."""
     at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
-    hidden = at["bert/embeddings/word_embeddings"][IDS]
-    if layout.code == "brightmart":
-        hidden = hidden @ at["bert/embeddings/word_embeddings_2"]
-    hidden = hidden + at["bert/embeddings/token_type_embeddings"][TYPES]
-    hidden = hidden + at["bert/embeddings/position_embeddings"][: IDS.shape[1]]
-    hidden = _norm(at, "bert/embeddings/LayerNorm", hidden)
-    if layout.code == "google":
-        hidden = _dense(at, "bert/encoder/embedding_hidden_mapping_in", hidden)
-    for layer in range(LAYERS):
-        attention, up, down = layout.scopes(layer)
-        first, second = layout.norms(layer)
-        source = _norm(at, first, hidden) if layout.pre_norm else hidden
-        attended = _attention(at, f"{attention}/self", source)
-        hidden = hidden + _dense(at, f"{attention}/output/dense", attended)
-        hidden = hidden if layout.pre_norm else _norm(at, first, hidden)
-        source = _norm(at, second, hidden) if layout.pre_norm else hidden
-        wide = _gelu(_dense(at, f"{up}/dense", source))
-        hidden = hidden + _dense(at, f"{down}/dense", wide)
-        hidden = hidden if layout.pre_norm else _norm(at, second, hidden)
+    pooled = np.tanh(_dense(at, "bert/pooler/dense", hidden_states(layout, tensors)[:, 0]))
+    return pooled @ at["output_weights"].T + at["output_bias"]
+
+
+def border_logits(layout: Layout, tensors: dict[str, Array]) -> Array:
+    """Return a reader's logits of start and end: ``squad_utils.py``, ``create_v1_model``."""
+    at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+    hidden = hidden_states(layout, tensors)
+    return hidden @ at["cls/squad/output_weights"].T + at["cls/squad/output_bias"]
+
+
+def outputs(
+    layout: Layout, tensors: dict[str, Array], ids: Array = IDS, types: Array = TYPES
+) -> Outputs:
+    """Return what a pretraining model says; row 0 of the vocabulary is padding."""
+    at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+    hidden = hidden_states(layout, tensors, ids, types)
     masked = _gelu(_dense(at, "cls/predictions/transform/dense", hidden))
     masked = _norm(at, "cls/predictions/transform/LayerNorm", masked)
     if layout.code == "brightmart":
@@ -165,6 +198,32 @@ def outputs(layout: Layout, tensors: dict[str, Array]) -> Outputs:
     pooled = np.tanh(_dense(at, "bert/pooler/dense", hidden[:, 0]))
     order = pooled @ at["cls/seq_relationship/output_weights"].T
     return Outputs(hidden, masked, order + at["cls/seq_relationship/output_bias"])
+
+
+def hidden_states(
+    layout: Layout, tensors: dict[str, Array], ids: Array = IDS, types: Array = TYPES
+) -> Array:
+    """Return the last layer's output; row 0 of the vocabulary is padding."""
+    at = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+    hidden = at["bert/embeddings/word_embeddings"][ids]
+    if layout.code == "brightmart":
+        hidden = hidden @ at["bert/embeddings/word_embeddings_2"]
+    hidden = hidden + at["bert/embeddings/token_type_embeddings"][types]
+    hidden = hidden + at["bert/embeddings/position_embeddings"][: ids.shape[1]]
+    hidden = _norm(at, "bert/embeddings/LayerNorm", hidden)
+    if layout.code == "google":
+        hidden = _dense(at, "bert/encoder/embedding_hidden_mapping_in", hidden)
+    for layer in range(LAYERS):
+        attention, up, down = layout.scopes(layer)
+        first, second = layout.norms(layer)
+        source = _norm(at, first, hidden) if layout.pre_norm else hidden
+        hidden = hidden + _attention(at, attention, source, ids != 0)
+        hidden = hidden if layout.pre_norm else _norm(at, first, hidden)
+        source = _norm(at, second, hidden) if layout.pre_norm else hidden
+        wide = _gelu(_dense(at, f"{up}/dense", source))
+        hidden = hidden + _dense(at, f"{down}/dense", wide)
+        hidden = hidden if layout.pre_norm else _norm(at, second, hidden)
+    return hidden
 
 
 def _dense(at: dict[str, Array], name: str, source: Array) -> Array:
@@ -188,16 +247,20 @@ def _gelu(source: Array) -> Array:
     return source * 0.5 * (1 + np.tanh(inner))
 
 
-def _attention(at: dict[str, Array], scope: str, source: Array) -> Array:
-    batch, length, _ = source.shape
-    query, key, value = (
-        _dense(at, f"{scope}/{part}", source)
-        .reshape(batch, length, HEADS, HIDDEN // HEADS)
-        .transpose(0, 2, 1, 3)
-        for part in ("query", "key", "value")
-    )
-    scores = query @ key.transpose(0, 1, 3, 2) / np.sqrt(HIDDEN // HEADS)
-    scores = scores - 10_000.0 * ~MASK[:, None, None, :]
+def _attention(at: dict[str, Array], scope: str, source: Array, mask: Array) -> Array:
+    """Attend, as google's ``dense_layer_3d`` and ``dense_layer_3d_proj`` do, by einsum."""
+    size = HIDDEN // HEADS
+
+    def heads(part: str) -> Array:
+        kernel = at[f"{scope}/self/{part}/kernel"].reshape(HIDDEN, HEADS, size)
+        bias = at[f"{scope}/self/{part}/bias"].reshape(HEADS, size)
+        return (np.einsum("BFH,HND->BFND", source, kernel) + bias).transpose(0, 2, 1, 3)
+
+    query, key, value = map(heads, ("query", "key", "value"))
+    scores = query @ key.transpose(0, 1, 3, 2) / np.sqrt(size)
+    scores = scores - 10_000.0 * ~mask[:, None, None, :]
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     weights = weights / weights.sum(-1, keepdims=True)
-    return (weights @ value).transpose(0, 2, 1, 3).reshape(batch, length, HIDDEN)
+    kernel = at[f"{scope}/output/dense/kernel"].reshape(HEADS, size, HIDDEN)
+    attended = np.einsum("BFND,NDH->BFH", (weights @ value).transpose(0, 2, 1, 3), kernel)
+    return attended + at[f"{scope}/output/dense/bias"]

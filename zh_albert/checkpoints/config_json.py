@@ -15,7 +15,7 @@ from typing import Any
 
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
-from zh_albert.model.config import AlbertConfig
+from zh_albert.model.config import SAME_ACTIVATIONS, AlbertConfig
 from zh_albert.plain_files import parse_json
 from zh_albert.textio import results_json
 
@@ -147,6 +147,8 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
     known = {field.name for field in fields(AlbertConfig)} - {*_OURS}
     values = {k: content[k] for k in known if content.get(k) is not None}
     values |= {name: ours[name] for name in _OURS if name in ours}
+    if isinstance(activation := values.get("hidden_act"), str):
+        values["hidden_act"] = SAME_ACTIVATIONS.get(activation, activation)
     try:
         config = build(AlbertConfig, values, source=str(source))
     except ConfigError as error:

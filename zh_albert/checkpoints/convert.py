@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,12 +19,11 @@ from zh_albert.checkpoints.stored_model import (
     StoredModel,
     build_model,
     named_tensors,
+    untrained_beside,
 )
-from zh_albert.checkpoints.tensorflow.folder import (
-    find_checkpoint,
-    read_tensorflow,
-    write_tensorflow,
-)
+from zh_albert.checkpoints.tensorflow.folder import read_tensorflow, write_tensorflow
+from zh_albert.checkpoints.tensorflow.heads import HeadTask
+from zh_albert.checkpoints.tensorflow.locating import find_checkpoint
 from zh_albert.checkpoints.torch_file import find_torch_file, read_torch_file
 from zh_albert.checkpoints.uer import is_uer, read_uer
 from zh_albert.checkpoints.verified import verified
@@ -35,6 +35,16 @@ from zh_albert.tokenization.vocab import Vocabulary
 Target = Literal["zh_albert", "huggingface", "google"]
 
 
+@dataclass(frozen=True)
+class Conversion:
+    """What a conversion did besides copying numbers."""
+
+    vocabulary: VocabularyChange | None
+    """Where the rows of a new vocabulary come from."""
+    notes: list[str]
+    """What was left out of the source, or chosen among its contents, a line each."""
+
+
 def convert(
     source: str,
     target: Path,
@@ -44,7 +54,9 @@ def convert(
     merge_pieces: bool = False,
     dtype: torch.dtype | None = None,
     network_of: NetworkOf | None = None,
-) -> VocabularyChange | None:
+    task: HeadTask | None = None,
+    labels: Sequence[str] = (),
+) -> Conversion:
     """Read a model in any layout and write it in the one asked for; see ``convert_folder``.
 
     Args:
@@ -56,6 +68,8 @@ def convert(
         merge_pieces: See ``change_vocabulary``.
         dtype: See ``convert_folder``.
         network_of: See ``build_model``.
+        task: See ``read_any``.
+        labels: See ``read_any``.
     """
     path = Path(source).expanduser()
     is_checkpoint = not path.is_dir() and (find_checkpoint(path) or find_torch_file(path))
@@ -67,6 +81,8 @@ def convert(
         merge_pieces=merge_pieces,
         dtype=dtype,
         network_of=network_of,
+        task=task,
+        labels=labels,
     )
 
 
@@ -79,7 +95,9 @@ def convert_folder(
     merge_pieces: bool = False,
     dtype: torch.dtype | None = None,
     network_of: NetworkOf | None = None,
-) -> VocabularyChange | None:
+    task: HeadTask | None = None,
+    labels: Sequence[str] = (),
+) -> Conversion:
     """Read a folder, or a checkpoint's file, and write a folder in the layout asked for.
 
     Tokenizer files and the model card go along.
@@ -95,9 +113,8 @@ def convert_folder(
         dtype: Of the stored numbers, see ``save_model``; not for ``google``. None: as they were,
             those in 8 bits as float32.
         network_of: See ``build_model``.
-
-    Returns:
-        Where the rows of ``vocabulary`` come from.
+        task: See ``read_any``.
+        labels: See ``read_any``.
 
     Raises:
         CheckpointError: If the source cannot be read, its tensors are not those of one of our
@@ -108,9 +125,13 @@ def convert_folder(
         raise CheckpointError(f"{target}: give another folder than the one to convert")
     if target.is_dir() and any(target.iterdir()):
         raise CheckpointError(f"{target}: not empty; choose a new folder, nothing is overwritten")
-    stored = read_any(source)
+    stored = read_any(source, task=task, labels=labels)
     dtype = dtype or next(iter(stored.tensors.values())).dtype
     model = build_model(stored, network_of)
+    notes = [*stored.notes]
+    if untrained := untrained_beside(model, stored):
+        names = ", ".join(name.removesuffix(".") for name in untrained)
+        notes.append(f"not in the source, and so untrained, always the same: {names}")
     change = None
     if vocabulary:
         if NGRAMS in stored.files:
@@ -123,20 +144,22 @@ def convert_folder(
         stored, change = change_vocabulary(
             stored, Vocabulary.read(vocabulary), merge_pieces=merge_pieces
         )
-        settings = vocabulary.with_name(CONFIG_NAME)
-        if settings.is_file():
-            stored.files[CONFIG_NAME] = settings.read_bytes()
+        beside = vocabulary.with_name(CONFIG_NAME)
+        if beside.is_file():
+            stored.files[CONFIG_NAME] = beside.read_bytes()
         model = build_model(stored, network_of)
-    config, task, files = stored.config, stored.task, stored.files
+    config, settings, files = stored.config, stored.task, stored.files
     if to == "google":
         write_tensorflow(target, model=model, config=config, files=files)
     else:
         write = write_huggingface if to == "huggingface" else save_model
-        write(target, model=model, config=config, files=files, task=task, dtype=dtype)
-    return change
+        write(target, model=model, config=config, files=files, task=settings, dtype=dtype)
+    return Conversion(change, notes)
 
 
-def read_any(source: Path) -> StoredModel:
+def read_any(
+    source: Path, *, task: HeadTask | None = None, labels: Sequence[str] = ()
+) -> StoredModel:
     """Read a model in whatever layout it is.
 
     A folder that another program has changed since it was saved is read as it is, with a warning.
@@ -144,17 +167,25 @@ def read_any(source: Path) -> StoredModel:
     Args:
         source: A folder of ours or of ``transformers``, a TensorFlow checkpoint or its folder, or
             a file of ``torch.save`` or its folder.
+        task: What the head of a TensorFlow checkpoint is for, where its tensors do not tell;
+            ``encoder`` leaves a fine-tuned head out.
+        labels: Names of the classes of its classifier, in the order of its outputs.
 
     Raises:
-        CheckpointError: If it cannot be read.
+        CheckpointError: If it cannot be read, or has its task and labels in ``config.json``.
     """
     folder = source if source.is_dir() else source.parent
     with verified(folder, changed="tell"):  # conversion takes over what others have changed
-        if not holds_safetensors(source):
-            if prefix := find_checkpoint(source):
-                return read_tensorflow(prefix)
-            if path := find_torch_file(source):
-                return _read_torch_file(path)
+        safe = holds_safetensors(source)
+        if not safe and (prefix := find_checkpoint(source)):
+            return read_tensorflow(prefix, task=task, labels=labels)
+        if task or labels:
+            raise CheckpointError(
+                f"{source}: task and labels are those of TensorFlow checkpoints, which lack both; "
+                "this model is none: leave them out"
+            )
+        if not safe and (path := find_torch_file(source)):
+            return _read_torch_file(path)
         return replace(read_folder(source), files=read_sidecar_files(source))
 
 

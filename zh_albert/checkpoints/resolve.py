@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 from zh_albert.errors import CheckpointError, nearest
@@ -24,8 +25,9 @@ def bundled_names() -> list[str]:
 def resolve_model(model: str | Path) -> Path:
     """Return the folder of a bundled model, a local path or a hub id (``owner/name``).
 
-    A local folder takes precedence over a bundled model of the same name, and a bundled model
-    over the hub. Only a hub id uses the network, and only if it was not downloaded before.
+    A bundled name always means the bundled model. A folder of that name in the working directory
+    is written ``./ner``, or given as a ``Path``; a warning says so if there is one.
+    Only a hub id uses the network, and only if it was not downloaded before.
 
     Raises:
         CheckpointError: If there is no such model; the nearest bundled name is suggested.
@@ -34,19 +36,27 @@ def resolve_model(model: str | Path) -> Path:
         raise CheckpointError(
             f"expected a model's name or folder, found {type(model).__name__}: {model!r:.50}"
         )
-    model = str(model)
-    path = Path(model).expanduser()
-    if model and path.is_dir():
+    path, name = Path(model).expanduser(), str(model)
+    bundled = name in bundled_names()
+    if bundled and isinstance(model, str):
+        if path.is_dir():
+            warnings.warn(
+                f"{name}: the bundled model is taken, not the folder of that name here; for the "
+                f"folder, write ./{name}",
+                stacklevel=2,
+            )
+        return BUNDLED / name
+    if name and path.is_dir():
         return path
-    if model and path.exists():
-        raise CheckpointError(f"{model}: expected a model folder, found a file")
-    if model in bundled_names():
-        return BUNDLED / model
-    if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", model) and not path.parent.is_dir():
-        return _from_hub(model)
-    hint = nearest(model, bundled_names())
+    if bundled:
+        return BUNDLED / name
+    if name and path.exists():
+        raise CheckpointError(f"{name}: expected a model folder, found a file")
+    if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) and not path.parent.is_dir():
+        return _from_hub(name)
+    hint = nearest(name, bundled_names())
     raise CheckpointError(
-        f"{model!r}: no such model folder, nor a bundled model ({hint}), nor a hub id (owner/name)"
+        f"{name!r}: no such model folder, nor a bundled model ({hint}), nor a hub id (owner/name)"
     )
 
 

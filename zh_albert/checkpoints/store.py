@@ -23,6 +23,7 @@ from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
 from zh_albert.checkpoints.stored_model import (
     StoredModel,
     fitting_tensors,
+    listed,
     named_tensors,
     refuse_unpaid,
 )
@@ -142,12 +143,14 @@ def read_folder(folder: Path, *, tensors: Mapping[str, Tensor] | None = None) ->
     def name_there(ours: str) -> str:
         return theirs.get(ours) or (to_huggingface(ours) if foreign else None) or ours
 
+    unused = [name for name in stored if name not in names]
     return StoredModel(
         source=folder,
         config=config,
         task=task,
         tensors={ours: stored[name] for name, ours in names.items()},
         name_there=name_there,
+        notes=[f"left out, because no layer reads them: {listed(unused)}"] if unused else [],
     )
 
 

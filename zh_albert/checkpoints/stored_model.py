@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
 """Prefixes of the pretraining model's tensors that a masked LM of ``transformers`` lacks."""
+_NAMED = 8  # names in a note; the others are counted
 TIED_COPY = ".tied"  # ending of a copy of the tensor that has the name without it
 
 
@@ -34,8 +35,12 @@ class StoredModel:
     """By our names, as if in a model with an ``encoder`` inside; one without keeps its own."""
     name_there: Callable[[str], str]
     """Our name of a tensor → its name in the file, also of one that the file lacks."""
+    transposed_there: Callable[[str], bool] = lambda _: False
+    """Our name of a tensor → whether its matrix is stored transposed, which errors then show."""
     files: dict[str, bytes] = field(default_factory=dict)
     """Vocabulary, tokenizer settings and model card, by the names they have in a model folder."""
+    notes: list[str] = field(default_factory=list)
+    """What the reader left out or chose, a line each, for whoever asked for the conversion."""
 
 
 NetworkOf = Callable[[StoredModel], nn.Module]
@@ -61,15 +66,25 @@ def build_model(stored: StoredModel, network_of: NetworkOf | None = None) -> nn.
         torch.manual_seed(0)
         model = (network_of or encoder_network)(stored)
     own = named_tensors(model)
-    without = isinstance(model, AlbertForPretraining) and not any(
-        name.startswith(BESIDE_MASKED_LM) for name in stored.tensors
-    )
-    tensors = fitting_tensors(stored, own, optional=BESIDE_MASKED_LM if without else ())
+    tensors = fitting_tensors(stored, own, optional=untrained_beside(model, stored))
     tensors = {**own, **tensors}
     prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
     model.load_state_dict(state, assign=True)
     return model
+
+
+def untrained_beside(model: nn.Module, stored: StoredModel) -> tuple[str, ...]:
+    """Return the beginnings of a pretraining model's names that a stored masked LM lacks.
+
+    A pooler without a sentence-order head is read; such a head without a pooler is not complete.
+    """
+    if not isinstance(model, AlbertForPretraining):
+        return ()
+    pooler, order = BESIDE_MASKED_LM
+    if any(name.startswith(order) for name in stored.tensors):
+        return ()
+    return (order,) if any(name.startswith(pooler) for name in stored.tensors) else BESIDE_MASKED_LM
 
 
 def refuse_unpaid(
@@ -124,18 +139,18 @@ def fitting_tensors(
     problems = _take_tied(found)
     targets = {name: target for name, target in targets.items() if not name.startswith(new)}
     for name in sorted(targets.keys() | found.keys()):
-        label = stored.name_there(name)
+        label, turned = stored.name_there(name), stored.transposed_there(name)
         if name not in found and name.startswith(optional):
             continue
         if name not in found:
-            problems.append(f"missing {label} {_shape(targets[name])}")
+            problems.append(f"missing {label} {_shape(targets[name], turned)}")
         elif name not in targets:
             is_head = not name.startswith("encoder.")
             if not (left_over == "heads" and is_head) and not name.startswith(new):
-                problems.append(f"left over {label} {_shape(found[name])}")
+                problems.append(f"left over {label} {_shape(found[name], turned)}")
         elif found[name].shape != targets[name].shape:
-            expected = _shape(targets[name])
-            problems.append(f"{label}: expected shape {expected}, found {_shape(found[name])}")
+            expected, shape = (_shape(one[name], turned) for one in (targets, found))
+            problems.append(f"{label}: expected shape {expected}, found {shape}")
         elif not found[name].is_floating_point():
             problems.append(f"{label}: expected floating point, found {found[name].dtype}")
     if problems:
@@ -170,6 +185,13 @@ def pretraining_names(config: AlbertConfig) -> list[str]:
     return [*AlbertForPretraining(smallest).state_dict()]
 
 
+def listed(names: Iterable[str]) -> str:
+    """Return names for a note: the first few, and the number of the others."""
+    names = [*names]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(f"{name:.80}" for name in names[:_NAMED]) + more
+
+
 def encoder_network(stored: StoredModel) -> nn.Module:
     """Return a new encoder, with its pretraining heads if they are stored."""
     if any(name.startswith(("masked_lm.", "sentence_order.")) for name in stored.tensors):
@@ -191,5 +213,5 @@ def _take_tied(found: dict[str, Tensor]) -> list[str]:
     return problems
 
 
-def _shape(tensor: Tensor) -> tuple[int, ...]:
-    return tuple(tensor.shape)
+def _shape(tensor: Tensor, transposed: bool) -> tuple[int, ...]:
+    return tuple(tensor.t().shape if transposed and tensor.ndim == 2 else tensor.shape)

@@ -1,15 +1,17 @@
 """Checkpoints of UER-py and TencentPretrain (read only).
 
 Several generations of names are in use. Type 0 of three is padding there and is dropped. Their norm
-divides by a standard deviation that counts one element less; as in their own converters, this is
-ignored (at width 768 it makes a difference of 7 in 10,000).
+divides by a standard deviation that counts one element less (7 in 10,000 at width 768), which their
+own converters ignore; here its weights are made smaller by as much, so the outputs are theirs.
 
-Source: dbiir/UER-py, scripts/convert_albert_from_uer_to_huggingface.py, uer/utils/act_fun.py;
-Tencent/TencentPretrain, scripts/convert_tencentpretrain_from_old_to_new.py.
+Source: dbiir/UER-py, scripts/convert_albert_from_uer_to_huggingface.py, uer/utils/act_fun.py,
+uer/layers/layer_norm.py; Tencent/TencentPretrain,
+scripts/convert_tencentpretrain_from_old_to_new.py.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -62,6 +64,15 @@ _MODULES = {
     "sentence_order.classifier": "target.sp.linear_2",
 }
 _NEEDED = ("heads_num", "layers_num", "hidden_act", "hidden_size", "feedforward_size")
+# Settings that change what the tensors mean, and the value that ours have.
+_ONLY = {
+    "layernorm_positioning": "post",  # their pre-norm encoder ends with a norm
+    "layernorm": "normal",
+    "mask": "fully_visible",
+    "feed_forward": "dense",
+    "remove_attention_scale": False,
+    "has_residual_attention": False,
+}
 _ACTIVATIONS = {"gelu": "gelu", "gelu_fast": "gelu_new", "relu": "relu"}
 
 
@@ -87,8 +98,14 @@ def read_uer(path: Path, tensors: Mapping[str, Tensor]) -> StoredModel:
             f"{path}: not an ALBERT checkpoint: expected encoder.linear.weight, the projection "
             "from embedding size to hidden size; only ALBERT models can be opened"
         )
+    _refuse_other_shapes(path, tensors, stored)
+    notes = []
     if _TYPES in stored:
+        notes.append(f"left out: row 0 of {_TYPES}, the type of padding")
         stored[_TYPES] = stored[_TYPES][1:]
+    for name, tensor in stored.items():
+        if name.endswith(".gamma") and tensor.is_floating_point():
+            stored[name] = tensor * math.sqrt(1 - 1 / max(tensor.numel(), 1))
     config = _read_config(path, stored)
     theirs = {name: _uer_name(name, config) for name in pretraining_names(config)}
     ours = {name: our for our, name in theirs.items()}
@@ -105,8 +122,28 @@ def read_uer(path: Path, tensors: Mapping[str, Tensor]) -> StoredModel:
         config=config,
         tensors={ours.get(name, name): tensor for name, tensor in stored.items()},
         name_there=name_there,
+        task={"name": "encoder"} if "target.mlm.linear_2.bias" in stored else {},
         files=read_sidecar_files(path.parent),
+        notes=notes,
     )
+
+
+def _refuse_other_shapes(
+    path: Path, tensors: Mapping[str, Tensor], stored: Mapping[str, Tensor]
+) -> None:
+    """Check that no two names mean the same tensor, and that sizes can be read from tables."""
+    if len(stored) < len(tensors):
+        twice = [name for name in tensors if _newest(name) != name and _newest(name) in tensors]
+        raise CheckpointError(
+            f"{path}: expected the names of one version, found {', '.join(twice[:3])} under newer "
+            "names, too; save one model alone"
+        )
+    for name in (*_ROWS.values(), "encoder.linear.weight"):
+        if name in stored and stored[name].ndim != 2:
+            raise CheckpointError(
+                f"{path}: {name}: expected a matrix, found shape {tuple(stored[name].shape)}; get "
+                "the checkpoint again"
+            )
 
 
 def _newest(name: str) -> str:
@@ -129,12 +166,12 @@ def _uer_name(name: str, config: AlbertConfig) -> str:
 
 def _read_config(path: Path, stored: Mapping[str, Tensor]) -> AlbertConfig:
     content, source = read_sizes(path, _NEEDED)
-    if content.get("layernorm_positioning", "post") != "post":
-        raise CheckpointError(
-            f"{source}: layernorm_positioning must be 'post', found "
-            f"{content['layernorm_positioning']!r}; their pre-norm encoder ends with a norm, which "
-            "ours has not"
-        )
+    for name, value in _ONLY.items():
+        if content.get(name, value) != value:
+            raise CheckpointError(
+                f"{source}: {name} must be {value!r}, found {content[name]!r:.80}; an encoder of "
+                "that kind cannot be computed here"
+            )
     own_layers = any(re.match(r"encoder\.transformer\.\d+\.", name) for name in stored)
     values: dict[str, Any] = {
         field: len(stored[name]) for field, name in _ROWS.items() if name in stored

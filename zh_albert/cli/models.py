@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -131,6 +132,20 @@ def convert(
             "project's layout. By default unchanged, int8 as float32."
         ),
     ] = None,
+    task: Annotated[
+        Literal["encoder", "classification", "pair", "choice", "reading"] | None,
+        typer.Option(
+            help="What the head of a fine-tuned TensorFlow checkpoint is for; encoder leaves it "
+            "out. By default what its tensors show."
+        ),
+    ] = None,
+    labels: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,…",
+            help="Names of the classes of such a checkpoint, in the order of its outputs.",
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Convert between checkpoint layouts.
@@ -140,7 +155,9 @@ def convert(
 
     Example: zh-albert convert albert_tiny_zh/albert_model.ckpt out --vocab shorter.txt
 
-    Example: zh-albert convert runs/news news --weights int8
+    Example: zh-albert convert runs/news news-int8 --weights int8
+
+    Example: zh-albert convert output/model.ckpt-1000 lcqmc --task pair --labels 0,1
     """
     import torch
 
@@ -155,10 +172,10 @@ def convert(
         raise ConfigError("--weights: a TensorFlow checkpoint has float32 weights; leave it out")
     refuse_trained(folder, source=source)
     if is_teacher(source):
-        if to != "zh_albert" or vocab is not None or weights:
+        if to != "zh_albert" or vocab is not None or weights or task or labels:
             raise ConfigError(
                 f"{source}: a teacher is always converted to this project's vocabulary and layout; "
-                "leave out --to, --vocab and --weights"
+                "leave out --to, --vocab, --weights, --task and --labels"
             )
         rows = convert_teacher(source, folder)
         text = (
@@ -167,7 +184,7 @@ def convert(
         )
         _show_converted(folder, text, as_json=as_json)
         return
-    change = convert_model(
+    done = convert_model(
         source,
         folder,
         to=to,
@@ -175,16 +192,22 @@ def convert(
         merge_pieces=merge_pieces,
         dtype=getattr(torch, weights) if weights else None,
         network_of=network_of,
+        task=task,
+        labels=[label.strip() for label in labels.split(",")] if labels else (),
     )
-    _show_converted(folder, str(change) if change else "", as_json=as_json)
+    text = str(done.vocabulary) if done.vocabulary else ""
+    _show_converted(folder, text, done.notes, as_json=as_json)
 
 
-def _show_converted(folder: Path, vocabulary: str, *, as_json: bool) -> None:
+def _show_converted(
+    folder: Path, vocabulary: str, notes: Sequence[str] = (), *, as_json: bool
+) -> None:
     if as_json:
-        typer.echo(
-            results_json({"folder": str(folder), "vocabulary": vocabulary or None}, ascii_only=True)
-        )
+        content = {"folder": str(folder), "vocabulary": vocabulary or None, "notes": [*notes]}
+        typer.echo(results_json(content, ascii_only=True))
         return
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
     if vocabulary:
         typer.echo(f"vocabulary: {vocabulary}", err=True)
     typer.echo(str(folder))

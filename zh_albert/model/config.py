@@ -13,6 +13,13 @@ EmbeddingLayout = Literal["google", "brightmart"]
 NormPosition = Literal["post", "pre"]
 Activation = Literal["gelu_new", "gelu", "relu"]
 
+SAME_ACTIVATIONS: dict[str, Activation] = {
+    **dict.fromkeys(("gelu_pytorch_tanh", "gelu_python_tanh"), "gelu_new"),
+    **dict.fromkeys(("gelu_fast", "gelu_accurate"), "gelu_new"),
+    "gelu_python": "gelu",
+}
+"""Further names of the same functions in ``transformers`` (activations.py)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AlbertConfig:

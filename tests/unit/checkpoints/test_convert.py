@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.files import count_parameters, read_tensors
 from zh_albert.checkpoints.store import load_config, save_model
+from zh_albert.checkpoints.stored_model import listed
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
@@ -94,3 +96,20 @@ def test_what_transformers_cannot_compute_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="pooling"):
         convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface", network_of=network_of)
     assert not (tmp_path / "b").exists()
+
+
+def test_what_no_layer_reads_is_left_out_and_said(tmp_path: Path) -> None:
+    save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
+    (tmp_path / "a/manifest.json").unlink()
+    constant = {"albert.embeddings.position_ids": torch.arange(512)}
+    tensors = safetensors.torch.load_file(tmp_path / "a/model.safetensors") | constant
+    safetensors.torch.save_file(tensors, tmp_path / "a/model.safetensors")
+
+    done = convert_folder(tmp_path / "a", tmp_path / "b", to="zh_albert")
+
+    assert done.notes == ["left out, because no layer reads them: albert.embeddings.position_ids"]
+
+
+def test_a_note_does_not_grow_without_end() -> None:
+    assert listed([f"name {number}" for number in range(2000)]).endswith(", name 7 and 1,992 more")
+    assert len(listed(["x" * 5000])) == 80

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
+
 import pytest
 
 from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, resolve_model
@@ -22,3 +25,19 @@ def test_a_model_from_the_hub_comes_with_all_its_files(monkeypatch: pytest.Monke
         folder = resolve_model(f"somebody/{name}")
         files = {path.name for path in folder.iterdir()}
         assert set(filter_repo_objects(files, allow_patterns=asked[-1])) == files
+
+
+def test_a_bundled_name_is_the_bundled_model_whatever_the_working_directory_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings(action="error"):
+        assert resolve_model("ner") == BUNDLED / "ner"
+    (tmp_path / "ner").mkdir()
+
+    with pytest.warns(UserWarning, match=r"ner: the bundled model .* write \./ner$"):
+        assert resolve_model("ner") == BUNDLED / "ner"
+    with warnings.catch_warnings(action="error"):
+        assert resolve_model("./ner").resolve() == tmp_path / "ner"
+        assert resolve_model(Path("ner")).resolve() == tmp_path / "ner"
+        assert resolve_model(Path("news")) == BUNDLED / "news"

@@ -57,8 +57,8 @@ def change(source: Path, tokens: list[str], *, merge: bool = False) -> Vocabular
     result = convert_folder(
         source, source.parent / "new", to="zh_albert", vocabulary=path, merge_pieces=merge
     )
-    assert result is not None
-    return result
+    assert result.vocabulary is not None
+    return result.vocabulary
 
 
 def progress(folder: Path, text: str) -> tuple[Tensor, dict[str, Tensor]]:

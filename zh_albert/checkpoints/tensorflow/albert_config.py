@@ -17,7 +17,7 @@ from torch import Tensor
 from zh_albert.checkpoints.sidecar_files import build_config, translate
 from zh_albert.checkpoints.tensorflow.names import POSITIONS, TOKEN_TYPES, WORDS, Layout
 from zh_albert.errors import CheckpointError
-from zh_albert.model.config import AlbertConfig
+from zh_albert.model.config import SAME_ACTIVATIONS, AlbertConfig
 
 FILE_NAME = "albert_config.json"
 NEEDED = (
@@ -43,6 +43,10 @@ _ROWS = {
     "type_vocab_size": TOKEN_TYPES,
 }
 _ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu"}  # their "gelu" is the tanh form
+# A config.json of transformers may stand beside a checkpoint; its names of that form.
+_TANH_FORM = {"gelu_new": "gelu_new"} | {
+    name: ours for name, ours in SAME_ACTIVATIONS.items() if ours == "gelu_new"
+}
 _NORM_POSITIONS = {"postln": "post", "preln": "pre"}
 _UNUSED = {"net_structure_type": 0, "gap_size": 0, "num_memory_blocks": 0, "down_scale_factor": 1}
 
@@ -66,9 +70,15 @@ def read_albert_config(
             f"{source}: inner_group_num must be 1, found {content['inner_group_num']}; such a "
             "model cannot be opened here"
         )
+    if content.get("net_structure_type"):
+        raise CheckpointError(
+            f"{source}: net_structure_type must be 0, found {content['net_structure_type']!r:.40}; "
+            "published code has no other structure, nor has this project"
+        )
     values = {name: content[name] for name in NEEDED}
     values |= {name: content[name] for name in _OPTIONAL if content.get(name) is not None}
-    values["hidden_act"] = translate(content["hidden_act"], _ACTIVATIONS, "hidden_act", source)
+    known = _ACTIVATIONS | _TANH_FORM
+    values["hidden_act"] = translate(content["hidden_act"], known, "hidden_act", source)
     norm_position = "post"
     if layout.embedding_layout == "brightmart":  # google's code has no other position
         ln_type = content.get("ln_type") or "postln"

@@ -86,7 +86,18 @@ class Bundle:
     @property
     def names(self) -> list[str]:
         """Names of the tensors that hold weights, sorted; step counts and strings are excluded."""
-        return sorted(name for name, entry in self._entries.items() if entry.dtype in _DTYPES)
+        return [*self.shapes]
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the tensors of floating point, by name, sorted."""
+        entries = sorted(self._entries.items())
+        return {name: entry.shape for name, entry in entries if entry.dtype in _DTYPES}
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the other tensors, sorted: step counts, strings."""
+        return sorted(name for name, entry in self._entries.items() if entry.dtype not in _DTYPES)
 
     def tensor(self, name: str) -> Tensor:
         """Return a tensor, memory-mapped; the file must not change while it is in use.

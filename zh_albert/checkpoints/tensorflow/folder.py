@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from torch import Tensor, nn
+from torch import nn
 
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files, read_sizes
 from zh_albert.checkpoints.store import architecture_of
-from zh_albert.checkpoints.stored_model import StoredModel, named_tensors, pretraining_names
+from zh_albert.checkpoints.stored_model import (
+    StoredModel,
+    listed,
+    named_tensors,
+    pretraining_names,
+    refuse_unpaid,
+)
 from zh_albert.checkpoints.tensorflow.albert_config import (
     FILE_NAME,
     NEEDED,
@@ -19,12 +25,10 @@ from zh_albert.checkpoints.tensorflow.albert_config import (
     write_albert_config,
 )
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
-from zh_albert.checkpoints.tensorflow.names import (
-    find_layout,
-    is_transposed,
-    is_weight,
-    tensorflow_name,
-)
+from zh_albert.checkpoints.tensorflow.heads import HeadTask, find_head
+from zh_albert.checkpoints.tensorflow.kernels import in_our_shape
+from zh_albert.checkpoints.tensorflow.names import find_layout, is_transposed, tensorflow_name
+from zh_albert.checkpoints.tensorflow.variables import sort_variables
 from zh_albert.checkpoints.untied import untied_tensors
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
@@ -32,57 +36,55 @@ from zh_albert.model.config import AlbertConfig
 _PREFIX = "model.ckpt"
 
 
-def find_checkpoint(source: Path) -> Path | None:
-    """Return the prefix of the TensorFlow checkpoint that ``source`` means, None if it is none.
-
-    Args:
-        source: A folder with one checkpoint, a prefix (``…/model.ckpt``), or one of its files.
-
-    Raises:
-        CheckpointError: If a folder has several.
-    """
-    if source.is_dir():
-        found = sorted(path.with_suffix("") for path in source.glob("*.index"))
-        if len(found) > 1:
-            names = ", ".join(prefix.name for prefix in found)
-            raise CheckpointError(
-                f"{source}: expected one checkpoint, found {names}; give one: {found[-1]}"
-            )
-        return found[0] if found else None
-    if source.suffix == ".index" or source.suffix.startswith((".data-", ".meta")):
-        return source.with_suffix("")
-    if source.suffix.startswith(".ckpt") or Path(f"{source}.index").exists():
-        return source
-    return None
-
-
-def read_tensorflow(prefix: Path) -> StoredModel:
+def read_tensorflow(
+    prefix: Path, *, task: HeadTask | None = None, labels: Sequence[str] = ()
+) -> StoredModel:
     """Read a checkpoint and its sidecar files; numbers stay on disk until they are used.
 
     Args:
         prefix: Common prefix of the checkpoint's files.
+        task: See ``find_head``, as for ``labels``.
+        labels: Names of a classifier's classes.
 
     Raises:
-        CheckpointError: If a file is missing, truncated or damaged, or the model is not an ALBERT.
+        CheckpointError: If a file is missing, truncated or damaged, the model is not an ALBERT, or
+            its head cannot be computed here.
     """
     bundle = Bundle(prefix)
-    layout = find_layout(bundle.names)
+    weights, notes = sort_variables(bundle.shapes, bundle.others, prefix)
+    layout = find_layout(weights)
     if layout is None:
-        raise CheckpointError(_not_albert(prefix, bundle.names))
+        raise CheckpointError(_not_albert(prefix, [*weights]))
+    shapes = {name: bundle.shapes[theirs] for name, theirs in weights.items()}
+    head = find_head(shapes, prefix, task=task, labels=labels)
+    unused = [name for name in weights if name.startswith(head.unused)] if head.unused else []
+    if unused:
+        what = head.task.get("name", "encoder")
+        notes.append(f"left out, without a place in a model for {what}: {listed(unused)}")
     content, config_path = read_sizes(prefix, NEEDED)
-    stored = {name: bundle.tensor(name) for name in bundle.names if is_weight(name)}
+    stored = {name: bundle.tensor(weights[name]) for name in weights if name not in unused}
     config = read_albert_config(content, config_path, layout, stored)
+    refuse_unpaid(config, sum(tensor.nbytes for tensor in stored.values()), prefix)
     theirs = {name: tensorflow_name(name, config) or name for name in pretraining_names(config)}
+    theirs |= head.names
     ours = {name: our for our, name in theirs.items()}
+
+    def name_there(name: str) -> str:
+        there = theirs.get(name, name)
+        return weights.get(there, there)
+
     return StoredModel(
         source=prefix,
         config=config,
+        task=head.task,
         tensors={
-            ours.get(name, name): _in_our_shape(name, stored[name], config, prefix)
-            for name in stored
+            ours.get(name, name): in_our_shape(name, tensor, config) if name in ours else tensor
+            for name, tensor in stored.items()
         },
-        name_there=lambda name: theirs.get(name, name),
+        name_there=name_there,
+        transposed_there=lambda name: name in theirs and is_transposed(theirs[name]),
         files=read_sidecar_files(prefix.parent),
+        notes=notes,
     )
 
 
@@ -124,55 +126,15 @@ def write_tensorflow(
     )
 
 
-def _in_our_shape(name: str, tensor: Tensor, config: AlbertConfig, source: Path) -> Tensor:
-    """Return a tensor of theirs in our shape.
-
-    Raises:
-        CheckpointError: If it is of another width than any of the model's.
-    """
-    if is_transposed(name) and tensor.ndim > 3:
-        raise CheckpointError(
-            f"{source}: {name}: expected a matrix, found {tensor.ndim} dimensions"
-        )
-    if is_transposed(name) and tensor.ndim == 3:
-        groups, *sides = tensor.shape
-        widest = max(config.hidden_size, config.intermediate_size)
-        if groups * max(sides) > widest:  # groups are joined by zeros, which no file pays for
-            raise CheckpointError(
-                f"{source}: {name}: expected at most {widest:,} inputs and outputs, found "
-                f"{groups:,} groups of {max(sides):,}; get the checkpoint again"
-            )
-        return _joined_groups(tensor)
-    if is_transposed(name):
-        return tensor.t()
-    in_groups = name.endswith("/dense/bias") and tensor.ndim == 2
-    return tensor.flatten() if in_groups else tensor
-
-
-def _joined_groups(kernel: Tensor) -> Tensor:
-    """Return the matrix of a dense layer in groups, with zeros between different groups.
-
-    Input i of group g is input i · groups + g of the layer; the groups' outputs are concatenated.
-
-    Source: brightmart/albert_zh, modeling_google_fast.py, dense_layer_2d.
-
-    Args:
-        kernel: Shape: (groups, inputs / groups, outputs / groups).
-
-    Returns:
-        Shape: (outputs, inputs).
-    """
-    groups, inputs, outputs = kernel.shape
-    joined = kernel.new_zeros(groups, outputs, inputs, groups)
-    joined.diagonal(dim1=0, dim2=3).copy_(kernel.permute(2, 1, 0))
-    return joined.reshape(groups * outputs, inputs * groups)
-
-
 def _not_albert(prefix: Path, names: list[str]) -> str:
-    is_bert = any("bert/encoder/layer_" in name for name in names)
+    kind = ""
+    if any("bert/encoder/layer_" in name for name in names):
+        kind = " but one of BERT"
+    elif any(name.endswith("/.ATTRIBUTES/VARIABLE_VALUE") for name in names):
+        kind = " but one of objects (Keras, TensorFlow 2), whose names say nothing about a model"
     examples = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     return (
-        f"{prefix}: not an ALBERT checkpoint{' but one of BERT' * is_bert}: expected tensors in "
+        f"{prefix}: not an ALBERT checkpoint{kind}: expected tensors in "
         "bert/encoder/transformer/group_0 (google) or bert/embeddings/word_embeddings_2 "
         f"(brightmart), found {len(names)} others ({examples}); only ALBERT models can be opened"
     )

@@ -68,8 +68,9 @@ _SCOPES: dict[Sharing, tuple[str, str]] = {
 }
 _NUMBERED_LAYER = re.compile(r"bert/encoder/layer_\d+/")
 _NUMBERED_PART = re.compile(rf"{_SHARED_LAYER}/(attention|intermediate)_\d+/")
-# State that optimizers keep for each tensor, or once.
-_OPTIMIZER = re.compile(r"(/(adam_[mv]|lamb_[mv]|\w+Optimizer(_\d)?|Adam(_\d)?)|^beta[12]_power)$")
+# TF-Hub puts its module's name before all names; the scope is "bert" unless it was renamed.
+_PREFIX = re.compile(r"^module(_\d+)?/")
+_RENAMED_SCOPE = re.compile(r"^albert/")
 
 
 class Layout(NamedTuple):
@@ -79,9 +80,13 @@ class Layout(NamedTuple):
     sharing: Sharing
 
 
-def is_weight(name: str) -> bool:
-    """Return whether a tensor belongs to the model, not to its optimizer."""
-    return not _OPTIMIZER.search(name)
+def canonical_name(name: str) -> str:
+    """Return a tensor's name as google's or brightmart's own scripts write it.
+
+    >>> canonical_name("module/albert/pooler/dense/bias")
+    'bert/pooler/dense/bias'
+    """
+    return _RENAMED_SCOPE.sub("bert/", _PREFIX.sub("", name))
 
 
 def find_layout(names: Iterable[str]) -> Layout | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from zh_albert.checkpoints.tensorflow.crc32c import masked_crc32c
 from zh_albert.checkpoints.tensorflow.wire_format import read_varint, write_varint
@@ -20,6 +21,16 @@ _FOOTER_SIZE = 48
 _PLAIN = b"\0"  # type of a block that is not compressed
 _TRAILER_SIZE = 5
 _LONGEST_KEY = 4096  # bytes; each key can repeat the one before at the cost of three bytes
+
+
+def ends_as_table(path: Path) -> bool:
+    """Return whether a regular file ends as every table does; one that cannot be read does not."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - len(_MAGIC)))
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def read_table(data: bytes) -> dict[bytes, bytes]:

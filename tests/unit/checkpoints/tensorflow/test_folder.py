@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,44 +10,28 @@ from typing import Any
 import pytest
 import torch
 
-from tests.helpers.conversions import CONFIG, VOCABULARY, refusal
+from tests.helpers.conversions import (
+    CONFIG,
+    KERNEL,
+    VOCABULARY,
+    change_config,
+    change_tensors,
+    google_folder,
+    refusal,
+)
 from zh_albert.checkpoints.convert import convert, convert_folder, read_any
 from zh_albert.checkpoints.store import save_model
-from zh_albert.checkpoints.stored_model import build_model
-from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
-from zh_albert.checkpoints.tensorflow.folder import write_tensorflow
+from zh_albert.checkpoints.tensorflow.bundle import write_bundle
 from zh_albert.errors import CheckpointError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tasks.catalog import network_of
 
-KERNEL = "bert/pooler/dense/kernel"
-
 
 @pytest.fixture
 def google(tmp_path: Path) -> Path:
-    """A folder of google-research/albert."""
-    files = {"vocab.txt": VOCABULARY, "README.md": b"card"}
-    write_tensorflow(
-        tmp_path / "google", model=AlbertForPretraining(CONFIG), config=CONFIG, files=files
-    )
-    (tmp_path / "google/manifest.json").unlink()  # theirs has none
-    return tmp_path / "google"
-
-
-def change_config(folder: Path, **changes: Any) -> None:
-    path = folder / "albert_config.json"
-    content = {**json.loads(path.read_text(encoding="utf-8")), **changes}
-    path.write_text(json.dumps(content), encoding="utf-8")
-
-
-def change_tensors(folder: Path, changes: dict[str, torch.Tensor | None]) -> None:
-    bundle = Bundle(folder / "model.ckpt")
-    tensors = {name: bundle.tensor(name).clone() for name in bundle.names} | changes
-    kept = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-    for name, content in write_bundle("model.ckpt", kept).items():
-        (folder / name).write_bytes(content)
+    return google_folder(tmp_path / "google")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +48,7 @@ def test_a_checkpoint_is_found_by_any_of_its_names(name: str, google: Path) -> N
 def test_of_several_checkpoints_one_must_be_given(google: Path) -> None:
     for path in list(google.glob("model.ckpt.*")):
         shutil.copy(path, google / path.name.replace("model", "other"))
+    (google / "checkpoint").unlink()
 
     assert "expected one checkpoint, found model.ckpt, other.ckpt; give one" in refusal(google)
     convert(str(google / "other.ckpt"), google.parent / "ours", to="zh_albert")
@@ -98,9 +82,10 @@ def test_of_several_configurations_one_must_be_kept(google: Path) -> None:
             {"num_attention_heads": None, "hidden_act": None},
             "lacks num_attention_heads, hidden_act",
         ),
-        ({"hidden_act": "swish"}, "unknown hidden_act 'swish'; known: gelu, relu"),
+        ({"hidden_act": "swish"}, "unknown hidden_act 'swish'; known: gelu, gelu_"),
         ({"hidden_act": ["gelu"]}, "unknown hidden_act"),
         ({"inner_group_num": 2}, "inner_group_num must be 1, found 2"),
+        ({"net_structure_type": 1}, "net_structure_type must be 0, found 1"),
         ({"num_hidden_layers": "many"}, "num_hidden_layers: expected a valid integer"),
         ({"num_attention_heads": 3}, r"hidden_size (8) must be a multiple"),
         ({"hidden_size": 10}, "the weights do not fit the model"),
@@ -113,6 +98,13 @@ def test_settings_that_cannot_work_are_told(
     change_config(google, **changes)
 
     assert message in refusal(google)
+
+
+@pytest.mark.parametrize("name", ["gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_fast"])
+def test_the_tanh_form_has_several_names(name: str, google: Path) -> None:
+    change_config(google, hidden_act=name)
+
+    assert read_any(google).config.hidden_act == "gelu_new"
 
 
 @pytest.mark.parametrize("content", ["{", "[]"])
@@ -138,12 +130,11 @@ def test_all_that_does_not_fit_is_listed_by_the_names_there(google: Path) -> Non
     assert "left over bert/extra (1, 2)" in message
 
 
-def test_what_optimizers_keep_is_passed_over(google: Path) -> None:
-    slots = ("adam_m", "adam_v", "lamb_m", "AdamWeightDecayOptimizer_1", "LAMBOptimizer", "Adam_1")
-    change_tensors(google, {f"{KERNEL}/{slot}": torch.zeros(8, 8) for slot in slots})
-    change_tensors(google, {"beta1_power": torch.tensor(0.5)})
+def test_task_and_labels_are_not_for_other_sources(tmp_path: Path) -> None:
+    save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
 
-    build_model(read_any(google))
+    with pytest.raises(CheckpointError, match="task and labels are those of TensorFlow"):
+        convert_folder(tmp_path / "a", tmp_path / "b", to="zh_albert", labels=["a"])
 
 
 @pytest.mark.parametrize(
@@ -151,6 +142,7 @@ def test_what_optimizers_keep_is_passed_over(google: Path) -> None:
     [
         (["bert/encoder/layer_0/output/dense/bias", "bert/x"], " but one of BERT"),
         (["model/wte", "model/wpe"], ""),
+        (["encoder/x/.ATTRIBUTES/VARIABLE_VALUE"], " but one of objects (Keras, TensorFlow 2)"),
         ([], ""),
     ],
 )
@@ -158,7 +150,7 @@ def test_another_model_is_refused(names: list[str], kind: str, google: Path) -> 
     for name, content in write_bundle("model.ckpt", {n: torch.zeros(2) for n in names}).items():
         (google / name).write_bytes(content)
 
-    assert f"not an ALBERT checkpoint{kind}:" in refusal(google)
+    assert f"not an ALBERT checkpoint{kind}" in refusal(google)
 
 
 def test_files_that_are_missing_or_cut_off_are_told(google: Path) -> None:
