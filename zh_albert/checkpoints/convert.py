@@ -29,6 +29,7 @@ from zh_albert.checkpoints.uer import is_uer, read_uer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.checkpoints.vocabulary import VocabularyChange, change_vocabulary
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import read_plain
 from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import Vocabulary
 
@@ -125,7 +126,7 @@ def convert_folder(
         )
         settings = vocabulary.with_name(CONFIG_NAME)
         if settings.is_file():
-            stored.files[CONFIG_NAME] = settings.read_bytes()
+            stored.files[CONFIG_NAME] = read_plain(settings)
         model = build_model(stored, network_of)
     config, task, files = stored.config, stored.task, stored.files
     if to == "google":

@@ -150,7 +150,9 @@ def _array(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> NDArray[Any]:
         version = np.lib.format.read_magic(file)
         shape, _, dtype = _HEADERS[version](file)
         promised, there = math.prod(shape) * dtype.itemsize, part.file_size - file.tell()
-    if dtype.kind not in "iuf" or promised != there:
+    if dtype.kind not in "iuf":
+        raise ValueError(f"{part.filename} holds {dtype}, expected numbers")
+    if promised != there:
         raise ValueError(f"{part.filename} promises {promised:,} bytes and holds {there:,}")
     with archive.open(part) as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
