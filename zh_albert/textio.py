@@ -25,7 +25,7 @@ from zh_albert.plain_files import how_to_raise, limit_bytes, refuse_special
 
 _SHORT = 1 << 20  # bytes; no limit of a line is smaller
 _BUFFER = 1 << 17  # bytes; Python's 8 KiB make reading a sixth slower
-_DICTIONARY = 2  # times the limit of a line; the best level of xz needs 65 MiB
+_DICTIONARY = 128 << 20  # bytes; the highest level of xz needs 65 MiB, a header may say 4 GiB
 _ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
 _LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
 
@@ -265,13 +265,13 @@ def _open_bytes(path: Path) -> IO[bytes]:
 
 
 def _xz_chunks(path: Path) -> Iterator[bytes]:
-    """Decompress all streams; Python's own reader takes a dictionary of any size, up to 4 GiB."""
+    """Decompress all streams; Python's own reader takes a dictionary of any size."""
     with path.open("rb") as file:
         if not (left := file.read(_BUFFER)):
             raise EOFError("it is empty")
         while left:
             try:
-                stream = lzma.LZMADecompressor(memlimit=_DICTIONARY * limit_bytes())
+                stream = lzma.LZMADecompressor(memlimit=max(_DICTIONARY, limit_bytes()))
                 yield stream.decompress(left, _BUFFER)
                 while not stream.eof:
                     more = file.read(_BUFFER) if stream.needs_input else b""

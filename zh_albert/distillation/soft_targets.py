@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import random
+import tokenize
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,7 +209,7 @@ def _kept(path: Path, unanswered: NDArray[np.float16]) -> NDArray[np.float16]:
         refuse_special(path)
         np.load(path, mmap_mode="r")  # refuses a file that is too short; to be written to, it grows
         answers: NDArray[np.float16] = np.load(path, mmap_mode="r+")
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, SyntaxError, tokenize.TokenError) as error:
         raise CheckpointError(f"{path}: damaged ({error}); {remedy}") from None
     if answers.shape != unanswered.shape or answers.dtype != unanswered.dtype:
         raise CheckpointError(

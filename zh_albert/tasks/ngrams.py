@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -31,6 +32,8 @@ _DAMAGES = (
     ValueError,
     TypeError,
     RuntimeError,  # encrypted
+    SyntaxError,  # an array's header is the text of a Python dictionary
+    tokenize.TokenError,
     struct.error,
     zipfile.BadZipFile,
     zlib.error,
