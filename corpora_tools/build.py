@@ -20,6 +20,7 @@ from typing import Any, Literal
 from corpora_tools.build_parts import BuildConfig, PartTask, build_parts, record_path, tokenizer_of
 from corpora_tools.folders import find_inputs, locked
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.plain_files import parse_json, read_plain, refuse_special
 from zh_albert.pretraining.shard_files import write_manifest
 from zh_albert.pretraining.shards import FORMAT_VERSION, MANIFEST, read_manifest, tokenizer_digest
 from zh_albert.textio import atomic_write
@@ -122,6 +123,7 @@ def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> 
     size = 0
     for path in inputs:
         try:
+            refuse_special(path)
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
             length = path.stat().st_size
@@ -147,7 +149,7 @@ def _prepare(staging: Path, plan: dict[str, Any]) -> None:
     """Create the working folder, or keep that of a killed run with the same plan."""
     path = staging / _PLAN
     try:
-        kept = json.loads(path.read_bytes())["digest"] == plan["digest"]
+        kept = parse_json(read_plain(path))["digest"] == plan["digest"]
     except (OSError, ValueError, KeyError, TypeError):
         kept = False
     try:

@@ -18,6 +18,7 @@ from typing import Any
 
 from corpora_tools.readers import read_documents
 from corpora_tools.sentences import sentence_spans
+from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import DataError
 from zh_albert.pretraining.bulk_tokenizer import BlockEncoder
 from zh_albert.pretraining.shard_files import PartWriter
@@ -163,4 +164,7 @@ def _encoder(config: BuildConfig) -> BlockEncoder:
 
 def tokenizer_of(config: BuildConfig) -> Tokenizer:
     """Return the tokenizer of a config."""
-    return load_tokenizer(config.tokenizer) if config.tokenizer else default_tokenizer()
+    if config.tokenizer is None:
+        return default_tokenizer()
+    with verified(config.tokenizer):
+        return load_tokenizer(config.tokenizer)

@@ -16,6 +16,7 @@ from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from corpora_tools.markup import strip_markdown, strip_wikitext
 from zh_albert.errors import DataError, MissingExtraError
+from zh_albert.plain_files import refuse_special
 from zh_albert.textio import read_lines, read_objects
 
 Rows = Iterator[tuple[str, dict[str, Any]]]  # (place in the file, at least a string "text")
@@ -64,6 +65,10 @@ def read_documents(path: Path) -> Rows:
     if kind is None:
         known = ", ".join(sorted(_KINDS))
         raise DataError(f"{path}: expected a file named {known} (or these compressed)")
+    try:
+        refuse_special(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     found = False
     for row in _READERS[kind](path):
         found = True

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import pydantic
 
 from zh_albert.errors import ConfigError, nearest
+from zh_albert.plain_files import read_plain
 
 T = TypeVar("T")
 
@@ -35,11 +36,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: If the file is missing, not UTF-8 or not TOML; with the parser's position.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_plain(path).decode("utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; expected a TOML configuration") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: not a TOML file: its values are nested too deep") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
 
@@ -60,7 +63,7 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"expected --set key=value, found {pair!r}")
         try:
             parsed = tomllib.loads(f"v = {text}")
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             parsed = {}
         value = parsed["v"] if parsed.keys() == {"v"} else text  # more keys: a text of two lines
         table = result

@@ -12,17 +12,20 @@ import lzma
 import math
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from zh_albert.errors import CheckpointError, DataError, MissingExtraError
+from zh_albert.half_written import half_written
 from zh_albert.plain_files import how_to_raise, limit_bytes, refuse_special
 
-HALF_WRITTEN = "half-written"  # part of the names of temporary files
+_SHORT = 1 << 20  # bytes; no limit of a line is smaller
+_BUFFER = 1 << 17  # bytes; Python's 8 KiB make reading a sixth slower
+_DICTIONARY = 128 << 20  # bytes; the highest level of xz needs 65 MiB, a header may say 4 GiB
 _ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
 _LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
 
@@ -70,7 +73,7 @@ def read_lines(
     try:
         refuse_special(path, pipes=pipes)
         with _open_bytes(path) as file:
-            for number, raw in enumerate(bounded_lines(file, path), start=1):
+            for number, raw in enumerate(bounded_lines(file), start=1):
                 yield number, decode_line(raw, number, path, keep_end=keep_ends)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
@@ -83,23 +86,16 @@ def read_lines(
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def bounded_lines(file: IO[bytes], source: Path | str) -> Iterator[bytes]:
-    """Yield the lines of a file, none longer than ``limit_bytes``: others fill the memory.
-
-    Raises:
-        DataError: At the first line that is longer.
-    """
-    longest, number = limit_bytes(), 0
-    while raw := file.readline(longest + 1):
-        number += 1
-        if len(raw) > longest:
-            problem = f"expected a line of at most {longest:,} bytes, found a longer one"
-            raise DataError.at(source, number, f"{problem}; {how_to_raise()}")
-        yield raw
+def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Return the lines of a file for ``decode_line``, which refuses those that are cut here."""
+    return iter(partial(file.readline, limit_bytes() + 1), b"")
 
 
 def decode_line(raw: bytes, number: int, source: Path | str, *, keep_end: bool = False) -> str:
     """Decode one line of a file; see ``read_lines``."""
+    if len(raw) > _SHORT and len(raw) > (longest := limit_bytes()):
+        problem = f"expected a line of at most {longest:,} bytes, found a longer one"
+        raise DataError.at(source, number, f"{problem}; {how_to_raise()}")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -245,34 +241,50 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     if path.is_dir():  # a later error would name the temporary file
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{HALF_WRITTEN}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with half_written(path, is_folder=False) as temporary:
+        with temporary.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)  # mkstemp creates files only the owner can read
-        Path(temporary).replace(path)
-    except BaseException:  # including Ctrl-C: no temporary file is left
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        temporary.replace(path)
 
 
 def _open_bytes(path: Path) -> IO[bytes]:
-    packed = path.suffix.lower()
-    if packed == ".xz":
-        return lzma.open(path, "rb")
-    if packed == ".gz":
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    if packed == ".zst":
-        try:
-            import zstandard  # noqa: PLC0415  (an extra)
-        except ImportError:
-            raise MissingExtraError.of("zstandard", "corpora") from None
-        return io.BufferedReader(_Chunks(_zstd_chunks(path, zstandard)))
-    return path.open("rb")
+    match path.suffix.lower():
+        case ".xz":
+            return io.BufferedReader(_Chunks(_xz_chunks(path)), _BUFFER)
+        case ".gz":
+            return gzip.open(path, "rb")  # type: ignore[return-value]
+        case ".zst":
+            try:
+                import zstandard  # noqa: PLC0415  (an extra)
+            except ImportError:
+                raise MissingExtraError.of("zstandard", "corpora") from None
+            return io.BufferedReader(_Chunks(_zstd_chunks(path, zstandard)), _BUFFER)
+    return path.open("rb", _BUFFER)
+
+
+def _xz_chunks(path: Path) -> Iterator[bytes]:
+    """Decompress all streams; Python's own reader takes a dictionary of any size."""
+    with path.open("rb") as file:
+        if not (left := file.read(_BUFFER)):
+            raise EOFError("it is empty")
+        while left:
+            try:
+                stream = lzma.LZMADecompressor(memlimit=max(_DICTIONARY, limit_bytes()))
+                yield stream.decompress(left, _BUFFER)
+                while not stream.eof:
+                    more = file.read(_BUFFER) if stream.needs_input else b""
+                    if stream.needs_input and not more:
+                        raise EOFError("it is truncated")
+                    yield stream.decompress(more, _BUFFER)
+            except lzma.LZMAError as error:
+                if "Memory usage" not in str(error):
+                    raise
+                raise lzma.LZMAError(f"its dictionary is too large: {how_to_raise()}") from None
+            left = stream.unused_data.lstrip(b"\0")  # streams may be padded
+            while not left and (more := file.read(_BUFFER)):
+                left = more.lstrip(b"\0")
 
 
 def _zstd_chunks(path: Path, zstandard: Any) -> Iterator[bytes]:
@@ -297,7 +309,7 @@ class _Chunks(io.RawIOBase):
     """File of an iterator of bytes."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks, self._left = chunks, b""
+        self._chunks, self._left = chunks, memoryview(b"")  # a view: cut without copies
 
     def readable(self) -> bool:
         return True
@@ -307,7 +319,7 @@ class _Chunks(io.RawIOBase):
             piece = next(self._chunks, None)
             if piece is None:
                 return 0
-            self._left = piece
+            self._left = memoryview(piece)
         count = min(len(buffer), len(self._left))
         buffer[:count], self._left = self._left[:count], self._left[count:]
         return count

@@ -29,6 +29,7 @@ from tests.helpers.task_files import reviews
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.verified import verified
 from zh_albert.configio import build
+from zh_albert.half_written import EVERY
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.inference.export import export
 from zh_albert.pretraining.shards import open_shards
@@ -197,6 +198,8 @@ def _problem(
             return "done, and not the new one"
         if state != allowed[1]:
             run(lambda: writer.write(folder))
+            if left := [path.name for path in folder.rglob(EVERY)]:
+                return f"still there after it was written again: {left}"
         if writer.state(folder / "out") != allowed[1]:
             return "not the new one, although it was written again"
         lost = (folder.parent / "before/out/notes.txt").exists() - (

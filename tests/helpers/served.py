@@ -20,11 +20,13 @@ from typing import Any
 import httpx
 import psutil
 
+from tests.helpers.same_answers import same
 from zh_albert.serving.schemas import request_type
 from zh_albert.serving.server import open_model
 from zh_albert.textio import encode_json
 
 # Written here, as httpx does not write half a surrogate pair.
+SCORES = 1e-4  # by which scores may differ: by what a sum's order makes of the last digits
 JSON = {"Content-Type": "application/json"}
 
 
@@ -83,21 +85,6 @@ def expected_row(predictor: Any, item: Any) -> dict[str, Any]:
     (content,) = map(form.content, request.texts)
     row: dict[str, Any] = predictor.row(next(iter(predictor.stream([content]))))
     return row
-
-
-def same(first: Any, second: Any, within: float = 1e-4) -> bool:
-    """Compare answers; scores may differ by what a sum's order makes of the last digits."""
-    if isinstance(first, float):
-        return isinstance(second, float | int) and abs(first - second) <= within
-    if isinstance(first, dict):
-        return first.keys() == second.keys() and all(
-            same(first[k], second[k], within) for k in first
-        )
-    if isinstance(first, list):
-        return len(first) == len(second) and all(
-            same(one, other, within) for one, other in zip(first, second, strict=True)
-        )
-    return bool(first == second)
 
 
 @dataclass
@@ -188,7 +175,7 @@ def run_load(
                         body = encode_json({"texts": [items[name][i] for i in chosen]})
                         got = http.post(path, content=body, headers=JSON)
                         want = {"answers": [answers[name][i] for i in chosen]}
-                        right = got.status_code == 200 and same(want, got.json())
+                        right = got.status_code == 200 and same(want, got.json(), SCORES)
                     status = got.status_code
                 except httpx.HTTPError as error:
                     status, right, got = 0, False, error

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers.task_files import reviews
+from tests.helpers.traced import Trace, trace
 from zh_albert.runtimes.selection import RuntimeName
 
 ROOT = Path(__file__).parents[2]
@@ -152,6 +153,25 @@ def tests(_: float) -> None:
 
 
 WAYS = (library, estimator, server, page, commands, training, docs, tests)
+# Caches of other libraries, said in SECURITY.md: matplotlib's list of fonts (curves), jieba's
+# dictionary (the docs' search).
+CACHES = {
+    "training": ["home/.cache/matplotlib/fontlist-v3.11.0.json"],
+    "docs": ["tmp/jieba.cache"],
+}
+
+
+def trace_way(way: Callable[[float], None], folder: Path, *, answering_s: float) -> Trace:
+    """Run a way in by itself, with its system calls recorded.
+
+    Args:
+        way: One of ``WAYS``.
+        folder: An empty folder for it.
+        answering_s: How long those that answer texts do so.
+    """
+    command = [sys.executable, "-m", "tests.helpers.ways_in", way.__name__, str(answering_s)]
+    return trace(command, folder, seconds=500)
+
 
 if __name__ == "__main__":
     name, seconds = sys.argv[1:]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from corpora_tools.build import build_shards
+from corpora_tools.build_parts import BuildConfig
 from tests.helpers.commands import QUICK, Cli, refused
 from tests.helpers.task_files import reviews
+from zh_albert.checkpoints import resolve
+from zh_albert.errors import CheckpointError
 from zh_albert.tasks.texts import has_content
 
 
@@ -197,3 +202,63 @@ def test_a_full_disk_keeps_the_old_model(
 def test_no_arguments_and_unknown_commands_show_help(cli: Cli) -> None:
     assert "finetune" in cli().out + cli().err
     assert cli("frobnicate").code == 2
+
+
+# FILE is a pipe, or a link to a device without an end.
+SPECIAL_FILES = [
+    ("evaluate", "TRAINED", "FILE.jsonl"),
+    ("baseline", "--train", "FILE.jsonl", "--dev", "FILE.jsonl"),
+    ("finetune", "--train", "FILE.jsonl", "--dev", "FILE.jsonl", "--out", "OUT"),
+    ("pretrain", "FILE.toml"),
+    ("clue", "check", "FILE.json", "--task", "afqmc", "--data", "FILE.json"),
+    ("convert", "FILE.bin", "OUT"),
+]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("command", SPECIAL_FILES, ids=lambda command: command[0])
+def test_a_pipe_or_a_device_in_place_of_a_file_is_told_at_once(
+    cli: Cli, trained: Path, tmp_path: Path, command: tuple[str, ...], kind: str
+) -> None:
+    names = {"TRAINED": trained, "OUT": tmp_path / "out"}
+    for part in command:
+        if part.startswith("FILE"):
+            names[part] = path = tmp_path / part
+            path.unlink(missing_ok=True)
+            os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+    refused(cli(*(names.get(part, part) for part in command)), f"found a {kind}")
+
+
+def test_texts_may_come_from_a_device_but_not_as_a_line_without_end(
+    cli: Cli, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZH_ALBERT_MAX_MB", "1")
+    assert cli("predict", trained, "/dev/null").code == 0
+    refused(cli("predict", trained, "/dev/zero"), "line 1: expected a line of at most 1,048,576")
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "config.json", "model.safetensors"])
+def test_whatever_reads_a_model_folder_looks_at_its_manifest(
+    cli: Cli, trained: Path, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "changed"
+    shutil.copytree(trained, folder)
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    problem = f"{name}: has another content, by manifest.json there"
+    refused(cli("inspect", folder), problem)
+    reviews(tmp_path / "texts.jsonl")
+    with pytest.raises(CheckpointError, match=problem):
+        build_shards([tmp_path / "texts.jsonl"], tmp_path / "shards", BuildConfig(tokenizer=folder))
+
+
+def test_the_list_of_models_looks_at_their_manifests(
+    cli: Cli, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(trained, tmp_path / "mine")
+    monkeypatch.setattr(resolve, "BUNDLED", tmp_path)
+    assert "mine: classification" in cli("models").out
+    weights = tmp_path / "mine/model.safetensors"
+    weights.write_bytes(weights.read_bytes() + b"1")
+    refused(cli("models"), "model.safetensors: has", "by manifest.json there")

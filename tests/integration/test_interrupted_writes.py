@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.interruptions import interruptions
+
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="needs fork"),
     pytest.mark.timeout(600),  # on a busy machine
@@ -19,14 +16,7 @@ pytestmark = [
 
 def interrupt(*what: str) -> None:
     """See ``tests.helpers.interrupted``."""
-    command = [sys.executable, "-m", "tests.helpers.interrupted", *what]
-    memory = Path("/dev/shm")  # waiting for a disk is not what is tested
-    environment = {**os.environ, **({"TMPDIR": str(memory)} if memory.is_dir() else {})}
-    ran = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    for name, result in json.loads(ran.stdout).items():
+    for name, result in interruptions(*what).items():
         print(name, result)
         assert result["failures"] == [], name
 

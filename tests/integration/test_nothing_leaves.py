@@ -15,16 +15,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.traced import Trace, foreign_calls, trace, why_not_traceable
-from tests.helpers.ways_in import WAYS
+from tests.helpers.ways_in import CACHES, WAYS, trace_way
 
 # Of texts that are answered twice a second. ONNX Runtime reports after 2 seconds, if it does.
 SECONDS = 60
-# Caches of other libraries, said in SECURITY.md: matplotlib's list of fonts (curves), jieba's
-# dictionary (the docs' search).
-CACHES = {
-    "training": ["home/.cache/matplotlib/fontlist-v3.11.0.json"],
-    "docs": ["tmp/jieba.cache"],
-}
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("traced")]
 
 
@@ -42,10 +36,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Futur
     with ThreadPoolExecutor(len(WAYS)) as pool:
         yield {
             way.__name__: pool.submit(
-                trace,
-                [sys.executable, "-m", "tests.helpers.ways_in", way.__name__, str(SECONDS)],
-                tmp_path_factory.mktemp(way.__name__),
-                seconds=500,
+                trace_way, way, tmp_path_factory.mktemp(way.__name__), answering_s=SECONDS
             )
             for way in WAYS
         }

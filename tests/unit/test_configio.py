@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,3 +142,19 @@ def test_vectors_may_still_be_told_what_is_alike() -> None:
         config = build(embedding.FinetuneConfig, parse_overrides(["contrast.alike_from=2.5"]))
     assert config.contrast.positive_threshold == 2.5
     assert "alike_from" not in write_toml(config)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_a_pipe_or_a_file_that_is_too_large_or_too_deep_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "a.toml")
+    with pytest.raises(ConfigError, match="cannot be read: expected a regular file, found a pipe"):
+        read_toml(tmp_path / "a.toml")
+    monkeypatch.setenv("ZH_ALBERT_MAX_MB", "1")
+    (tmp_path / "b.toml").write_bytes(b"a = 1\n" * 10**6)
+    with pytest.raises(ConfigError, match="more than 1,048,576 bytes"):
+        read_toml(tmp_path / "b.toml")
+    (tmp_path / "c.toml").write_bytes(b"a = " + b"[" * 10**5)
+    with pytest.raises(ConfigError, match="nested too deep"):
+        read_toml(tmp_path / "c.toml")

@@ -2,15 +2,29 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import lzma
+import math
+import os
 import random
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from zh_albert import textio
 from zh_albert.configio import read_toml
-from zh_albert.errors import ConfigError, DataError
-from zh_albert.textio import atomic_write, csv_rows, read_lines, read_objects
+from zh_albert.errors import CheckpointError, ConfigError, DataError
+from zh_albert.plain_files import LIMIT_VARIABLE
+from zh_albert.textio import (
+    atomic_write,
+    csv_rows,
+    encode_json,
+    read_lines,
+    read_objects,
+    results_json,
+)
 
 
 def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
@@ -136,3 +150,101 @@ def test_old_line_ends_in_a_table_are_named(tmp_path: Path) -> None:
     path.write_bytes("text\r好\r".encode())
     with pytest.raises(DataError, match=r"mac\.csv, line 1: lines end in a carriage return alone"):
         list(csv_rows(read_lines(path, keep_ends=True), path))
+
+
+ENDLESS = 64 << 20
+
+
+def packed_zeros(suffix: str) -> bytes:
+    """One line without an end, a hundredth or less of its size."""
+    import zstandard
+
+    pack: Callable[[bytes], bytes] = {
+        ".txt": bytes,
+        ".gz": gzip.compress,
+        ".xz": lambda content: lzma.compress(content, preset=0),
+        ".zst": zstandard.compress,
+    }[suffix]
+    return pack(bytes(ENDLESS))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".gz", ".xz", ".zst"])
+def test_a_line_without_end_is_refused_in_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "1")
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(packed_zeros(suffix))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"line 1: expected a line of at most 1,048,576 bytes"):
+            list(read_lines(path))
+        assert tracemalloc.get_traced_memory()[1] < ENDLESS
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".gz", ".xz", ".zst"])
+def test_a_long_text_and_many_equal_ones_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """Text that packs to a hundredth is honest: only its lines are limited."""
+    import zstandard
+
+    monkeypatch.setenv(LIMIT_VARIABLE, "1")
+    longest = "好" * ((1 << 20) // 3)
+    content = (longest + "\n" + "很好\n" * 10**6).encode()
+    pack = {".txt": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(pack[suffix](content))
+    assert next(read_lines(path)) == (1, longest)
+    assert sum(1 for _ in read_lines(path)) == 1 + 10**6
+
+
+def test_streams_of_xz_may_follow_each_other_with_padding_between(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.xz"
+    first, second = lzma.compress("好\n很".encode()), lzma.compress("坏\n".encode(), preset=9)
+    path.write_bytes(first + b"\0" * 8 + second + b"\0" * 4)
+    assert list(read_lines(path)) == [(1, "好"), (2, "很坏")]
+    for damaged in (b"", first + b"junk", first + second[:-9], first[:-1]):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="the compressed file is damaged"):
+            list(read_lines(path))
+
+
+def test_a_dictionary_of_xz_that_fills_the_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt.xz"
+    path.write_bytes(lzma.compress(b"1\n", preset=6))  # 8 MiB
+    assert list(read_lines(path)) == [(1, "1")]
+    monkeypatch.setattr(textio, "_DICTIONARY", 1 << 20)
+    monkeypatch.setenv(LIMIT_VARIABLE, "1")
+    with pytest.raises(DataError, match=r"its dictionary is too large: .*set ZH_ALBERT_MAX_MB"):
+        list(read_lines(path))
+    monkeypatch.setenv(LIMIT_VARIABLE, "10")
+    assert list(read_lines(path)) == [(1, "1")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.jsonl.gz", "a.jsonl.xz"])
+def test_pipes_and_devices_are_refused_unless_they_are_welcome(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="cannot be read: expected a regular file, found a pipe"):
+        list(read_objects(path))
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="found a device"):
+        list(read_objects(path))
+    if name == "a.jsonl":
+        with pytest.raises(DataError, match="expected a line of at most"):
+            list(read_lines(path, pipes=True))
+
+
+def test_numbers_that_json_has_not_become_null_in_results_and_an_error_in_answers() -> None:
+    values = {"loss": math.nan, "all": (1.5, -math.inf), "deep": [{"a": math.inf}], "b": True}
+    found = json.loads(results_json(values))
+    assert found == {"loss": None, "all": [1.5, None], "deep": [{"a": None}], "b": True}
+    with pytest.raises(CheckpointError, match="expected finite numbers in an answer"):
+        encode_json({"score": math.nan})

@@ -29,6 +29,7 @@ from zh_albert.checkpoints.uer import is_uer, read_uer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.checkpoints.vocabulary import VocabularyChange, change_vocabulary
 from zh_albert.errors import CheckpointError
+from zh_albert.plain_files import read_plain
 from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import Vocabulary
 
@@ -146,7 +147,7 @@ def convert_folder(
         )
         beside = vocabulary.with_name(CONFIG_NAME)
         if beside.is_file():
-            stored.files[CONFIG_NAME] = beside.read_bytes()
+            stored.files[CONFIG_NAME] = read_plain(beside)
         model = build_model(stored, network_of)
     config, settings, files = stored.config, stored.task, stored.files
     if to == "google":

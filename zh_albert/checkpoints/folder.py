@@ -11,8 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS
 from zh_albert.checkpoints.locks import locked
 from zh_albert.checkpoints.manifest import MANIFEST, read_manifest, write_manifest
 from zh_albert.errors import CheckpointError
-from zh_albert.textio import HALF_WRITTEN
+from zh_albert.half_written import half_written
 
 SAVED = ".saved"
 
@@ -40,32 +38,26 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
     """
     contents = {n: c.encode() if isinstance(c, str) else c for n, c in files.items()}
     contents[MANIFEST] = write_manifest(contents)  # the last one
-    temporary: Path | None = None
     saved = False
     try:
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "a file of that name exists")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(
-            tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{HALF_WRITTEN}.")
-        )
-        for name, content in contents.items():
-            write_file(temporary / name, content)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o777 & ~umask)  # mkdtemp creates folders only the owner can open
-        _sync_folder(temporary)
-        if folder.exists():
-            with locked(folder):
-                _move_in(folder)  # what a killed job left
-                temporary.rename(folder / SAVED)
+        with half_written(folder, is_folder=True) as new:
+            for name, content in contents.items():
+                write_file(new / name, content)
+            _sync_folder(new)
+            if folder.exists():
+                with locked(folder):
+                    _move_in(folder)  # what a killed job left
+                    new.rename(folder / SAVED)
+                    saved = True
+                    _sync_folder(folder)
+                    _move_in(folder)
+            else:
+                new.rename(folder)
                 saved = True
-                _sync_folder(folder)
-                _move_in(folder)
-        else:
-            temporary.rename(folder)
-            saved = True
-            _sync_folder(folder.parent)
+                _sync_folder(folder.parent)
     except OSError as error:
         what = error.strerror or error
         if saved:
@@ -78,9 +70,6 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
             remedy = f"free {sum(map(len, contents.values())) / 1e6:.0f} MB there and save again"
         before = "; its files are unchanged" if folder.is_dir() else ""
         raise CheckpointError(f"{folder}: not saved: {what}{before}; {remedy}") from None
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def finish_save(folder: Path) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from zh_albert.checkpoints.config_json import is_plain, read_config, write_config
 from zh_albert.checkpoints.files import WEIGHTS, read_tensors, read_text
-from zh_albert.checkpoints.folder import finish_save, replace_folder
+from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
 from zh_albert.checkpoints.stored_model import (
@@ -82,10 +82,11 @@ def load_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any]]:
 
     Raises:
         CheckpointError: If there is no such folder, it is no model folder, its ``config.json`` is
-            damaged, or the model is not an ALBERT.
+            damaged, the model is not an ALBERT, or a file of the folder is not that of its
+            manifest.
     """
-    finish_save(folder)
-    config, task, _ = _read_config(folder)
+    with verified(folder):
+        config, task, _ = _read_config(folder)
     return config, task
 
 

@@ -108,9 +108,10 @@ def refuse_unpaid(
     numbers = config.vocab_size * table + rows * min(width, table) + outputs * width
     numbers += blocks * (4 * width * width + 2 * width * config.intermediate_size)
     if 4 * numbers > unpacked_limit(stored_bytes):
+        remedy = how_to_raise() if stored_bytes else "get the folder again, with model.safetensors"
         raise CheckpointError(
             f"{source}: expected sizes that fit the weights beside it, found sizes of "
-            f"{numbers:,} numbers for {stored_bytes:,} bytes of weights; {how_to_raise()}"
+            f"{numbers:,} numbers for {stored_bytes:,} bytes of weights; {remedy}"
         )
 
 

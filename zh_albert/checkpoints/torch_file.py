@@ -17,7 +17,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import refuse_special
+from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
 
 _SUFFIXES = (".bin", ".pt", ".pth")
 _TRANSFORMERS_NAME = "pytorch_model.bin"
@@ -78,6 +78,12 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
         )
     for name, tensor in content.items():
         _refuse_unstored(name, tensor, path)
+    size, limit = sum(t.nbytes for t in content.values()), unpacked_limit(path.stat().st_size)
+    if size > limit:  # names may share their numbers, but not all of them the same
+        raise CheckpointError(
+            f"{path}: expected at most {limit:,} bytes of tensors in the file, found {size:,}; "
+            f"{how_to_raise()}"
+        )
     refuse_not_finite(content, path)
     return dict(content)
 

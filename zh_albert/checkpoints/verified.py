@@ -15,6 +15,7 @@ from zh_albert.checkpoints.folder import SAVED, finish_save
 from zh_albert.checkpoints.locks import locked
 from zh_albert.checkpoints.manifest import MANIFEST, Manifest, first_difference, read_manifest
 from zh_albert.errors import CheckpointError
+from zh_albert.half_written import remove_left_over
 from zh_albert.plain_files import refuse_special
 
 _PAUSE_S = 0.2
@@ -63,6 +64,7 @@ def verified_digest(folder: Path, name: str) -> str | None:
 @contextmanager
 def _settled(folder: Path) -> Iterator[None]:
     """Share the lock of a folder in which no save is left to be finished."""
+    remove_left_over(folder)
     while True:
         finish_save(folder)
         with locked(folder, shared=True):

@@ -21,17 +21,20 @@ def models(as_json: Json = False) -> None:
     from zh_albert.checkpoints.files import count_parameters
     from zh_albert.checkpoints.resolve import bundled_names, resolve_model
     from zh_albert.checkpoints.store import load_config
+    from zh_albert.checkpoints.verified import verified
 
     rows = []
     for name in bundled_names():
         folder = resolve_model(name)
-        _, task = load_config(folder)
+        with verified(folder):
+            _, task = load_config(folder)
+            parameters = count_parameters(folder)
         rows.append(
             {
                 "name": name,
                 "task": task.get("name"),
                 "labels": task.get("labels", []),
-                "parameters": count_parameters(folder),
+                "parameters": parameters,
                 "size_bytes": sum(path.stat().st_size for path in folder.iterdir()),
                 "dev": task.get("dev", {}),
                 "trained_on": task.get("trained_on", ""),

@@ -67,7 +67,7 @@ def predict(
         if file
         else (
             (number, decode_line(raw, number, source, keep_end=is_csv))
-            for number, raw in enumerate(bounded_lines(sys.stdin.buffer, source), start=1)
+            for number, raw in enumerate(bounded_lines(sys.stdin.buffer), start=1)
         )
     )
     failed = 0

@@ -13,6 +13,7 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import WHOLE, official_tests
 from zh_albert.clue.task import ClueTask
 from zh_albert.errors import DataError
+from zh_albert.plain_files import read_plain
 from zh_albert.textio import encode_json
 
 
@@ -68,7 +69,7 @@ def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
     """
     rows = {str(row["id"]): row for row in read_official(task, data)}
     try:
-        raw = file.read_bytes()
+        raw = read_plain(file)
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from None
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

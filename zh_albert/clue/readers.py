@@ -7,7 +7,6 @@ task itself.)
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from zh_albert.clue.task import ClueTask, Form
 from zh_albert.errors import DataError
+from zh_albert.plain_files import parse_json
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.textio import read_lines, read_objects
 
@@ -202,7 +202,7 @@ def _whole(path: Path, key: str = "") -> Any:
     """
     text = "\n".join(line for _, line in read_lines(path))
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError as error:
         raise DataError(f"{path}: expected one JSON value: {error}") from None
     if not key:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import random
+import tokenize
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.errors import CheckpointError, ConfigError, TrainingError
+from zh_albert.plain_files import refuse_special
 from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import Size, sorted_batches
@@ -204,9 +206,10 @@ def _kept(path: Path, unanswered: NDArray[np.float16]) -> NDArray[np.float16]:
             np.save(file, unanswered)
     remedy = "delete it, and the teacher answers anew"
     try:
+        refuse_special(path)
         np.load(path, mmap_mode="r")  # refuses a file that is too short; to be written to, it grows
         answers: NDArray[np.float16] = np.load(path, mmap_mode="r+")
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, SyntaxError, tokenize.TokenError) as error:
         raise CheckpointError(f"{path}: damaged ({error}); {remedy}") from None
     if answers.shape != unanswered.shape or answers.dtype != unanswered.dtype:
         raise CheckpointError(

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
+from zh_albert.plain_files import parse_json, read_plain, refuse_special
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 FORMAT_VERSION = 1
@@ -132,7 +133,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     try:
-        manifest: dict[str, Any] = json.loads(path.read_bytes())
+        manifest: dict[str, Any] = parse_json(read_plain(path))
         if (manifest["format"], manifest["format_version"]) != (FORMAT, FORMAT_VERSION):
             raise DataError(
                 f"{path}: expected {FORMAT} of version {FORMAT_VERSION}, found "
@@ -144,6 +145,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         problem = f"expected shards with {MANIFEST}, found none"
         raise DataError(f"{folder}: {problem}; build them with zh-corpora build") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, DataError):
             raise
@@ -207,6 +210,7 @@ def _open_part(folder: Path, record: Mapping[str, Any], *, verify: bool) -> dict
         if Path(record["name"]).name != record["name"]:
             raise DataError(f"{folder}: {record['name']!r} is not a file name")
         try:
+            refuse_special(path)
             size = path.stat().st_size
             if size != expected["bytes"]:
                 problem = f"expected {expected['bytes']} bytes, found {size}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -31,6 +32,8 @@ _DAMAGES = (
     ValueError,
     TypeError,
     RuntimeError,  # encrypted
+    SyntaxError,  # an array's header is the text of a Python dictionary
+    tokenize.TokenError,
     struct.error,
     zipfile.BadZipFile,
     zlib.error,
@@ -150,7 +153,9 @@ def _array(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> NDArray[Any]:
         version = np.lib.format.read_magic(file)
         shape, _, dtype = _HEADERS[version](file)
         promised, there = math.prod(shape) * dtype.itemsize, part.file_size - file.tell()
-    if dtype.kind not in "iuf" or promised != there:
+    if dtype.kind not in "iuf":
+        raise ValueError(f"{part.filename} holds {dtype}, expected numbers")
+    if promised != there:
         raise ValueError(f"{part.filename} promises {promised:,} bytes and holds {there:,}")
     with archive.open(part) as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)

@@ -18,7 +18,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.plain_files import parse_json, refuse_special
 from zh_albert.textio import atomic_write
 
 STATE_FILE = "state.safetensors"
@@ -84,10 +86,13 @@ def read_run_state(folder: Path) -> tuple[RunState, str] | None:
     if not path.exists():
         return None
     try:
+        refuse_special(path)
         with safetensors.safe_open(path, framework="pt") as file:
             header = file.metadata()
-        return RunState(**json.loads(header["position"])), header["settings"]
-    except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
+        return build(RunState, parse_json(header["position"])), header["settings"]
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from None
+    except (safetensors.SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
             f"{path}: not a training state of this version ({error}); delete it to start over"
         ) from None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-from glob import escape
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from zh_albert.errors import ConfigError
+from zh_albert.half_written import EVERY, left_over, remove_unheld
 from zh_albert.plain_files import parse_json, read_plain
-from zh_albert.textio import HALF_WRITTEN, atomic_write
+from zh_albert.textio import atomic_write
 from zh_albert.training.events import MetricsFile, Observer, TensorBoard
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import RunState, read_run_state, refuse_changed
@@ -52,7 +51,7 @@ def open_run(out: Path, settings: str, *, resume: bool) -> RunState:
         refuse_changed(saved[1].partition("# processes")[0], settings)
     if is_first_process():
         _lock_folder(out)
-        _clear_half_written(out)
+        remove_unheld([*left_over(out), *out.glob(f"**/{EVERY}")])
     if not saved and is_first_process():
         with atomic_write(folder / "config.toml") as file:
             file.write(settings.encode())
@@ -141,16 +140,6 @@ def _lock_folder(out: Path) -> None:
             f"{out}: another job is running there; wait until it ends or choose another folder"
         ) from None
     _HELD[folder] = lock
-
-
-def _clear_half_written(out: Path) -> None:
-    """Remove temporary files of a run that was killed while saving; this process holds the lock."""
-    beside = out.parent.glob(f".{escape(out.name)}.{HALF_WRITTEN}.*")
-    for path in [*beside, *out.glob(f"**/.*.{HALF_WRITTEN}.*")]:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def _refuse_to_replace(out: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from zh_albert.checkpoints.convert import convert_folder, read_any
 from zh_albert.checkpoints.files import read_tensors
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.checkpoints.store import load_config, save_model
+from zh_albert.checkpoints.torch_file import read_torch_file
+from zh_albert.errors import CheckpointError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -135,3 +139,49 @@ def test_of_several_torch_files_one_must_be_given(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"")
 
     assert "expected one checkpoint, found a.bin, b.pt" in refusal(tmp_path)
+
+
+def test_numbers_that_are_not_all_in_the_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "uer.bin"
+    for tensor in (
+        torch.zeros(1).expand(10**9, 10**3),
+        torch.zeros(3, 3).to_sparse(),
+        torch.zeros(10**6, 10**6, device="meta"),
+    ):
+        torch.save({"embedding.weight": tensor}, path)
+        assert "embedding.weight: expected a dense tensor with all of its numbers" in refusal(path)
+
+
+def test_many_names_of_the_same_numbers_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZH_ALBERT_MAX_MB", "1")
+    path, numbers = tmp_path / "uer.bin", torch.zeros(10**5)
+    torch.save({"a": numbers, "b": numbers}, path)  # as tied weights are
+    assert read_torch_file(path).keys() == {"a", "b"}
+    torch.save({f"{number}": numbers for number in range(1000)}, path)
+    assert "bytes of tensors in the file, found 400,000,000" in refusal(path)
+
+
+def test_what_is_compressed_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "uer.bin"
+    torch.save({"a": torch.zeros(10**6)}, path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {part.filename: archive.read(part) for part in archive.infolist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    assert "expected parts that are not compressed" in refusal(path)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_numbers_that_are_not_finite_are_refused(tmp_path: Path, value: float) -> None:
+    torch.save({"a": torch.tensor([1.0, value])}, tmp_path / "uer.bin")
+    assert "uer.bin: a: expected finite numbers" in refusal(tmp_path / "uer.bin")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "uer.bin")
+    with pytest.raises(CheckpointError, match="expected a regular file, found a pipe"):
+        read_torch_file(tmp_path / "uer.bin")

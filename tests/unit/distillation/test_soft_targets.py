@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -84,12 +85,14 @@ def test_answers_of_another_teacher_are_not_taken(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["teacher-b.npy"]
 
 
-@pytest.mark.parametrize("damage", ["short", "shape", "empty"])
+@pytest.mark.parametrize("damage", ["short", "shape", "empty", "header"])
 def test_a_damaged_file_is_named(tmp_path: Path, damage: str) -> None:
     answers_of(Asked(), tmp_path)
     path = tmp_path / "teacher-a.npy"
     if damage == "shape":
         np.save(path, np.zeros((3, 2), np.float16))
+    elif damage == "header":  # it is the text of a dictionary
+        path.write_bytes(path.read_bytes().replace(b"(40, 2)", b"(40, (2", 1))
     else:
         path.write_bytes(path.read_bytes()[: 150 if damage == "short" else 0])
     with pytest.raises(CheckpointError, match=r"teacher-a\.npy.*delete it"):
@@ -138,3 +141,10 @@ def test_the_fingerprint_knows_every_file_and_text(tmp_path: Path) -> None:
 def test_settings_that_mean_nothing_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(settings))):
         TeacherConfig(model="x", **settings)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_a_pipe_in_place_of_the_answers_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "teacher-a.npy")
+    with pytest.raises(CheckpointError, match=r"teacher-a\.npy.*found a pipe"):
+        answers_of(Asked(), tmp_path)

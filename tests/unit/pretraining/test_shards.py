@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -153,4 +154,17 @@ def test_a_part_cannot_lead_out_of_the_folder(folder: Path) -> None:
     (folder / MANIFEST).write_text(json.dumps(manifest))
 
     with pytest.raises(DataError, match="is not a file name"):
+        open_shards(folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+@pytest.mark.parametrize("name", [MANIFEST, "part-00000.tokens"])
+def test_a_pipe_or_a_device_is_not_waited_for(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(DataError, match="found a pipe"):
+        open_shards(folder)
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="found a device"):
         open_shards(folder)

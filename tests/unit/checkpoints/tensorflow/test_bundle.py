@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import struct
@@ -134,3 +135,50 @@ def test_what_is_written_is_float32_whatever_it_was(tmp_path: Path) -> None:
     assert found["half"].dtype == torch.float32
     assert torch.equal(found["half"], tensors["half"].float())
     assert write_fixed_32(6, 1) == b"\x35\x01\0\0\0"
+
+
+def write_checkpoint(folder: Path, tensors: dict[str, torch.Tensor]) -> Path:
+    for name, content in write_bundle("m", tensors).items():
+        (folder / name).write_bytes(content)
+    return folder / "m"
+
+
+def test_names_do_not_share_their_numbers(tmp_path: Path) -> None:
+    """Else a file of a megabyte would be a thousand tensors of a megabyte each."""
+    prefix = write_checkpoint(tmp_path, {"a": torch.zeros(10)})
+    index = tmp_path / "m.index"
+    table = read_table(index.read_bytes())
+    index.write_bytes(write_table(table | {b"%d" % number: table[b"a"] for number in range(9)}))
+    with pytest.raises(CheckpointError, match="expected 400 bytes, found 40"):
+        read_all(prefix)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_numbers_that_are_not_finite_are_refused(tmp_path: Path, value: float) -> None:
+    prefix = write_checkpoint(tmp_path, {"a": torch.tensor([1.0, value])})
+    with pytest.raises(CheckpointError, match="m: a: expected finite numbers"):
+        read_all(prefix)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+@pytest.mark.parametrize("name", ["m.index", "m.data-00000-of-00001"])
+def test_pipes_and_devices_are_not_waited_for(tmp_path: Path, name: str) -> None:
+    prefix = write_checkpoint(tmp_path, {"a": torch.zeros(10)})
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(CheckpointError, match=name):
+        read_all(prefix)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(CheckpointError, match=name):
+        read_all(prefix)
+
+
+def test_an_index_beyond_the_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix = write_checkpoint(tmp_path, {"a": torch.zeros(10)})
+    monkeypatch.setenv("ZH_ALBERT_MAX_MB", "1")
+    os.truncate(tmp_path / "m.index", 2 << 20)
+    with pytest.raises(CheckpointError, match=r"m\.index: more than 1,048,576 bytes"):
+        read_all(prefix)

@@ -107,13 +107,21 @@ def test_an_archive_of_another_kind_is_refused(tmp_path: Path) -> None:
         NgramClassifier.load(tmp_path / NGRAMS, 2)
 
 
-@pytest.mark.parametrize("orders", [np.array([4, 4]), np.array("4"), np.array(0), np.array(2.5)])
+@pytest.mark.parametrize(
+    ("orders", "problem"),
+    [
+        (np.array([4, 4]), "expected orders to be a whole number"),
+        (np.array(0), "expected orders to be a whole number"),
+        (np.array(2.5), "expected orders to be a whole number"),
+        (np.array("4"), "orders.npy holds <U1, expected numbers"),
+    ],
+)
 def test_a_length_of_ngrams_that_is_none_is_refused(
-    tmp_path: Path, orders: np.ndarray[Any, Any]
+    tmp_path: Path, orders: np.ndarray[Any, Any], problem: str
 ) -> None:
     fitted = fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE)
     (tmp_path / NGRAMS).write_bytes(fitted.to_bytes())
     found = unpacked(tmp_path / NGRAMS) | {"orders": orders}
     (tmp_path / NGRAMS).write_bytes(packed(found.pop("names"), found))
-    with pytest.raises(CheckpointError, match="expected orders to be a whole number"):
+    with pytest.raises(CheckpointError, match=problem):
         NgramClassifier.load(tmp_path / NGRAMS, 3)
