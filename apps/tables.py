@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apps.cells import restored
 from apps.i18n.notice import Notice
 from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
+from zh_albert.tables.delimited import TableError, csv_rows, is_csv
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import TableError, csv_rows, is_csv, parse_object, read_lines
+from zh_albert.textio import parse_object, read_lines
 
 KINDS = (".csv", ".jsonl")  # endings of the files that are read
 MAX_BYTES = 100 * 1024 * 1024
@@ -136,9 +136,7 @@ def _refuse_other_kinds(strings: TableStrings, path: Path, name: str) -> None:
         start = file.read(1 << 16)
     if start.startswith(_PACKED):
         raise RefusedError(strings.packed)
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RefusedError(strings.not_utf8.filled(line=1, encoding="UTF-16"))
-    if b"\0" in start:
+    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RefusedError(strings.binary)
 
 
@@ -164,9 +162,7 @@ def _json_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
 
 def _csv_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
     try:
-        for number, row in csv_rows(_lines(strings, path), path.name):
-            cells = {restored(column): restored(cell) for column, cell in row.items()}
-            yield number, cells if len(cells) == len(row) else row  # names must stay apart
+        yield from csv_rows(_lines(strings, path), path.name)
     except TableError as error:
         notice: Notice = getattr(strings, error.kind)
         raise RefusedError(notice.filled(**error.facts)) from None

@@ -14,7 +14,7 @@ from typing import Any
 from tokenizers import normalizers, pre_tokenizers
 
 from zh_albert.errors import DataError
-from zh_albert.textio import read_objects
+from zh_albert.tables.objects import read_objects
 from zh_albert.tokenization.characters import fold_width, replace_surrogates
 
 # Fast path: Chinese characters are single words, so counting them needs no normalizer.

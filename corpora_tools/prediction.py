@@ -16,7 +16,7 @@ from corpora_tools.folders import InputFile
 from corpora_tools.jobs import ANSWERS, Report, job, run_stages
 from corpora_tools.statistics import collect_answers
 from zh_albert.checkpoints.resolve import resolve_model
-from zh_albert.textio import atomic_write, encode_json, read_lines
+from zh_albert.textio import atomic_write, encode_json
 
 if TYPE_CHECKING:
     from zh_albert.tasks.predictor import AnyPredictor
@@ -80,14 +80,17 @@ class AnswerFile(PipelineStep):
 
     def run(self, data: Any = None, rank: int = 0, world_size: int = 1) -> None:
         """Answer the file, and count rows."""
-        from zh_albert.inference.files import answered_rows, form_of  # noqa: PLC0415  (slow)
+        from zh_albert.inference.files import (  # noqa: PLC0415  (slow)
+            answered_rows,
+            file_rows,
+            form_for,
+        )
 
         one = self.tasks[rank]
-        form = form_of(one.path)
-        lines = read_lines(one.path, keep_ends=form == "csv")
         predictor = _opened(self.model, self.threads)
+        rows = file_rows(one.path, form_for(predictor, one.path))
         with atomic_write(self.out / f"{one.name}{ANSWERS}") as file:
-            for row in answered_rows(predictor, lines, one.path, form):
+            for _, row in answered_rows(predictor, rows, one.path):
                 file.write(encode_json(row) + b"\n")
                 self.stat_update("rows")
                 if "error" in row:

@@ -1,9 +1,7 @@
-"""Text files by line, JSON Lines and CSV by row, plain or compressed; atomic writing of files."""
+"""Text files by line, plain or compressed; JSON; atomic writing of files."""
 
 from __future__ import annotations
 
-import codecs
-import csv
 import errno
 import gzip
 import io
@@ -11,70 +9,48 @@ import json
 import lzma
 import math
 import os
-import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from zh_albert.encodings import decoded_lines, utf8_lines
 from zh_albert.errors import CheckpointError, DataError, MissingExtraError
 from zh_albert.half_written import half_written
 from zh_albert.plain_files import how_to_raise, limit_bytes, refuse_special
 
-_SHORT = 1 << 20  # bytes; no limit of a line is smaller
 _BUFFER = 1 << 17  # bytes; Python's 8 KiB make reading a sixth slower
 _DICTIONARY = 128 << 20  # bytes; the highest level of xz needs 65 MiB, a header may say 4 GiB
 _ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
-_LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
-
-
-class TableError(DataError):
-    """A malformed CSV file.
-
-    Attributes:
-        kind: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another length than the
-            header), "not_comma" (another separator) or "bad_header".
-        facts: Line number and further numbers of the message.
-    """
-
-    kind: str
-    facts: dict[str, int]
-
-    @classmethod
-    def of(cls, kind: str, problem: str, source: Path | str, line: int, **facts: int) -> TableError:
-        """Return an error with file and line; ``problem`` may contain the names of facts
-        in braces.
-        """
-        error = cls(f"{source}, line {line}: {problem.format(**facts)}")
-        error.kind, error.facts = kind, {"line": line, **facts}
-        return error
 
 
 def read_lines(
-    path: Path, *, keep_ends: bool = False, pipes: bool = False
+    path: Path, *, keep_ends: bool = False, only_utf8: bool = False, pipes: bool = False
 ) -> Iterator[tuple[int, str]]:
     r"""Yield ``(line number from 1, line without its end)`` as a stream; CSV needs ``keep_ends``.
 
-    ``.xz``, ``.gz`` and ``.zst`` are decompressed; a byte-order mark is dropped; only ``\n`` and
-    ``\r\n`` end a line (not U+2028 and the like).
+    ``.xz``, ``.gz`` and ``.zst`` are decompressed; the encoding is found (``encodings``); only
+    ``\n`` and ``\r\n`` end a line (not U+2028 and the like).
 
     Args:
         path: The file.
         keep_ends: Keep the ends of lines.
+        only_utf8: Refuse other encodings, as for files that a program wrote.
         pipes: Whether it may be a pipe or a device; see ``refuse_special``.
 
     Raises:
         DataError: If the file is missing, no regular file, damaged, or a line is too long or not
-            UTF-8 (file and line are named).
+            of the file's encoding (file and line are named).
     """
     number = 0
     try:
         refuse_special(path, pipes=pipes)
         with _open_bytes(path) as file:
-            for number, raw in enumerate(bounded_lines(file), start=1):
-                yield number, decode_line(raw, number, path, keep_end=keep_ends)
+            lines = numbered_lines(file, path, keep_ends=keep_ends, only_utf8=only_utf8)
+            for number, line in lines:
+                yield number, line
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -86,28 +62,14 @@ def read_lines(
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Return the lines of a file for ``decode_line``, which refuses those that are cut here."""
-    return iter(partial(file.readline, limit_bytes() + 1), b"")
-
-
-def decode_line(raw: bytes, number: int, source: Path | str, *, keep_end: bool = False) -> str:
-    """Decode one line of a file; see ``read_lines``."""
-    if len(raw) > _SHORT and len(raw) > (longest := limit_bytes()):
-        problem = f"expected a line of at most {longest:,} bytes, found a longer one"
-        raise DataError.at(source, number, f"{problem}; {how_to_raise()}")
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"byte {error.start + 1} is not UTF-8 (0x{raw[error.start]:02x})"
-        found = (
-            "UTF-16" if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "GB18030"
-        )
-        hint = f"Convert the file to UTF-8, for example: iconv -f {found} -t UTF-8"
-        raise DataError.at(source, number, problem, hint=hint) from None
-    if number == 1:
-        text = text.removeprefix("\ufeff")
-    return text if keep_end else text.removesuffix("\n").removesuffix("\r")
+def numbered_lines(
+    file: IO[bytes], source: Path | str, *, keep_ends: bool = False, only_utf8: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines of an open file with their numbers; see ``read_lines``."""
+    raw_lines = iter(partial(file.readline, limit_bytes() + 1), b"")
+    decode = utf8_lines if only_utf8 else decoded_lines
+    for number, line in enumerate(decode(raw_lines, source), start=1):
+        yield number, line if keep_ends else line.removesuffix("\n").removesuffix("\r")
 
 
 def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
@@ -127,70 +89,6 @@ def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
         problem = f"expected a JSON object, found {type(row).__name__}"
         raise DataError.at(source, number, problem, hint="One JSON object a line")
     return row
-
-
-def is_csv(path: Path) -> bool:
-    """Return whether a file is CSV rather than JSON Lines, by its name."""
-    return re.search(r"\.csv(\.(xz|gz|zst))?$", path.name, re.IGNORECASE) is not None
-
-
-def csv_rows(
-    lines: Iterable[tuple[int, str]], source: Path | str
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield ``(line number, cells by column)`` of CSV, whose first row names the columns.
-
-    Lines must keep their ends, which may be part of a cell. Cells are separated by commas; a cell
-    with a comma, a quote or a line end is in double quotes. Blank lines are skipped.
-
-    Raises:
-        TableError: At the first row that cannot be read.
-    """
-    csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader((line for _, line in lines), strict=True)
-    header: list[str] = []
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            problem = "a quote is not closed or not doubled, or a cell is too long"
-            if "new-line character" in str(error):
-                problem = "lines end in a carriage return alone, as on old Macs: save with \\n"
-            raise TableError.of("bad_csv", problem, source, reader.line_num) from None
-        if cells is None:
-            return
-        if not cells:
-            continue
-        if not header:
-            header = cells
-            _refuse_header(header, source, reader.line_num)
-        elif len(cells) != len(header):
-            counts = {"found": len(cells), "expected": len(header)}
-            problem = "expected {expected} cells as in the first row, found {found}"
-            raise TableError.of("ragged", problem, source, reader.line_num, **counts)
-        else:
-            yield reader.line_num, dict(zip(header, cells, strict=True))
-
-
-def _refuse_header(header: list[str], source: Path | str, line: int) -> None:
-    if len(header) == 1 and any(sign in header[0] for sign in "\t;"):
-        problem = "expected commas between the names of the columns, found tabs or semicolons"
-        raise TableError.of("not_comma", problem, source, line)
-    if len(set(header)) < len(header) or not all(name.strip() for name in header):
-        problem = "expected a name for each column, no two alike, as the first row"
-        raise TableError.of("bad_header", problem, source, line)
-
-
-def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield ``(line number, object)`` of a JSON Lines file, or of a CSV file according to its name.
-
-    Blank lines are skipped. All values of a CSV file are strings.
-    """
-    if is_csv(path):
-        yield from csv_rows(read_lines(path, keep_ends=True), path)
-        return
-    for number, line in read_lines(path):
-        if line.strip():
-            yield number, parse_object(line, number, path)
 
 
 def encode_json(value: Any, *, indent: int | None = None) -> bytes:

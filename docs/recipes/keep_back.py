@@ -12,7 +12,8 @@ import argparse
 from itertools import islice
 from pathlib import Path
 
-from zh_albert.textio import atomic_write, encode_json, read_objects
+from zh_albert.tables.objects import read_objects
+from zh_albert.textio import atomic_write, encode_json
 
 
 def main() -> None:

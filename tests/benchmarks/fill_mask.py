@@ -21,7 +21,7 @@ import torch
 import transformers
 
 from zh_albert.checkpoints.resolve import resolve_model
-from zh_albert.textio import read_objects
+from zh_albert.tables.objects import read_objects
 from zh_albert.tokenization.characters import is_chinese
 
 SETS = ("chnsenticorp", "tnews")

@@ -29,7 +29,7 @@ from corpora_tools.build_parts import BuildConfig
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.shards import open_shards
-from zh_albert.textio import read_objects
+from zh_albert.tables.objects import read_objects
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import default_vocabulary

@@ -23,7 +23,7 @@ os.environ["RAYON_NUM_THREADS"] = "1"
 import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers
 
-from zh_albert.textio import read_objects
+from zh_albert.tables.objects import read_objects
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import default_vocabulary
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer

@@ -25,8 +25,8 @@ from zh_albert.serving.schemas import request_type
 from zh_albert.serving.server import open_model
 from zh_albert.textio import encode_json
 
-# Written here, as httpx does not write half a surrogate pair.
 SCORES = 1e-4  # by which scores may differ: by what a sum's order makes of the last digits
+# Written here, as httpx does not write half a surrogate pair.
 JSON = {"Content-Type": "application/json"}
 
 

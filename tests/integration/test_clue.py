@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.commands import Cli, Ran
 from tests.helpers.task_files import pair_rows, reviews, travels, trips
 from zh_albert.clue.tasks import CLUE_TASKS
-from zh_albert.textio import read_objects
+from zh_albert.tables.objects import read_objects
 
 # Enough for something to be learned.
 BRIEF = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,12 +14,22 @@ def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     file: Annotated[
         Path | None,
-        typer.Argument(help="One text per line (pairs: two, with a tab), JSON Lines or CSV."),
+        typer.Argument(
+            help="One text per line (pairs: two, with a tab), JSON Lines, CSV, TSV or .xlsx."
+        ),
     ] = None,
     form: Annotated[
         Literal["auto", "text", "jsonl", "csv"],
-        typer.Option("--format", help="auto: JSON Lines or CSV according to the file name."),
+        typer.Option("--format", help="auto: by the file name."),
     ] = "auto",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A .csv, .xlsx or .jsonl file to write: the input's rows with answers."),
+    ] = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="Column of a table that holds the texts.")
+    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook.")] = None,
     top_k: Annotated[
         int | None,
         typer.Option(min=1, help='For readers: number of answers per question, in "answers".'),
@@ -27,8 +38,8 @@ def predict(
     """Answer every line of a file; one JSON object per line, in order.
 
     A line is a text (for pairs: two texts separated by a tab; likewise a question and its context),
-    or in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}; CSV has columns of
-    these names.
+    or in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}; a table has columns
+    of these names, or of others that say the same (文本, 评论, 问题, review …), or --text-column.
 
     A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
     regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
@@ -38,14 +49,16 @@ def predict(
     [MASK] of the line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered
     (an empty text, no [MASK]) has the reason under "error"; the others are still answered.
 
-    Example: zh-albert predict sentiment reviews.txt > labels.jsonl
+    Example: zh-albert predict sentiment reviews.txt > labels.jsonl;
+    zh-albert predict sentiment reviews.xlsx --out labelled.xlsx
     """
     from zh_albert.cli.memory import keep_freed_memory, keep_loaded_objects
     from zh_albert.cli.progress import echo, track
     from zh_albert.errors import DataError
-    from zh_albert.inference.files import answered_rows, form_of
+    from zh_albert.inference.answered_tables import answered_table
+    from zh_albert.inference.files import answered_rows, file_rows, form_for, rows_of_lines
     from zh_albert.inference.loading import load
-    from zh_albert.textio import bounded_lines, csv_rows, decode_line, encode_json, read_lines
+    from zh_albert.textio import encode_json, numbered_lines
 
     if file == Path("-"):
         file = None
@@ -55,26 +68,25 @@ def predict(
     keep_freed_memory()
     predictor = load(model)
     keep_loaded_objects()
-    if form == "auto":
-        form = form_of(file) if file else "text"
-    is_csv = form == "csv"
+    read_as = form_for(predictor, file) if form == "auto" else form
+    chosen = {"text": text_column} if text_column else None
     total = None
     if file and file.is_file():
-        there = csv_rows(read_lines(file, keep_ends=True), file) if is_csv else read_lines(file)
-        total = sum(1 for _ in there)
-    lines = (
-        read_lines(file, keep_ends=is_csv, pipes=True)
-        if file
-        else (
-            (number, decode_line(raw, number, source, keep_end=is_csv))
-            for number, raw in enumerate(bounded_lines(sys.stdin.buffer), start=1)
-        )
-    )
+        total = sum(1 for _ in file_rows(file, read_as, chosen=chosen, sheet=sheet))
+    if file:
+        rows = file_rows(file, read_as, chosen=chosen, sheet=sheet)
+    else:
+        lines = numbered_lines(sys.stdin.buffer, source, keep_ends=read_as == "csv")
+        rows = rows_of_lines(lines, source, read_as, chosen=chosen)
     failed = 0
-    rows = answered_rows(predictor, lines, source, form, top_k=top_k)
-    for row in track(rows, total=total, what="texts"):
-        failed += "error" in row
-        sys.stdout.buffer.write(encode_json(row) + b"\n")  # UTF-8 on any terminal
+    answered = track(answered_rows(predictor, rows, source, top_k=top_k), total=total, what="texts")
+    with answered_table(out) if out else nullcontext() as table:
+        for row, answer in answered:
+            failed += "error" in answer
+            if table:
+                table.write(row, answer)
+            else:
+                sys.stdout.buffer.write(encode_json(answer) + b"\n")  # UTF-8 on any terminal
     sys.stdout.flush()
     if failed:
         echo(f'lines not answered: {failed}; the reason is under "error" in their results')

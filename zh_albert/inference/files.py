@@ -1,101 +1,168 @@
-"""Answers for the lines of a file, as ``zh-albert predict`` and ``zh-corpora predict``
+"""Answers for the rows of a file, as ``zh-albert predict`` and ``zh-corpora predict``
 write them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.tables.columns import with_fields
+from zh_albert.tables.delimited import csv_rows, is_csv
+from zh_albert.tables.objects import json_rows
+from zh_albert.tables.workbook import is_workbook, workbook_rows
+from zh_albert.tasks.fields import MissingFieldError
 from zh_albert.tasks.predictor import AnyPredictor
-from zh_albert.textio import csv_rows, is_csv, parse_object
+from zh_albert.textio import read_lines
 
-Form = Literal["text", "jsonl", "csv"]
-"""Form of a line: a text (for pairs: two, separated by a tab), a JSON object, or CSV cells."""
+Form = Literal["text", "jsonl", "csv", "xlsx"]
+"""Form of a file: a text a line (for pairs: two, separated by a tab), JSON objects, a table, or a
+workbook.
+"""
+Row = dict[str, Any]
+Content = Any  # of the predictor; or a DataError in its place
 
 
 def form_of(path: Path) -> Form:
-    """Return the form of a file's lines, by its name.
+    """Return the form of a file, by its name.
 
-    >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.NDJSON", "a.csv", "a.txt")]
-    ['jsonl', 'jsonl', 'csv', 'text']
+    >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.NDJSON", "a.csv", "a.txt", "a.xlsx")]
+    ['jsonl', 'jsonl', 'csv', 'text', 'xlsx']
     """
+    if is_workbook(path):
+        return "xlsx"
     if is_csv(path):
         return "csv"
     named = re.search(r"\.(jsonl?|ndjson)(\.(xz|gz|zst))?$", path.name, re.IGNORECASE)
     return "jsonl" if named else "text"
 
 
-def answered_rows(
-    predictor: AnyPredictor,
-    lines: Iterable[tuple[int, str]],
+def form_for(predictor: AnyPredictor, path: Path | None) -> Form:
+    """Return the form of a predictor's input: by the file's name; None: standard input."""
+    form = form_of(path) if path else "text"
+    return "jsonl" if form == "text" and not predictor.reads_plain_lines else form
+
+
+def file_rows(
+    path: Path, form: Form, *, chosen: Mapping[str, str] | None = None, sheet: str | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Yield the rows of a file with their places: lines as they are, or objects.
+
+    Args:
+        path: The file; plain lines may come from a pipe.
+        form: See ``Form``.
+        chosen: Field → the column of a table that holds it; see ``with_fields``.
+        sheet: Of a workbook; see ``workbook_rows``.
+    """
+    if form == "xlsx":
+        return with_fields(workbook_rows(path, sheet), path, chosen)
+    lines = read_lines(path, keep_ends=form == "csv", pipes=True)
+    return rows_of_lines(lines, path, form, chosen=chosen)
+
+
+def rows_of_lines(
+    lines: Iterator[tuple[int, str]],
     source: Path | str,
     form: Form,
     *,
+    chosen: Mapping[str, str] | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """Yield the rows of lines; those of CSV have their ends. See ``file_rows``."""
+    if form == "csv":
+        return with_fields(csv_rows(lines, source), source, chosen)
+    return json_rows(lines, source, in_place=True) if form == "jsonl" else lines
+
+
+def answered_rows(
+    predictor: AnyPredictor,
+    rows: Iterable[tuple[int, Any]],
+    source: Path | str,
+    *,
     top_k: int | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Yield an object for each line, in order; for CSV, for each row after the column names.
+) -> Iterator[tuple[Any, Row]]:
+    """Yield each row with an object for its answer, in order.
 
     Args:
         predictor: See ``load``.
-        lines: With their numbers, from 1; those of CSV with their line ends.
+        rows: With their places: lines, objects, or a DataError in place of one.
         source: Name of the file in errors.
-        form: Form of a line; a question with choices can only be a JSON object.
         top_k: For readers: number of answers to each question, under ``answers``.
 
     Yields:
-        See ``predictor.row``. A line that cannot be answered (an empty text, no [MASK]) has the
-        reason under ``error``; the others are still answered.
+        The row, and ``predictor.row``. A row that cannot be answered (an empty text, no [MASK], no
+        text at all) has the reason under ``error``; the others are still answered.
 
     Raises:
-        DataError: At the first line that is damaged, or lacks input of the model.
+        DataError: If the first row is damaged or lacks input of the model, as all will then.
         ConfigError: If ``top_k`` is given and the model is not a reader.
     """
-    if form == "text" and not predictor.reads_plain_lines:
-        form = "jsonl"
-    texts: Any = _contents(predictor, lines, source, form)
-    place = "row" if form == "csv" else "line"
+    read: deque[tuple[int, Any, Content]] = deque()  # rows that are on their way
+    contents = _passed_on(_contents(predictor, rows, source), read, predictor.form.blank)
     answers: Iterable[Any]
-    several: dict[str, Any] = {}
+    several: Row = {}
     if top_k is None:
-        answers = predictor.stream(texts)
+        answers = predictor.stream(contents)
     elif predictor.ranks:
         ranker: Any = predictor
-        answers, several = ranker.stream(texts, top_k=top_k), {"answers": []}
+        answers, several = ranker.stream(contents, top_k=top_k), {"answers": []}
     else:
         raise ConfigError(
             "top_k is for readers, which rank several answers to a question; leave it out"
         )
-    for number, answer in enumerate(answers, start=1):
-        if isinstance(answer, DataError):
-            yield {
-                **predictor.unanswered,
-                **several,
-                "error": f"{source}, {place} {number}: {answer}",
-            }
+    for answer in answers:
+        place, row, content = read.popleft()
+        if isinstance(content, DataError):
+            yield row, {**predictor.unanswered, **several, "error": str(content)}
+        elif isinstance(answer, DataError):
+            error = f"{source}, line {place}: {answer}"
+            yield row, {**predictor.unanswered, **several, "error": error}
         else:
-            yield predictor.row(answer)
+            yield row, predictor.row(answer)
+
+
+def _passed_on(
+    contents: Iterable[tuple[int, Any, Content]],
+    read: deque[tuple[int, Any, Content]],
+    blank: Content,
+) -> Iterator[Content]:
+    """Yield contents, and remember their rows; a damaged one is asked as a blank."""
+    for place, row, content in contents:
+        read.append((place, row, content))
+        yield blank if isinstance(content, DataError) else content
 
 
 def _contents(
-    predictor: AnyPredictor, lines: Iterable[tuple[int, str]], source: Path | str, form: Form
-) -> Iterator[Any]:
-    """Yield the predictor's input for each line, or for each row of CSV."""
-    content_of, blank = predictor.content_of, predictor.form.blank
-    if form == "csv":
-        for number, row in csv_rows(lines, source):
-            yield content_of(row, source, number)
-        return
-    for number, line in lines:
-        if not line.strip():  # a blank line has a row in the output, too
-            yield blank
-        elif form == "jsonl":
-            yield content_of(parse_object(line, number, source), source, number)
-        else:
-            yield _halves(line, number, source) if blank == ("", "") else line
+    predictor: AnyPredictor, rows: Iterable[tuple[int, Any]], source: Path | str
+) -> Iterator[tuple[int, Any, Content]]:
+    """Yield each row with the predictor's input, or with what is wrong."""
+    blank, begun = predictor.form.blank, False
+    for place, row in rows:
+        if isinstance(row, str) and not row.strip():  # a blank line has a row in the output, too
+            yield place, row, blank
+            continue
+        content: Content = row
+        try:
+            if isinstance(row, DataError):
+                raise row
+            if not isinstance(row, str):
+                content = predictor.content_of(row, source, place)
+            elif not predictor.reads_plain_lines:
+                problem = "expected rows with fields, found a line of plain text"
+                hint = "Use JSON Lines: a file named .jsonl, or --format jsonl"
+                raise DataError.at(source, place, problem, hint=hint)
+            elif blank == ("", ""):
+                content = _halves(row, place, source)
+        except DataError as error:
+            hopeless = not isinstance(row, dict) or isinstance(error, MissingFieldError)
+            if hopeless and not begun:
+                raise
+            content = error
+        begun = True
+        yield place, row, content
 
 
 def _halves(line: str, number: int, source: Path | str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import TableRow
 from zh_albert.tasks.texts import has_content
 
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
@@ -44,18 +45,25 @@ def refuse_no_examples(count: int, path: Path | str) -> None:
         raise DataError(f"{path}: no examples: the file is empty")
 
 
+class MissingFieldError(DataError):
+    """A row of a file lacks a field."""
+
+
 def refuse_missing_fields(
     row: dict[str, Any], names: Sequence[str], path: Path | str, line: int, *, form: str
 ) -> None:
     """Check that a row of a task file has its fields.
 
     Raises:
-        DataError: If one is missing; the first is named, with the form of a row.
+        MissingFieldError: If one is missing; the first is named, with the form of a row.
     """
     for name in names:
         if name not in row:
             problem = f'field "{name}" is missing, found {", ".join(map(repr, row)) or "none"}'
-            raise DataError.at(path, line, problem, hint=f"Each line is {form}")
+            hint = f"Each line is {form}"
+            if isinstance(row, TableRow):
+                hint = f"Name the column {name}, or say which column of texts it is: --text-column"
+            raise MissingFieldError.at(path, line, problem, hint=hint)
 
 
 def checked_string(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from zh_albert.errors import DataError
-from zh_albert.textio import decode_line, read_lines
+from zh_albert.textio import numbered_lines, read_lines
 from zh_albert.tokenization.encoding import SpecialIds
 
 UNKNOWN = "[UNK]"
@@ -53,7 +53,7 @@ class Vocabulary:
         Raises:
             DataError: If the file is missing, not UTF-8, or not a vocabulary; see the class.
         """
-        return cls((token for _, token in read_lines(path)), source=path)
+        return cls((token for _, token in read_lines(path, only_utf8=True)), source=path)
 
     @classmethod
     def parse(cls, content: bytes, source: Path | str) -> Vocabulary:
@@ -62,8 +62,8 @@ class Vocabulary:
         Raises:
             DataError: See ``read``.
         """
-        lines = enumerate(io.BytesIO(content), start=1)
-        return cls((decode_line(raw, number, source) for number, raw in lines), source=source)
+        lines = numbered_lines(io.BytesIO(content), source, only_utf8=True)
+        return cls((token for _, token in lines), source=source)
 
     def to_bytes(self) -> bytes:
         """Return the content of a vocabulary file."""

@@ -14,17 +14,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
-from apps.cells import harmless
 from apps.jobs import TableJob
 from apps.models import BulkModel
 from apps.tables import HEAD_ROWS, Row, Table, as_cell, read_rows
 from apps.tabs.batch.strings import BatchStrings
 from zh_albert.errors import DataError
+from zh_albert.tables.cells import harmless
+from zh_albert.tables.delimited import is_csv
 from zh_albert.tasks.classification.predictor import Regressor
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import atomic_write, encode_json, is_csv
+from zh_albert.textio import atomic_write, encode_json
 
 _CHUNK = 256  # rows answered together; progress and stops come in these steps
 

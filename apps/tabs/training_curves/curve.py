@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.textio import read_objects
+from zh_albert.tables.objects import read_objects
 
 FILE_NAME = "curve.jsonl"
 

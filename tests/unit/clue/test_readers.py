@@ -199,7 +199,7 @@ def test_a_file_without_rows_is_refused(tmp_path: Path, task: str, content: str)
 def test_the_official_samples_give_the_rows_that_others_made_of_them(
     data: Path, task: str, sample: str, converted: str | None
 ) -> None:
-    from zh_albert.textio import read_objects
+    from zh_albert.tables.objects import read_objects
 
     rows = list(read_official(CLUE_TASKS[task], data / "tasks" / sample))
     assert rows

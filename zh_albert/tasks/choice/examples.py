@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
+from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.fields import (
     checked_string,
     checked_text,
@@ -15,7 +16,6 @@ from zh_albert.tasks.fields import (
     refuse_no_examples,
 )
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import read_objects
 
 _FORM = '{"context": …, "question": …, "choices": […], "label": …}'
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
+from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.tasks.fields import (
     Label,
@@ -20,7 +21,6 @@ from zh_albert.tasks.fields import (
     refuse_no_examples,
 )
 from zh_albert.tasks.texts import Content, has_content
-from zh_albert.textio import read_objects
 
 
 @dataclass(frozen=True, slots=True)

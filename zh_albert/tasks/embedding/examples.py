@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
+from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
@@ -17,7 +18,6 @@ from zh_albert.tasks.fields import (
     refuse_not_finite,
 )
 from zh_albert.tasks.texts import Content
-from zh_albert.textio import read_objects
 
 SAME_MEANING = ("similar", "entailment")
 """Labels of pairs whose texts mean the same, or nearly."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
+from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
@@ -16,7 +17,6 @@ from zh_albert.tasks.fields import (
     refuse_missing_fields,
     refuse_no_examples,
 )
-from zh_albert.textio import read_objects
 
 _FORM = '{"text": …, "entities": [{"start": …, "end": …, "type": …}]}'
 

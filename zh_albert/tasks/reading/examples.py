@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, SupportsIndex
 
 from zh_albert.errors import DataError
+from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.fields import (
     checked_string,
     checked_text,
     refuse_missing_fields,
     refuse_no_examples,
 )
-from zh_albert.textio import read_objects
 
 _FORM = '{"context": …, "question": …, "answers": [{"text": …, "start": …}]}'
 

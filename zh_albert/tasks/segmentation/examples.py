@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zh_albert.errors import DataError
+from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.fields import checked_text, refuse_missing_fields, refuse_no_examples
-from zh_albert.textio import read_objects
 
 _FORM = '{"text": …, "words": […]}'
 

@@ -1,0 +1,127 @@
+"""A file of rows with their answers: CSV, a workbook, or JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from zh_albert.errors import ConfigError
+from zh_albert.tables.cells import harmless
+from zh_albert.textio import atomic_write, encode_json
+
+Row = dict[str, Any]
+_KINDS = (".csv", ".xlsx", ".jsonl")
+
+
+class AnsweredTable:
+    """Rows as they were read, with the fields of their answers behind them.
+
+    The first row decides the columns. Of an answer a table has what fits into cells: a label, its
+    score, a value, the passage; entities as ``杭州/LOC; 李华/PER``.
+
+    Args:
+        write_cells: Writes the cells of a row, the names of the columns first.
+    """
+
+    def __init__(self, write_cells: Callable[[Sequence[Any]], object]) -> None:
+        self._write = write_cells
+        self._columns: list[str] = []
+        self._answers: dict[str, str] = {}  # field of an answer → name of its column
+
+    def write(self, row: Any, answer: Row) -> None:
+        """Add a row."""
+        given, found = _given(row), _flat(answer)
+        if not self._columns:
+            self._columns = list(given)
+            self._answers = {name: _apart(name, given) for name in [*found, "error"]}
+            self._write([*self._columns, *self._answers.values()])
+        cells = [given.get(name) for name in self._columns]
+        self._write(list(map(_cell, cells + [found.get(name) for name in self._answers])))
+
+
+class _Lines:
+    """JSON Lines: each row's fields, and its answer as it is."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, row: Any, answer: Row) -> None:
+        given = _given(row)
+        named = {_apart(name, given): value for name, value in answer.items()}
+        self._file.write(encode_json(given | named) + b"\n")
+
+
+@contextmanager
+def answered_table(path: Path) -> Iterator[AnsweredTable | _Lines]:
+    """Write a table of answers, completely or not at all.
+
+    Raises:
+        ConfigError: If the name ends otherwise than in .csv, .xlsx or .jsonl.
+    """
+    kind = path.suffix.lower()
+    if kind not in _KINDS:
+        raise ConfigError(f"--out {path}: expected a file that ends in {', '.join(_KINDS)}")
+    with atomic_write(path) as file:
+        if kind == ".jsonl":
+            yield _Lines(file)
+        elif kind == ".csv":
+            # Excel takes a file for UTF-8 only if it begins with the mark.
+            text = io.TextIOWrapper(file, "utf-8-sig", "backslashreplace", newline="")
+            writer = csv.writer(text, lineterminator="\r\n")
+            yield AnsweredTable(lambda cells: writer.writerow(map(_harmless, cells)))
+            text.flush()
+            text.detach()
+        else:
+            import openpyxl  # noqa: PLC0415  (takes a while)
+
+            book = openpyxl.Workbook(write_only=True)
+            sheet = book.create_sheet("answers")
+            yield AnsweredTable(lambda cells: sheet.append([_of_workbook(cell) for cell in cells]))
+            book.save(file)
+
+
+def _given(row: Any) -> Row:
+    """Return what the file has in a row; of a damaged one nothing."""
+    if isinstance(row, str):
+        return {"text": row}
+    given: Row = getattr(row, "own", row) if isinstance(row, dict) else {}
+    return given
+
+
+def _apart(name: str, given: Row) -> str:
+    """Return a name for a field of an answer that no column of the input has."""
+    while name in given:
+        name = f"predicted_{name}"
+    return name
+
+
+def _flat(answer: Row) -> Row:
+    """Return the fields of an answer that a table shows."""
+    flat = {name: value for name, value in answer.items() if not isinstance(value, dict | list)}
+    if isinstance(entities := answer.get("entities"), list):
+        flat["entities"] = "; ".join(f"{one['text']}/{one['type']}" for one in entities)
+    if isinstance(labels := answer.get("labels"), list):
+        flat["labels"] = "; ".join(labels)
+    return flat
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return value if isinstance(value, str | int | float) else encode_json(value).decode()
+
+
+def _harmless(cell: Any) -> Any:
+    return harmless(cell) if isinstance(cell, str) else cell
+
+
+def _of_workbook(cell: Any) -> Any:
+    """Return a cell that a workbook can hold: no control characters, and text is no formula."""
+    if not isinstance(cell, str):
+        return cell
+    kept = "".join(c for c in cell if c >= " " or c in "\t\n\r").encode("utf-8", "replace").decode()
+    return harmless(kept[:32_767])

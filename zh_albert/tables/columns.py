@@ -1,0 +1,131 @@
+"""Which column of a table holds what: by the names people give them, else by what is in them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from zh_albert.errors import DataError
+from zh_albert.tokenization.characters import CHINESE
+
+NAMES: Mapping[str, Sequence[str]] = {
+    "text": (
+        *("text", "文本", "内容", "评论内容", "评论", "留言内容", "留言", "正文", "微博", "句子"),
+        *("标题", "review", "content", "sentence", "comment", "title"),
+    ),
+    "label": (
+        *("label", "标签", "类别", "分类", "情感", "情感倾向", "情感标签", "category", "class"),
+        "sentiment",
+    ),
+    "text_a": ("text_a", "sentence1", "premise", "text1", "第一句", "句子1", "句子一", "前提"),
+    "text_b": ("text_b", "sentence2", "hypothesis", "text2", "第二句", "句子2", "句子二", "假设"),
+    "question": ("question", "问题", "提问"),
+    "context": ("context", "短文", "文章", "passage", "正文"),
+}
+"""Fields of our task files, and names of the columns that hold them, the likeliest first."""
+_SAMPLE = 100  # rows that are looked at
+_CLEARLY = 2  # times as much Chinese text as the next column
+_CHINESE = re.compile(f"[{CHINESE}]")
+
+Row = dict[str, Any]
+
+
+class TableRow(dict[str, Any]):
+    """A row of a table with its fields by their names; other columns keep theirs.
+
+    Attributes:
+        own: The row by the names of the columns in the file.
+    """
+
+    def __init__(self, own: Row, fields: Mapping[str, str]) -> None:
+        others = {name: value for name, value in own.items() if name not in fields}
+        super().__init__(others | {fields[name]: own[name] for name in fields if name in own})
+        self.own = own
+
+
+def fields_of(columns: Sequence[str]) -> dict[str, str]:
+    """Return which columns hold which fields, by their names.
+
+    >>> fields_of(["序号", "评论内容", " Label"])
+    {'评论内容': 'text', ' Label': 'label'}
+    >>> fields_of(["正文", "问题"])
+    {'正文': 'context', '问题': 'question'}
+    """
+    written = {name.strip().lstrip("\ufeff").casefold(): name for name in columns}
+    asked = {name for field in ("question", "context") for name in NAMES[field]}
+    order = list(NAMES)
+    if set(NAMES["question"]) & written.keys() and asked & written.keys():
+        order.remove("text")
+    found: dict[str, str] = {}
+    for field in order:
+        name = next((one for one in NAMES[field] if one in written), None)
+        if name is not None and written[name] not in found:
+            found[written[name]] = field
+    return {column: found[column] for column in columns if column in found}
+
+
+def with_fields(
+    rows: Iterable[tuple[int, Row]], source: Path | str, chosen: Mapping[str, str] | None = None
+) -> Iterator[tuple[int, Row]]:
+    """Yield the rows of a table with its columns named as the fields they hold.
+
+    Without a column of a known name, the texts are in the column with at least twice as much
+    Chinese text as the next.
+
+    Args:
+        rows: With their places.
+        source: Named in errors.
+        chosen: Field → the column that holds it, as the user says.
+
+    Raises:
+        DataError: If a chosen column is missing.
+    """
+    rows = iter(rows)
+    first = list(islice(rows, _SAMPLE))
+    columns = list(dict.fromkeys(name for _, row in first for name in row))
+    fields: dict[str, str] = {}
+    if columns:
+        fields = _fields(columns, [row for _, row in first], source, chosen or {})
+    for place, row in chain(first, rows):
+        yield place, TableRow(row, fields)
+
+
+def _fields(
+    columns: Sequence[str], rows: Sequence[Row], source: Path | str, chosen: Mapping[str, str]
+) -> dict[str, str]:
+    for field, column in chosen.items():
+        if column not in columns:
+            listed = ", ".join(map(repr, columns))
+            raise DataError(f"{source}: there is no column {column!r} for {field}, but {listed}")
+    named = {column: field for field, column in chosen.items()}
+    for column, field in fields_of(columns).items():
+        if field not in chosen and column not in named:
+            named[column] = field
+    if not {"text", "text_a", "text_b", "question", "context"} & set(named.values()):
+        others = [column for column in columns if column not in named]
+        if others and (column := likely_text_column(others, rows)):
+            named[column] = "text"
+    for column, field in named.items():
+        if field == "text" and column != field and column not in chosen.values():
+            warnings.warn(f"{source}: texts are read from column {column!r}", stacklevel=2)
+    return named
+
+
+def likely_text_column(columns: Sequence[str], rows: Sequence[Row]) -> str | None:
+    """Return the column with at least twice as much Chinese text as the next, if there is one.
+
+    >>> rows = [{"订单": "张三", "说的话": "房间很干净，下次还来"}]
+    >>> likely_text_column(["订单", "说的话"], rows)
+    '说的话'
+    """
+    amounts = {
+        column: sum(len(_CHINESE.findall(str(row.get(column) or ""))) for row in rows)
+        for column in columns
+    }
+    best, *rest = sorted(columns, key=lambda column: -amounts[column])
+    clear = amounts[best] and (not rest or amounts[best] >= _CLEARLY * amounts[rest[0]])
+    return best if clear else None

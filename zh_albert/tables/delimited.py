@@ -1,0 +1,155 @@
+"""CSV and TSV, with any usual separator, as people's programs write them."""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from zh_albert.errors import DataError
+from zh_albert.tables.cells import restored
+from zh_albert.tables.columns import fields_of
+from zh_albert.textio import read_lines
+
+_SEPARATORS = ",\t;|"
+_LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
+
+
+class TableError(DataError):
+    """A malformed table.
+
+    Attributes:
+        kind: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another length than the
+            header) or "bad_header".
+        facts: Line number and further numbers of the message.
+    """
+
+    kind: str
+    facts: dict[str, int]
+
+    @classmethod
+    def of(cls, kind: str, problem: str, source: Path | str, line: int, **facts: int) -> TableError:
+        """Return an error with file and line; ``problem`` may contain the names of facts
+        in braces.
+        """
+        error = cls(f"{source}, line {line}: {problem.format(**facts)}")
+        error.kind, error.facts = kind, {"line": line, **facts}
+        return error
+
+
+def is_csv(path: Path) -> bool:
+    """Return whether a file is a table with separators, by its name.
+
+    A ``.tsv`` file also has to begin with known names of columns, as it may hold pairs of texts.
+    """
+    found = re.search(r"\.(csv|tsv)(\.(xz|gz|zst))?$", path.name, re.IGNORECASE)
+    if found is None or found[1].lower() == "csv":
+        return found is not None
+    first = next((line for _, line in read_lines(path) if line.strip()), "")
+    return bool(fields_of(first.split("\t")))
+
+
+def csv_rows(
+    lines: Iterable[tuple[int, str]], source: Path | str
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield ``(line number, cells by column)`` of a table, whose first row names the columns.
+
+    Lines must keep their ends, which may be part of a cell. The separator is the one that divides
+    the first row into most cells; a cell with a separator, a quote or a line end is in double
+    quotes (with tabs, a quote elsewhere is part of the text). Left out are blank lines, a first
+    column without a name (an index, as pandas writes it), empty columns at the end, and rows that
+    name the columns again, of which a warning tells. Cells are as ``harmless`` was given them.
+
+    Raises:
+        TableError: At the first row that cannot be read.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    texts = (line for _, line in lines)
+    begun: list[str] = []
+    for line in texts:
+        begun.append(line)
+        if line.strip():
+            break
+    separator = separator_of(begun[-1]) if begun else ","
+    # Programs that write tabs rarely quote, so that a quote is mostly part of a text.
+    reader = csv.reader(
+        chain(begun, texts),
+        delimiter=separator,
+        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL,
+        strict=True,
+    )
+    header: list[str] = []
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            problem = "a quote is not closed or not doubled, or a cell is too long"
+            if "new-line character" in str(error):
+                problem = "lines end in a carriage return alone, as on old Macs: save with \\n"
+            raise TableError.of("bad_csv", problem, source, reader.line_num) from None
+        if cells is None:
+            return
+        if separator == "\t":
+            cells = [_unquoted(cell) for cell in cells]
+        if not header:
+            header = _checked_header(cells, source, reader.line_num)
+        elif cells == header:
+            warnings.warn(
+                f"{source}, line {reader.line_num}: left out, for it names the columns again",
+                stacklevel=2,
+            )
+        elif any(map(str.strip, cells)):
+            yield reader.line_num, _by_column(header, cells, source, reader.line_num)
+
+
+def separator_of(line: str) -> str:
+    r"""Return the separator that divides the first row of a table into most cells.
+
+    >>> [separator_of(line) for line in ("text;label", "a\tb,c\td", "text")]
+    [';', '\\t', ',']
+    """
+    try:
+        counts = [len(next(csv.reader([line], delimiter=one), [])) for one in _SEPARATORS]
+    except csv.Error:  # told when the rows are read
+        return ","
+    return _SEPARATORS[counts.index(max(counts))]
+
+
+def _unquoted(cell: str) -> str:
+    """Take quotes away that are around a whole cell."""
+    inner = cell[1:-1]
+    whole = len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if whole else cell
+
+
+def _checked_header(cells: list[str], source: Path | str, line: int) -> list[str]:
+    """Return the names of the columns, as they are; empty ones only at either end."""
+    if not any(map(str.strip, cells)):
+        return []
+    named = [name for name in cells if name.strip()]
+    inner = cells[cells.index(named[0]) : len(cells) - cells[::-1].index(named[-1])]
+    if len(set(named)) < len(named) or len(inner) > len(named) or cells.index(named[0]) > 1:
+        problem = "expected a name for each column, no two alike, as the first row"
+        raise TableError.of("bad_header", problem, source, line)
+    return cells
+
+
+def _by_column(
+    header: list[str], cells: list[str], source: Path | str, line: int
+) -> dict[str, str]:
+    extra = cells[len(header) :]
+    if len(cells) < len(header) or any(map(str.strip, extra)):
+        counts = {"found": len(cells), "expected": len(header)}
+        problem = "expected {expected} cells as in the first row, found {found}"
+        raise TableError.of("ragged", problem, source, line, **counts)
+    row = {name: restored(cell) for name, cell in zip(header, cells, strict=False) if name.strip()}
+    behind = len(header) - 1
+    while not header[behind].strip():  # an empty column has nothing in it
+        if cells[behind].strip():
+            problem = "expected a name for each column, no two alike, as the first row"
+            raise TableError.of("bad_header", problem, source, line)
+        behind -= 1
+    return row
