@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
@@ -40,6 +42,7 @@ from zh_albert.training.stages import silent
 
 # Largest allowed difference from the network in fp32, as a fraction of its largest output.
 _TOLERANCE: dict[Precision, float] = {"fp32": 1e-4, "fp16": 0.01, "bf16": 0.05, "int8": 0.25}
+_ROUNDINGS = 10  # runtimes add up in other orders than PyTorch, some in longer chains
 # Bytes for each parameter on average; more would mean that something is stored twice.
 _BYTES: dict[Precision, float] = {"fp32": 4.2, "fp16": 2.2, "bf16": 2.2, "int8": 2.0}
 _DESCRIPTION_BYTES = 200_000  # of the graph itself
@@ -207,11 +210,13 @@ def _checked_difference(
 ) -> float:
     """Return the largest difference between two runtimes, as a fraction of the largest output.
 
-    Of a network with several outputs, the largest of their fractions.
+    Of a network with several outputs, the largest of their fractions. Random tokens can meet a
+    trained network where it magnifies every rounding, so what PyTorch in fp32 loses against fp64
+    widens the limit.
     """
     rng = np.random.default_rng(0)
-    reference = TorchRuntime(network)
-    apart = largest = np.zeros(1)
+    reference, exact = TorchRuntime(network), TorchRuntime(copy.deepcopy(network).double())
+    apart = rounding = largest = np.zeros(1)
     for rows, length in ((1, 1), (1, 9), (7, 40), (3, 128)):
         length = min(length, config.max_position_embeddings)  # noqa: PLW2901
         mask = np.arange(length) < rng.integers(1, length + 1, (rows, 1))
@@ -225,16 +230,25 @@ def _checked_difference(
                 f"{out}: not written: expected outputs of shape {_listed(wanted)}, found "
                 f"{_listed(shapes)}"
             )
-        differences = [np.abs(a - b).max() for a, b in zip(found, expected, strict=True)]
-        apart = np.maximum(apart, differences)  # keeps a nan
+        apart = np.maximum(apart, _differences(found, expected))
+        rounding = np.maximum(rounding, _differences(exact.outputs(batch), expected))
         largest = np.maximum(largest, [np.abs(output).max() for output in expected])
     share = float((apart / largest).max())
+    limit += _ROUNDINGS * float((rounding / largest).max())
     if not share <= limit:  # so that nan is refused too
         raise CheckpointError(
             f"{out}: not written: the outputs of {runtime.name} differ from the network's by "
-            f"{share:.2g} of the largest, at most {limit:g} is allowed; export another precision"
+            f"{share:.2g} of the largest, at most {limit:.2g} is allowed; export another precision"
+            + (", or measure its answers with --dev FILE" if runtime.name.endswith("int8") else "")
         )
     return float(f"{share:.3g}")
+
+
+def _differences(
+    first: Sequence[NDArray[np.float32]], second: Sequence[NDArray[np.float32]]
+) -> list[float]:
+    """Return the largest difference of each output; a nan stays one."""
+    return [float(np.abs(a - b).max()) for a, b in zip(first, second, strict=True)]
 
 
 def _listed(shapes: Iterable[tuple[int, ...]]) -> str:
