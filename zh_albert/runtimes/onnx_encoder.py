@@ -50,7 +50,7 @@ class _Rows(NamedTuple):
 
 def _layers(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[_Rows]:
     """Add the encoder; return the hidden states after each of its layers. See ``encoded``."""
-    one, hidden = graph.constant([1]), graph.constant([encoder.config.hidden_size])
+    hidden = graph.constant([encoder.config.hidden_size])
     flat = graph.constant([-1, encoder.config.hidden_size])
     there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
     length = graph.node("Shape", INPUTS[0], start=1, end=2)
@@ -61,6 +61,7 @@ def _layers(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
     for number, layer in enumerate(encoder.plan, start=1):
         queries = states[-1]
         if only_first and number == len(encoder.plan):
+            one = graph.constant([1])
             firsts = graph.node("Slice", queries.by_text(graph), graph.constant([0]), one, one)
             queries = _Rows(graph.node("Reshape", firsts, flat), graph.node("Shape", firsts))
             mask = mask_of_one

@@ -59,6 +59,8 @@ def test_every_file_is_valid_and_says_the_shapes_of_its_inputs_and_outputs(
             onnx_model(network, outputs, precision=precision, opset=opset)
         )
         onnx.checker.check_model(model, full_check=True)
+        read = {name for node in model.graph.node for name in node.input}
+        assert {tensor.name for tensor in model.graph.initializer} <= read
         assert [(one.domain, one.version) for one in model.opset_import] == [("", opset)]
         assert [one.name for one in model.graph.input] == [*INPUTS]
         assert all(_shape(one) == ["batch", "length"] for one in model.graph.input)
