@@ -16,7 +16,7 @@ from zh_albert.distillation.teacher import LayerStates, layer_states
 from zh_albert.errors import CheckpointError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.runtimes.libraries import OnnxRuntime, feeds
-from zh_albert.runtimes.onnx_graph import INPUTS, GraphPrecision, Opset
+from zh_albert.runtimes.onnx_graph import INPUTS, OPSET, GraphPrecision, Opset
 from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tokenization.encoding import PaddedBatch
@@ -152,6 +152,17 @@ def test_eight_bits_multiply_integers_in_every_layer_and_stay_near(opset: Opset)
     expected = TorchRuntime(network)(batch())
     found = OnnxRuntime(content, "int8")(batch())
     assert 0 < np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_in_int8_the_older_opset_differs_by_a_rounding_at_most(changes: dict[str, Any]) -> None:
+    for network, outputs in heads(replace(CONFIG, **changes)).values():
+        newest, oldest = (
+            OnnxRuntime(onnx_model(network, outputs, precision="int8", opset=opset), "int8")
+            for opset in (OPSET, min(get_args(Opset)))
+        )
+        expected = newest(batch())
+        np.testing.assert_allclose(oldest(batch()), expected, atol=0.02 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("changes", VARIANTS)
