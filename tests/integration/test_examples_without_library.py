@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import torch
 
 from tests.helpers.micro import CONFIG
 from zh_albert import load
+from zh_albert.checkpoints.resolve import BUNDLED, bundled_names
 from zh_albert.inference.export import export
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import Question
@@ -34,7 +36,7 @@ Run = Callable[..., list[list[str]]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(tmp_path: Path, show: Run) -> Run:
     """Export a model and return the words of each line that an example prints of it."""
 
     def running(model: Any, example: str, *arguments: str) -> list[list[str]]:
@@ -43,23 +45,33 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
                 parameter.data *= 3  # so that answers differ
         model.save(tmp_path / "model", card="")
         export(tmp_path / "model", tmp_path / "fast", form="onnx")
-        monkeypatch.setattr(sys, "argv", [example, str(tmp_path / "fast"), *arguments])
-        capsys.readouterr()
-        runpy.run_path(str(EXAMPLES / example), run_name="__main__")
-        return [line.split() for line in capsys.readouterr().out.splitlines()]
+        return show(example, tmp_path / "fast", *arguments)
 
     torch.manual_seed(0)
     return running
 
 
+@pytest.fixture
+def show(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return the words of each line that an example prints of an exported folder."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+    def showing(example: str, folder: Path, *arguments: str) -> list[list[str]]:
+        monkeypatch.setattr(sys, "argv", [example, str(folder), *arguments])
+        capsys.readouterr()
+        runpy.run_path(str(EXAMPLES / example), run_name="__main__")
+        return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+    return showing
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_an_example_is_short_and_needs_nothing_of_this_library(example: Path) -> None:
     source = example.read_text(encoding="utf-8")
-    assert "import zh_albert" not in source
-    assert "from zh_albert" not in source
+    assert not re.search(r"(import|from) (zh_albert|torch)", source)
     lines = source.partition('"""\n\n')[2].splitlines()
     code = [line for line in lines if line and not line.startswith(("import ", "from ", "#"))]
-    assert len(code) <= 30
+    assert len(code) <= (60 if example.name == "ngrams.py" else 40)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -142,3 +154,73 @@ def test_vectors(run: Run, tmp_path: Path) -> None:
     shown = run(TextEmbedder(CONFIG, default_tokenizer(), window=WINDOW), "embed.py", *TEXTS)
     vectors = load(str(tmp_path / "model")).encode(TEXTS, normalize=True)
     np.testing.assert_allclose(np.array(shown, dtype=float), vectors @ vectors.T, atol=2e-3)
+
+
+REVIEWS = ["房间很干净，早餐也不错", "等了两个小时，味道一般般", "ＡＢＣ酒店：服务差！", "好"]
+HEADLINES = ["央行宣布降息，股市大涨", "国足三比零获胜", "５Ｇ手机降价", "好"]
+NAMES = ["李华昨天从北京大学去了上海", "《红楼梦》的作者是曹雪芹", "阿里巴巴ＣＥＯ张勇", "今天下雨"]
+BESIDE = ["他在北京工作", "他有工作", "女孩在弹钢琴", "没有人在弹钢琴", "猫在睡觉", "一只猫睡着了"]
+PASSAGE = "李华1998年生于杭州，2020年毕业于浙江大学。毕业以后他在上海的一家报社做记者。"
+MASKED = ["今天天气很[MASK]。", "我[MASK]去北京的路上。"]
+BUNDLED_MODELS = {
+    "sentiment": ("classify.py", REVIEWS),
+    "news": ("classify.py", HEADLINES),
+    "nli": ("pair.py", BESIDE),
+    "similarity": ("pair.py", BESIDE),
+    "ner": ("entities.py", NAMES),
+    "ner-msra": ("entities.py", NAMES),
+    "reader": ("read.py", ["他在哪里做记者？", PASSAGE]),
+    "encoder": ("fill_mask.py", MASKED),
+}
+
+
+def test_every_bundled_model_has_an_example() -> None:
+    assert {*BUNDLED_MODELS} == {*bundled_names()}
+
+
+@pytest.mark.parametrize("name", BUNDLED_MODELS)
+def test_a_bundled_model_answers_alone_as_it_does_here(
+    tmp_path: Path, show: Run, name: str
+) -> None:
+    example, texts = BUNDLED_MODELS[name]
+    export(BUNDLED / name, tmp_path, form="onnx")
+    shown = show(example, tmp_path, *texts)
+    refuse_others(shown, answered(load(name, precision="fp32"), example, texts))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sentiment", "news", "nli", "similarity", "ner"])
+def test_a_bundled_model_in_int8_answers_alone_as_it_does_here(
+    tmp_path: Path, show: Run, name: str
+) -> None:
+    """The others are exported in int8 only with a dev file: made-up tokens lead them astray."""
+    example, texts = BUNDLED_MODELS[name]
+    export(BUNDLED / name, tmp_path, form="onnx", precision="int8")
+    refuse_others(show(example, tmp_path, *texts), answered(load(name), example, texts))
+
+
+def answered(model: Any, example: str, texts: list[str]) -> list[tuple[Any, ...]]:
+    """Return what an example prints, by this library."""
+    pairs = list(zip(texts[::2], texts[1::2], strict=True)) if example == "pair.py" else texts
+    match example:
+        case "entities.py":
+            found = [entity for entities in model(texts) for entity in entities]
+            assert len(found) > 3
+            return [(one.text, one.type, one.start, one.end) for one in found]
+        case "read.py":
+            return [(model(question=texts[0], context=texts[1]).text,)]
+        case "fill_mask.py":
+            return [(one.text, one.score) for (spot,) in model(texts) for one in spot.candidates]
+        case _:
+            answers = model(pairs)
+            values = hasattr(answers[0], "value")
+            return [(one.value,) if values else (one.label, one.score) for one in answers]
+
+
+def refuse_others(shown: list[list[str]], expected: list[tuple[Any, ...]]) -> None:
+    for words, answer in zip(shown, expected, strict=True):
+        for word, wanted in zip(words, answer, strict=True):
+            if isinstance(wanted, str):
+                assert word == wanted
+            else:
+                assert float(word) == pytest.approx(wanted, abs=1e-4)

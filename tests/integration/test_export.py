@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import torch
 
@@ -36,7 +37,12 @@ def scores(folder: Path, **how: Any) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("form", "precision", "near"),
-    [("onnx", "fp32", 2e-6), ("openvino", "fp32", 2e-6), ("onnx", "int8", 0.05)],
+    [
+        ("onnx", "fp32", 2e-6),
+        ("onnx", "fp16", 2e-3),
+        ("openvino", "fp32", 2e-6),
+        ("onnx", "int8", 0.05),
+    ],
 )
 def test_an_exported_folder_loads_and_answers_as_before(
     trained: Path, tmp_path: Path, cli: Cli, form: str, precision: str, near: float
@@ -220,10 +226,10 @@ def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
     assert metadata["dev"]["fp32"] - metadata["dev"]["int8"] < 0.005
     assert cli("evaluate", tmp_path / "fast", dev, "--json").code == 0
 
-    def mixed_up(network: Any, outputs: GraphOutputs, *, int8: bool = False) -> bytes:
-        if int8:  # answers near enough for the parity check, and the wrong way round
+    def mixed_up(network: Any, outputs: GraphOutputs, **how: Any) -> bytes:
+        if how["precision"] == "int8":  # near enough for the parity check, the wrong way round
             network.classifier.bias.data += torch.tensor([9.0, -9.0]) * 1e3
-        return onnx_model(network, outputs, int8=int8)
+        return onnx_model(network, outputs, **how)
 
     monkeypatch.setattr("zh_albert.runtimes.exported.onnx_model", mixed_up)
     ran = cli(
@@ -238,8 +244,8 @@ def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(
 def test_a_file_that_answers_otherwise_is_not_written(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def other(network: Any, outputs: GraphOutputs, *, int8: bool = False) -> bytes:
-        content = onnx_model(network, outputs, int8=int8)
+    def other(network: Any, outputs: GraphOutputs, **how: Any) -> bytes:
+        content = onnx_model(network, outputs, **how)
         network.classifier.bias.data += 0.1
         return content
 
@@ -274,11 +280,43 @@ def test_what_a_format_has_not_is_said(
         export(trained, tmp_path / "fast", form=form, precision=precision)
 
 
-def test_an_encoder_has_no_export(micro: Path, tmp_path: Path, cli: Cli) -> None:
-    ran = cli("export", micro, tmp_path / "fast", "--format", "onnx")
-    assert ran.code == 2
-    assert "expected a model for classification" in ran.err
-    assert "found one for no task (an encoder); fine-tune it first" in ran.err
+def test_fp16_halves_the_file_and_next_to_nothing_changes(trained: Path, tmp_path: Path) -> None:
+    sizes = {}
+    for precision, within in (("fp32", 1e-4), ("fp16", 0.01)):
+        metadata = export(trained, tmp_path / precision, form="onnx", precision=precision)
+        sizes[precision] = (tmp_path / precision / "model.onnx").stat().st_size
+        assert metadata["largest_difference"] < within
+    graph = 30_000  # bytes, beside the weights
+    assert sizes["fp16"] < sizes["fp32"] / 2 + graph
+
+
+def test_an_older_opset_is_written_opened_and_named(
+    trained: Path, tmp_path: Path, cli: Cli
+) -> None:
+    out = tmp_path / "fast"
+    for precision, near in (("fp32", 2e-6), ("int8", 0.05)):
+        ran = cli("export", trained, out, "--format=onnx", "--precision", precision, "--opset=17")
+        assert ran.code == 0, ran.err
+        assert json.loads((out / EXPORT_METADATA).read_text())["opset"] == 17
+        assert [one.version for one in onnx.load(out / "model.onnx").opset_import] == [17]
+        expected = scores(trained, runtime="torch", precision="fp32")
+        np.testing.assert_allclose(scores(out), expected, atol=near)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--format=onnx", "--opset=18"), "expected an opset of 17 or 23, found 18"),
+        (("--format=openvino", "--opset=17"), "an opset is of the format onnx; leave it out"),
+    ],
+)
+def test_an_opset_that_is_not_written_is_refused(
+    trained: Path, tmp_path: Path, cli: Cli, arguments: tuple[str, ...], said: str
+) -> None:
+    ran = cli("export", trained, tmp_path / "fast", *arguments)
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert said in ran.err
+    assert not (tmp_path / "fast").exists()
 
 
 def test_a_stream_reads_no_more_than_two_pools_ahead(trained: Path) -> None:

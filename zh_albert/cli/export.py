@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from zh_albert.textio import results_json
+
+if TYPE_CHECKING:
+    from zh_albert.runtimes.onnx_graph import Opset
 
 
 def export(
@@ -21,9 +24,13 @@ def export(
         ),
     ],
     precision: Annotated[
-        Literal["fp32", "bf16", "int8"],
-        typer.Option(help="onnx: fp32 or int8; openvino: fp32 or bf16; zh_albert: int8."),
+        Literal["fp32", "fp16", "bf16", "int8"],
+        typer.Option(help="onnx: fp32, fp16 or int8; openvino: fp32 or bf16; zh_albert: int8."),
     ] = "fp32",
+    opset: Annotated[
+        int,
+        typer.Option(help="onnx: version of the operators, 23, or 17 for older runtimes."),
+    ] = 23,
     dev: Annotated[
         Path | None,
         typer.Option(help="Labelled file to score both models on; int8 may lose 0.5 points."),
@@ -34,6 +41,7 @@ def export(
 
     On ONNX Runtime, on OpenVINO, or in this library from int8 weights. The folder is a model of
     this library as before, only faster, and its .onnx or .xml file can be used without the library.
+    A pretrained encoder gives hidden states and, with its masked-LM head, logits of every token.
     Nothing is written unless the outputs of the file match those of the network.
 
     Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
@@ -44,10 +52,19 @@ def export(
 
     with TrainingDisplay() as display:
         metadata = write_export(
-            resolve_model(model), folder, form=form, precision=precision, dev=dev, progress=display
+            resolve_model(model),
+            folder,
+            form=form,
+            precision=precision,
+            opset=cast("Opset", opset),  # export refuses others
+            dev=dev,
+            progress=display,
         )
     if precision == "int8" and dev is None:
-        echo("note: the loss of accuracy by int8 was not measured; --dev FILE measures it")
+        echo(
+            "note: the loss of accuracy by int8 was not measured; of a task's model, --dev FILE "
+            "measures it"
+        )
     if as_json:
         typer.echo(results_json({"model": str(folder), **metadata}))
         return

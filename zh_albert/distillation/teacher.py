@@ -15,8 +15,9 @@ from zh_albert.distillation.matching import TeacherStates
 from zh_albert.distillation.student import CalibrationBatch
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.runtimes.libraries import OnnxRuntime
+from zh_albert.runtimes.onnx_encoder import states_of
 from zh_albert.runtimes.onnx_graph import Graph
-from zh_albert.runtimes.onnx_network import onnx_model, states_of
+from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.runtimes.selection import is_installed
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.precision import computes_faster_in_bf16
@@ -61,10 +62,12 @@ class LayerStates(nn.Module):
         return torch.cat([states[layer] for layer in self.layers], dim=-1)
 
 
-def layer_states(network: LayerStates, graph: Graph) -> str:
-    """Add the network to an ONNX graph; return the name of its output."""
+def layer_states(network: LayerStates, graph: Graph) -> None:
+    """Add the network to an ONNX graph."""
     states = states_of(network.encoder, graph)
-    return graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
+    joined = graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
+    width = len(network.layers) * network.encoder.config.hidden_size
+    graph.output(joined, ("batch", "length", width))
 
 
 class TorchTeacher:
@@ -115,7 +118,7 @@ class Int8Teacher:
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
         self._layers = len(layers)
         self._runtime = OnnxRuntime(
-            onnx_model(LayerStates(encoder, layers), layer_states, int8=True)
+            onnx_model(LayerStates(encoder, layers), layer_states, precision="int8")
         )
         self._threads = ThreadPoolExecutor(self._runtime.workers)
 

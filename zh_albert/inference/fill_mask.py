@@ -24,11 +24,13 @@ from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, DataError
-from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.pretraining_heads import AlbertForPretraining, EncoderOutputs
+from zh_albert.runtimes.exported import exported_runtime
+from zh_albert.runtimes.onnx_network import encoder_outputs
 from zh_albert.tasks.chunks import as_count, as_list
 from zh_albert.tasks.predictor import Predictor, RequestForm
 from zh_albert.tasks.texts import refuse_non_strings
-from zh_albert.tokenization.encoding import ModelInput, PaddedBatch, build_input, pad
+from zh_albert.tokenization.encoding import ModelInput, build_input, pad
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.training.batching import Size, sorted_batches
 
@@ -127,9 +129,12 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
     Args:
         folder: Of a pretrained encoder, or of an ``AlbertForMaskedLM`` of ``transformers``.
+        exported: Whether the folder's export runs the network, if there is one; otherwise PyTorch
+            does, in fp32. An export computes the logits of every token, not of the masks alone.
 
     Raises:
-        CheckpointError: If it is not a model folder, or the model has no masked-LM head.
+        CheckpointError: If it is not a model folder, the model has no masked-LM head, or the export
+            is damaged or of other weights.
     """
 
     kind = "fill-mask"
@@ -138,11 +143,11 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
     row_type = Spots
     form = RequestForm(example=f"去{MASK}{MASK}散步")
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, exported: bool = True) -> None:
         with verified(folder):
-            self._open(folder)
+            self._open(folder, exported)
 
-    def _open(self, folder: Path) -> None:
+    def _open(self, folder: Path, exported: bool) -> None:
         config, task = load_config(folder)
         names = from_huggingface(read_tensors(folder), config).values()
         if not any(name.startswith("masked_lm.") for name in names):
@@ -154,7 +159,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         self.tokenizer = matching_tokenizer(folder, config)
         self.task = "encoder"
         self.metadata = {key: value for key, value in task.items() if key != "name"}
-        longest = config.max_position_embeddings
+        self._longest = longest = config.max_position_embeddings
         self.max_length = task.get("max_length", longest)
         if not isinstance(self.max_length, int) or not 3 <= self.max_length <= longest:
             raise CheckpointError(
@@ -164,6 +169,9 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         self._module = AlbertForPretraining(config).eval()
         # Not needed for masks, and a masked-LM folder of transformers has neither.
         load_weights(self._module, folder, new=BESIDE_MASKED_LM)
+        network = EncoderOutputs(self._module)
+        self._export = exported_runtime(folder, network, encoder_outputs) if exported else None
+        self._batch_tokens = self._export.open().batch_tokens if self._export else _BATCH_TOKENS
         self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
 
     def __call__(
@@ -321,13 +329,11 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
             same.setdefault(guess.ids, []).append(index)
         inputs = list(same)
         result: list[list[_Guess]] = [[] for _ in guesses]
-        for chosen in sorted_batches([Size(1, len(ids)) for ids in inputs], _BATCH_TOKENS):
+        for chosen in sorted_batches([Size(1, len(ids)) for ids in inputs], self._batch_tokens):
             rows = [ModelInput([*inputs[i]], [0] * len(inputs[i]), range(0)) for i in chosen]
             asked = [(row, index) for row, i in enumerate(chosen) for index in same[inputs[i]]]
             wanted = [(row, place) for row, index in asked for place in guesses[index].left]
-            scores, tokens = self._best_tokens(
-                pad(rows, self.tokenizer.special.pad), torch.tensor(wanted), width
-            )
+            scores, tokens = self._best_tokens(rows, torch.tensor(wanted), width)
             first = 0
             for _, index in asked:
                 places = slice(first, first + len(guesses[index].left))
@@ -336,16 +342,28 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         return result
 
     def _best_tokens(
-        self, batch: PaddedBatch, positions: Tensor, width: int
+        self, rows: Sequence[ModelInput], positions: Tensor, width: int
     ) -> tuple[Tensor, Tensor]:
         """Return the best tokens' log probabilities and ids. Shape of each: (masked, width)."""
         with torch.inference_mode():
-            token_ids, type_ids, mask = (torch.from_numpy(values) for values in batch)
-            hidden = self._module.encoder(token_ids, type_ids, mask).hidden
-            scores = self._module.masked_logits(hidden, positions).float().log_softmax(-1)
+            scores = self._logits(rows, positions).log_softmax(-1)
             offered = scores[:, self._offered]
             best = offered.topk(min(width, offered.shape[-1]))
             return best.values, self._offered[best.indices]
+
+    def _logits(self, rows: Sequence[ModelInput], positions: Tensor) -> Tensor:
+        """Return the logits of tokens. Shape of positions: (masked, 2); of the result: (masked,
+        vocab).
+        """
+        pad_id, longest = self.tokenizer.special.pad, self._longest
+        if self._export is not None:
+            runtime = self._export.open()
+            batch = pad(rows, pad_id, multiple_of=runtime.multiple_of, at_most=longest)
+            every = torch.from_numpy(runtime(batch))
+            return every[positions[:, 0], positions[:, 1]]
+        token_ids, type_ids, mask = (torch.from_numpy(values) for values in pad(rows, pad_id))
+        hidden = self._module.encoder(token_ids, type_ids, mask).hidden
+        return self._module.masked_logits(hidden, positions).float()
 
 
 def _extended(guess: _Guess, scores: Tensor, tokens: Tensor) -> list[_Guess]:

@@ -15,7 +15,7 @@ from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.fill_mask import FillMask
-from zh_albert.runtimes.exported import RuntimeSettings, weights_digest
+from zh_albert.runtimes.exported import RuntimeSettings, exported_precision, weights_digest
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.selection import RuntimeName, refuse_unknown_names
 from zh_albert.tasks.catalog import task_of
@@ -66,7 +66,7 @@ def load(
         model: See above.
         runtime: The runtime for the network. ``auto``: the one of the export in the folder; in a
             folder without one ONNX Runtime if it is installed, else OpenVINO or PyTorch. A
-            pretrained encoder runs in PyTorch and fp32.
+            pretrained encoder that was not exported runs in PyTorch and fp32.
         precision: ``fp32``, or ``bf16``, which some CPUs compute faster; None: that of the export,
             else ``fp32``.
         **old_names: ``engine``, the old name of ``runtime``, and arguments without effect today.
@@ -82,8 +82,7 @@ def load(
     with verified(folder):
         _, settings = load_config(folder)
         if settings.get("name") == "encoder":
-            _refuse_other_runtimes(how["runtime"], how["precision"])
-            opened: AnyPredictor = FillMask(folder)
+            opened: AnyPredictor = _encoder(folder, how["runtime"], how["precision"])
         else:
             opened = task_of(folder, settings).open(folder, **how)
         opened.origin = Origin.of(model, folder, how)
@@ -160,10 +159,14 @@ def _with_new_names(given: Mapping[str, Any]) -> RuntimeSettings:
     return cast(RuntimeSettings, found)
 
 
-def _refuse_other_runtimes(runtime: str, precision: str | None) -> None:
+def _encoder(folder: Path, runtime: RuntimeName, precision: Precision | None) -> FillMask:
     refuse_unknown_names(runtime, precision)
+    found = exported_precision(folder)
+    if runtime == "auto" and found and precision in (None, found):
+        return FillMask(folder)
     if runtime not in ("auto", "torch") or precision not in (None, "fp32"):
         raise ConfigError(
-            "a pretrained encoder fills masks in PyTorch and in fp32 alone; leave runtime and "
-            "precision out"
+            "a pretrained encoder fills masks as it was exported, else in PyTorch and in fp32 "
+            "alone; leave runtime and precision out"
         )
+    return FillMask(folder, exported=False)

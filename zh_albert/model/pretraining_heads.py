@@ -126,10 +126,60 @@ class AlbertForPretraining(nn.Module):
             hidden: Last layer's output. Shape: (batch, length, hidden).
             positions: Row and column of each masked token. Shape: (masked, 2).
         """
-        embeddings = self.encoder.embeddings
-        projection = embeddings.projection.weight if embeddings.projects_first else None
-        logits: Tensor = self.masked_lm(hidden, positions, embeddings.word.weight, projection)
-        return logits
+        return masked_logits(self.encoder, self.masked_lm, hidden, positions)
+
+
+Pretrained = AlbertEncoder | AlbertForPretraining
+"""A pretrained encoder, alone or with its pretraining heads."""
+
+
+class EncoderOutputs(nn.Module):
+    """A pretrained encoder as a network without further arguments, as runtimes run it.
+
+    Args:
+        pretrained: Shared, not copied.
+    """
+
+    def __init__(self, pretrained: Pretrained) -> None:
+        super().__init__()
+        self.encoder: AlbertEncoder
+        self.masked_lm: MaskedLmHead | None
+        if isinstance(pretrained, AlbertEncoder):
+            self.encoder, self.masked_lm = pretrained, None
+        else:
+            self.encoder, self.masked_lm = pretrained.encoder, pretrained.masked_lm
+
+    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        """Return the masked-LM logits of every token, if there is a head, and the hidden states.
+
+        See ``AlbertEncoder`` for the arguments.
+
+        Returns:
+            Shape: (batch, length, vocab), (batch, length, hidden).
+        """
+        hidden = self.encoder(token_ids, type_ids, mask).hidden
+        if self.masked_lm is None:
+            return (hidden,)
+        everywhere = torch.ones_like(mask).nonzero()
+        logits = masked_logits(self.encoder, self.masked_lm, hidden, everywhere)
+        return logits.view(*mask.shape, -1), hidden
+
+
+def masked_logits(
+    encoder: AlbertEncoder, head: MaskedLmHead, hidden: Tensor, positions: Tensor
+) -> Tensor:
+    """Return the masked-LM logits. Shape: (masked, vocab).
+
+    Args:
+        encoder: Has the word table.
+        head: The head.
+        hidden: Its last layer's output. Shape: (batch, length, hidden).
+        positions: Row and column of each masked token. Shape: (masked, 2).
+    """
+    embeddings = encoder.embeddings
+    projection = embeddings.projection.weight if embeddings.projects_first else None
+    logits: Tensor = head(hidden, positions, embeddings.word.weight, projection)
+    return logits
 
 
 # Not compiled, because the number of columns depends on the data. The same as

@@ -22,7 +22,7 @@ from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.plain_files import parse_json, read_plain
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
-from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES, Graph
+from zh_albert.runtimes.onnx_graph import MATRIX_BITS, OPSET, SCALES, Graph, Opset
 from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.selection import LazyRuntime, RuntimeName, choose_runtime, is_installed
@@ -31,30 +31,50 @@ from zh_albert.runtimes.without_telemetry import import_openvino
 Format = Literal["onnx", "openvino", "zh_albert"]
 _ONNX, _OPENVINO = "model.onnx", "openvino.xml"
 _PRECISIONS: dict[Format, tuple[Precision, ...]] = {
-    "onnx": ("fp32", "int8"),
+    "onnx": ("fp32", "fp16", "int8"),
     "openvino": ("fp32", "bf16"),
     "zh_albert": ("int8",),
 }
 
 
 def network_files(
-    network: nn.Module, outputs: GraphOutputs, form: Format, precision: Precision
+    network: nn.Module,
+    outputs: GraphOutputs,
+    form: Format,
+    precision: Precision,
+    opset: Opset = OPSET,
 ) -> dict[str, bytes]:
     """Return a network in a runtime's format, as a mapping from file name to content.
 
     OpenVINO's weights are stored in 16 bits if it computes in bf16. "zh_albert" has no file.
 
+    Args:
+        network: See ``onnx_model``.
+        outputs: See there.
+        form: The format.
+        precision: The precision in which the runtime computes; fp16 is stored, and computed with
+            in fp32.
+        opset: See ``onnx_model``; other formats have the default alone.
+
     Raises:
-        ConfigError: If the format has no such precision.
+        ConfigError: If the format has no such precision or opset.
         MissingExtraError: If a library is not installed.
+        CheckpointError: If a weight is too large for fp16.
     """
+    if opset not in get_args(Opset):
+        raise ConfigError(
+            f"expected an opset of {' or '.join(map(str, get_args(Opset)))}, found {opset}"
+        )
+    if form != "onnx" and opset != OPSET:
+        raise ConfigError(f"an opset is of the format onnx; leave it out for {form}")
     if precision not in _PRECISIONS[form]:
         raise ConfigError(
             f"{form}: expected a precision of {' or '.join(_PRECISIONS[form])}, found {precision}"
         )
     if form == "zh_albert":
         return {}
-    content = onnx_model(network, outputs, int8=precision == "int8")
+    stored = "fp32" if precision == "bf16" else precision
+    content = onnx_model(network, outputs, precision=stored, opset=opset)
     if form == "onnx":
         return {_ONNX: content}
     openvino = import_openvino()
@@ -120,7 +140,9 @@ def exported_runtime(folder: Path, network: nn.Module, outputs: GraphOutputs) ->
     if metadata["format"] == "openvino":
         return LazyRuntime(partial(OpenVinoRuntime, folder / _OPENVINO, precision))
     if metadata["format"] == "zh_albert":
-        return LazyRuntime(lambda: OnnxRuntime(onnx_model(network, outputs, int8=True), "int8"))
+        return LazyRuntime(
+            lambda: OnnxRuntime(onnx_model(network, outputs, precision="int8"), "int8")
+        )
     return LazyRuntime(partial(OnnxRuntime, folder / _ONNX, precision))
 
 
@@ -138,7 +160,7 @@ class HasRuntime(Protocol):
     runtime: LazyRuntime
 
     @staticmethod
-    def outputs(network: Any, graph: Graph) -> str:
+    def outputs(network: Any, graph: Graph) -> None:
         """See ``GraphOutputs``."""
         ...
 

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from zh_albert.errors import CheckpointError
-from zh_albert.runtimes.onnx_network import INPUTS
+from zh_albert.runtimes.onnx_graph import INPUTS
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.without_telemetry import import_onnxruntime, import_openvino
 from zh_albert.tokenization.encoding import PaddedBatch
@@ -54,7 +54,11 @@ class OnnxRuntime:
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
         """Run one batch."""
-        outputs: NDArray[np.float32] = self._session.run(None, feeds(batch))[0]
+        return self.outputs(batch)[0]
+
+    def outputs(self, batch: PaddedBatch) -> list[NDArray[np.float32]]:
+        """See ``Runtime``."""
+        outputs: list[NDArray[np.float32]] = self._session.run(None, feeds(batch))
         return outputs
 
 
@@ -93,12 +97,15 @@ class OpenVinoRuntime:
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
         """Run one batch."""
+        return self.outputs(batch)[0]
+
+    def outputs(self, batch: PaddedBatch) -> list[NDArray[np.float32]]:
+        """See ``Runtime``."""
         request: Any = getattr(self._local, "request", None)
         if request is None:
             request = self._local.request = self._model.create_infer_request()
         request.infer(feeds(batch), share_inputs=True)
-        outputs: NDArray[np.float32] = request.get_output_tensor(0).data.astype(np.float32)
-        return outputs
+        return [tensor.data.astype(np.float32) for tensor in request.output_tensors]
 
 
 def feeds(batch: PaddedBatch) -> dict[str, NDArray[np.int64]]:

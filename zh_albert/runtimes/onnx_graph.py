@@ -1,19 +1,29 @@
 """Builder of an ONNX graph: operators, and tensors that are each stored once.
 
 An initializer has the name of the parameter it holds, so layers that share a block refer to the
-same one. Only standard operators are used (opset 23), so any runtime that supports them can read
-the graph.
+same one. Only standard operators are used, so any runtime that supports the graph's opset can read
+it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from zh_albert.errors import CheckpointError
+
+Opset = Literal[17, 23]
+"""Version of the standard operators: 23 is the first with ``Attention``; 17, the first with
+``LayerNormalization``, is read by older runtimes, too."""
+OPSET: Opset = 23
+"""The default."""
+GraphPrecision = Literal["fp32", "fp16", "int8"]
+"""How a graph stores matrices and tables; of fp16 it computes in fp32."""
+INPUTS = ("input_ids", "token_type_ids", "attention_mask")  # as ``transformers`` names them
 FLOAT, BOOL = 1, 9  # values of onnx.TensorProto.DataType
 
 # Bits of a matrix's integers, including the sign. CPUs without VNNI instructions add two products
@@ -28,23 +38,40 @@ _MIDDLE, _NEAR_ZERO = 128, 16
 _TINY = 1e-9
 
 
+class Output(NamedTuple):
+    """An output of a graph, in fp32.
+
+    Attributes:
+        name: Its name.
+        shape: Its sizes; the names ``batch`` and ``length`` stand for sizes of the input.
+    """
+
+    name: str
+    shape: tuple[str | int, ...]
+
+
 class Graph:
     """A graph under construction; each method returns the name of what it adds.
 
     Attributes:
         int8: Whether matrices are stored and multiplied as integers.
+        opset: The operators' version.
         nodes: Operator, inputs, outputs and attributes of each node.
         tensors: The stored tensors by name.
+        outputs: The outputs, in order.
         names: Names of the network's modules, and of parts of modules that are stored separately.
     """
 
-    def __init__(self, network: nn.Module, *, int8: bool) -> None:
-        self.int8 = int8
+    def __init__(self, network: nn.Module, precision: GraphPrecision, opset: Opset) -> None:
+        self.int8, self._fp16 = precision == "int8", precision == "fp16"
+        self.opset = opset
         self.nodes: list[tuple[str, list[str], list[str], dict[str, Any]]] = []
         self.tensors: dict[str, NDArray[Any]] = {}
+        self.outputs: list[Output] = []
         # A block shared by several layers is one object and therefore has one name.
         self.names = {part: name for name, part in network.named_modules()}
         self._quantized: dict[str, list[str]] = {}
+        self._restored: dict[str, str] = {}
         self._ones: list[str] = []
         self._uses: dict[str, int] = {}
 
@@ -55,26 +82,46 @@ class Graph:
     def split(self, states: str, parts: int, *, axis: int = -1) -> list[str]:
         """Split a tensor into equal parts."""
         names = [f"Split_{len(self.nodes)}_{part}" for part in range(parts)]
-        return self._add("Split", [states], names, {"axis": axis, "num_outputs": parts})
+        # Before opset 18 the number of outputs was not repeated.
+        number = {"num_outputs": parts} if self.opset >= 18 else {}
+        return self._add("Split", [states], names, {"axis": axis, **number})
 
     def constant(self, value: ArrayLike, dtype: type = np.int64) -> str:
         """Store a small constant, once for each value."""
         array: NDArray[Any] = np.asarray(value, dtype=dtype)
         return self.store(f"constant_{array.dtype}_{array.tolist()}", array)
 
+    def output(self, value: str, shape: tuple[str | int, ...], name: str = "logits") -> None:
+        """Declare an output; see ``Output``."""
+        self.node("Identity", value, output=name)
+        self.outputs.append(Output(name, shape))
+
     def weight(self, module: nn.Module, kind: str = "weight") -> str:
         """Store a parameter of a module."""
-        return self.store(f"{self.names[module]}.{kind}", numbers_of(getattr(module, kind)))
+        return self._parameter(f"{self.names[module]}.{kind}", numbers_of(getattr(module, kind)))
 
     def table(self, table: nn.Embedding, rows: str) -> str:
         """Look up rows of an embedding table."""
+        if self._fp16:  # the rows are converted, not the table
+            name = f"{self.names[table]}.weight"
+            half = self.store(name, _halves(name, numbers_of(table.weight)))
+            return self.node("Cast", self.node("Gather", half, rows), to=FLOAT)
         if not self.int8:
             return self.node("Gather", self.weight(table), rows)
-        name = f"{self.names[table]}.weight"
-        numbers, scales = _integers(numbers_of(table.weight), axis=1, largest=127)
-        small = self.node("Gather", self.store(f"{name}.int8", numbers), rows)
-        scale = self.node("Gather", self.store(f"{name}.scale", scales), rows)
+        small, scale = (self.node("Gather", part, rows) for part in self._table_integers(table))
         return self.node("Mul", self.node("Cast", small, to=FLOAT), scale)
+
+    def whole_table(self, table: nn.Embedding) -> str:
+        """Return an embedding table in fp32. Shape: (rows, width)."""
+        if not self.int8:
+            return self.weight(table)
+        numbers, scales = self._table_integers(table)
+        return self.node("Mul", self.node("Cast", numbers, to=FLOAT), scales)
+
+    def matrix(self, layer: nn.Linear, factor: float = 1.0) -> str:
+        """Return the matrix that ``linear`` multiplies by, in fp32. Shape: (in, out)."""
+        matrix = numbers_of(layer.weight).T * np.float32(factor)
+        return self._parameter(f"{self.names[layer]}.weight", matrix)
 
     def linear(
         self,
@@ -98,11 +145,11 @@ class Graph:
                 the numbers above get the rest of the range.
         """
         name = self.names[layer]
-        matrix = numbers_of(layer.weight).T * np.float32(factor)
         if self.int8 if int8 is None else int8:
+            matrix = numbers_of(layer.weight).T * np.float32(factor)
             product = self._integer_product(states, f"{name}.weight", matrix, lowest)
         else:
-            product = self.node("MatMul", states, self.store(f"{name}.weight", matrix))
+            product = self.node("MatMul", states, self.matrix(layer, factor))
         if isinstance(bias, str):
             bias = None if layer.bias is None else numbers_of(layer.bias)
         if bias is None:
@@ -139,7 +186,10 @@ class Graph:
         # The floor keeps the lowest number in the range, and the scale of a row of zeros above 0.
         floor = max(_TINY, -(lowest or 0) / max(zero, 1) * (255 - zero))
         distances = self.node("Abs", states) if lowest is None else states
-        largest = self.node("ReduceMax", distances, self.constant([-1]), keepdims=1)
+        if self.opset >= 18:
+            largest = self.node("ReduceMax", distances, self.constant([-1]), keepdims=1)
+        else:
+            largest = self.node("ReduceMax", distances, axes=[-1], keepdims=1)
         bounded = self.node("Max", largest, self.constant(floor, dtype=np.float32))
         scale = self.node("Mul", bounded, self.constant(1 / (255 - zero), dtype=np.float32))
         means_zero = self.constant(zero, dtype=np.uint8)
@@ -164,6 +214,24 @@ class Graph:
             self._ones.append(self.node("Div", first, first))
         return self._ones[self._uses[use] - 1]
 
+    def _table_integers(self, table: nn.Embedding) -> tuple[str, str]:
+        """Store a table as integers; return these, and the rows' scales."""
+        name = f"{self.names[table]}.weight"
+        numbers, scales = _integers(numbers_of(table.weight), axis=1, largest=127)
+        return self.store(f"{name}.int8", numbers), self.store(f"{name}.scale", scales)
+
+    def _parameter(self, name: str, numbers: NDArray[np.float32]) -> str:
+        """Store a parameter; return its numbers in fp32. In fp16, matrices are stored so.
+
+        A runtime computes the conversion of what is stored once, when it opens the graph.
+        """
+        if not self._fp16 or numbers.ndim < 2:
+            return self.store(name, numbers)
+        if name not in self._restored:
+            half = self.store(name, _halves(name, numbers))
+            self._restored[name] = self.node("Cast", half, to=FLOAT)
+        return self._restored[name]
+
     def store(self, name: str, array: NDArray[Any]) -> str:
         """Store an array unless one of that name is already stored."""
         self.tensors.setdefault(name, np.array(array, order="C"))
@@ -180,6 +248,21 @@ def numbers_of(tensor: Tensor) -> NDArray[np.float32]:
     """Return a tensor as a NumPy array in fp32."""
     result: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
     return result
+
+
+def _halves(name: str, numbers: NDArray[np.float32]) -> NDArray[np.float16]:
+    """Round to fp16.
+
+    Raises:
+        CheckpointError: If a number is too large.
+    """
+    largest = np.abs(numbers).max(initial=0)
+    if largest > np.finfo(np.float16).max:
+        raise CheckpointError(
+            f"{name}: expected numbers up to 65504, which fp16 can hold, found {largest:.6g}; "
+            "export in fp32"
+        )
+    return numbers.astype(np.float16)
 
 
 def _integers(

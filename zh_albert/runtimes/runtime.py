@@ -14,7 +14,7 @@ from torch import nn
 
 from zh_albert.tokenization.encoding import PaddedBatch
 
-Precision = Literal["fp32", "bf16", "int8"]
+Precision = Literal["fp32", "fp16", "bf16", "int8"]
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     # OpenMP's threads stay behind in the parent, and a forked process would wait for them forever.
@@ -50,7 +50,11 @@ class Runtime(Protocol):
         ...
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
-        """Return the output of the network's ``forward``. Shape: (batch, …)."""
+        """Return the output of the network's ``forward``, the first one. Shape: (batch, …)."""
+        ...
+
+    def outputs(self, batch: PaddedBatch) -> list[NDArray[np.float32]]:
+        """Return all outputs. Shape of each: (batch, …)."""
         ...
 
 
@@ -75,8 +79,12 @@ class TorchRuntime:
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:
         """Run one batch on the device of the network."""
+        return self.outputs(batch)[0]
+
+    def outputs(self, batch: PaddedBatch) -> list[NDArray[np.float32]]:
+        """See ``Runtime``."""
         device = next(self._network.parameters()).device
         with torch.inference_mode():
-            outputs = self._network(*(torch.from_numpy(part).to(device) for part in batch))
-        result: NDArray[np.float32] = outputs.float().cpu().numpy()
-        return result
+            found = self._network(*(torch.from_numpy(part).to(device) for part in batch))
+        several = found if isinstance(found, tuple) else (found,)
+        return [output.float().cpu().numpy() for output in several]

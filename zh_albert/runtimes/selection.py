@@ -85,6 +85,11 @@ def choose_runtime(
             "int8 changes answers, so it is checked first: zh-albert export --precision int8 "
             "writes a folder to load"
         )
+    if precision == "fp16":
+        raise ConfigError(
+            "fp16 is a form of files, computed with in fp32: zh-albert export --precision fp16 "
+            "writes a folder to load"
+        )
     if runtime == "onnxruntime" and precision == "bf16":
         raise ConfigError("onnxruntime has no bf16 on a CPU; ask for fp32, or for openvino")
     precision = precision or "fp32"

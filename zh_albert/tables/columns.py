@@ -107,8 +107,8 @@ def _fields(
             named[column] = field
     if not {"text", "text_a", "text_b", "question", "context"} & set(named.values()):
         others = [column for column in columns if column not in named]
-        if others and (column := likely_text_column(others, rows)):
-            named[column] = "text"
+        if others and (likely := likely_text_column(others, rows)):
+            named[likely] = "text"
     for column, field in named.items():
         if field == "text" and column != field and column not in chosen.values():
             warnings.warn(f"{source}: texts are read from column {column!r}", stacklevel=2)

@@ -83,7 +83,7 @@ class TaskModel(ABC, Generic[Content, Encoded]):
 
     @staticmethod
     @abstractmethod
-    def outputs(network: Any, graph: Graph) -> str:
+    def outputs(network: Any, graph: Graph) -> None:
         """Add the network to an ONNX graph; see ``GraphOutputs``."""
 
     @classmethod

@@ -19,12 +19,15 @@ import onnxruntime
 
 folder, context, question, *choices = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
+kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
+narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_padding()
 tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
-encoded = tokenizer.encode_batch([(context, f"{question}[SEP]{choice}") for choice in choices])
+pairs = [(context, f"{question}[SEP]{choice}") for choice in choices]
+encoded = tokenizer.encode_batch([tuple(text.translate(narrow) for text in pair) for pair in pairs])
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}
 odds = np.exp(session.run(None, feeds)[0][:, 0])  # (choices,)

@@ -1,7 +1,7 @@
 """Classify texts with an exported ``model.onnx``, without zh-albert and without PyTorch.
 
 pip install onnxruntime tokenizers
-zh-albert export sentiment fast --format onnx
+zh-albert export sentiment fast --format onnx  # or news, or your own
 python classify.py fast 房间很干净 服务太差
 """
 
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from ngrams import margins, opened  # the file beside this one
 from tokenizers import BertWordPieceTokenizer
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it reports its use to Microsoft otherwise
@@ -18,15 +19,22 @@ import onnxruntime
 
 folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
+kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
+narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_padding()
 tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
+texts = [text.translate(narrow) for text in texts]
 encoded = tokenizer.encode_batch(texts)
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}
-for row in session.run(None, feeds)[0]:  # (texts, labels)
+logits = session.run(None, feeds)[0]  # (texts, labels)
+if grams := opened(folder):
+    added = [margins(grams, tokenizer.encode(t, add_special_tokens=False).ids) for t in texts]
+    logits = task["ngrams"]["scale"] * (logits + task["ngrams"]["weight"] * np.array(added))
+for row in logits:
     if task["head"] == "multi_label":
         given = 1 / (1 + np.exp(-row)) >= task["threshold"]
         print(*np.array(task["labels"])[given])

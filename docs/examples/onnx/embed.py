@@ -19,12 +19,14 @@ import onnxruntime
 
 folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
+kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
+narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_padding()
 tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
-encoded = tokenizer.encode_batch(texts)
+encoded = tokenizer.encode_batch([text.translate(narrow) for text in texts])
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}
 vectors = session.run(None, feeds)[0]  # (texts, hidden)

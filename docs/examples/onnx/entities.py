@@ -1,7 +1,7 @@
 """Find entities with an exported ``model.onnx`` (heads softmax and crf), without zh-albert.
 
 pip install onnxruntime tokenizers safetensors
-zh-albert export ner fast --format onnx
+zh-albert export ner fast --format onnx  # or ner-msra, or your own
 python entities.py fast 李华在北京大学读书
 """
 
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from ngrams import opened, tag_scores  # the file beside this one
 from safetensors.numpy import load_file
 from tokenizers import BertWordPieceTokenizer
 
@@ -19,7 +20,10 @@ import onnxruntime
 
 folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
-tags, learned = np.array(task["tags"]), load_file(f"{folder}/model.safetensors")
+tags = np.array(task["tags"])
+learned = {k: v.astype(float) for k, v in load_file(f"{folder}/model.safetensors").items()}
+kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
+narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
@@ -28,14 +32,20 @@ session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUEx
 open_, goes_on = (np.array([tag[0] in parts for tag in tags]) for parts in ("BI", "IE"))
 kinds = np.array([tag[2:] for tag in tags])
 legal = np.where(open_[:, None], goes_on & (kinds[:, None] == kinds), ~goes_on)
-moves = np.where(legal, learned.get("transitions.between", 0), -1e4)
-before = np.where(goes_on, -1e4, learned.get("transitions.start", 0))
-after = np.where(open_, -1e4, learned.get("transitions.end", 0))
+grams, share = opened(folder), task.get("ngrams", {}).get("share", 0)
+start, between, end = (  # the network's and the n-grams'
+    (1 - share) * learned.get(name, 0.0) + share * grams.get(name, 0.0)
+    for name in ("transitions.start", "transitions.between", "transitions.end")
+)
+moves = np.where(legal, between, -1e4)
+before, after = np.where(goes_on, -1e4, start), np.where(open_, -1e4, end)
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 for text in texts:
-    encoded = tokenizer.encode(text)
+    encoded = tokenizer.encode(text.translate(narrow))
     feeds = {name: np.array([getattr(encoded, field)]) for name, field in names.items()}
     scores = session.run(None, feeds)[0][0, 1:-1]  # (tokens, tags)
+    if grams:
+        scores = (1 - share) * scores + share * tag_scores(grams, encoded.ids[1:-1])
     best, origins = before + scores[0], []
     for row in scores[1:]:
         paths = best[:, None] + moves

@@ -1,7 +1,7 @@
 """Compare pairs of sentences with an exported ``model.onnx``, without zh-albert and PyTorch.
 
 pip install onnxruntime tokenizers
-zh-albert export nli fast --format onnx
+zh-albert export nli fast --format onnx  # or similarity, or your own
 python pair.py fast 他在北京工作 他有工作 他在北京工作 他失业了
 """
 
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from ngrams import margins, opened  # the file beside this one
 from tokenizers import BertWordPieceTokenizer
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it reports its use to Microsoft otherwise
@@ -18,15 +19,27 @@ import onnxruntime
 
 folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
+kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
+narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_padding()
 tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
-encoded = tokenizer.encode_batch(list(zip(texts[::2], texts[1::2], strict=True)))
+texts = [text.translate(narrow) for text in texts]
+pairs = list(zip(texts[::2], texts[1::2], strict=True))
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
-feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}
-for row in session.run(None, feeds)[0]:  # (pairs, labels), or one value a pair, normalised
+outputs = []
+for order in (1, -1) if task.get("symmetric") else (1,):  # both orders count
+    encoded = tokenizer.encode_batch([pair[::order] for pair in pairs])
+    feeds = {name: np.array([getattr(e, field) for e in encoded]) for name, field in names.items()}
+    outputs.append(session.run(None, feeds)[0])
+logits = np.mean(outputs, axis=0)  # (pairs, labels), or one value a pair, normalised
+if grams := opened(folder):
+    tokens = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    added = [margins(grams, *tokens[at : at + 2]) for at in range(0, len(tokens), 2)]
+    logits = task["ngrams"]["scale"] * (logits + task["ngrams"]["weight"] * np.array(added))
+for row in logits:
     if task["head"] == "regression":
         print(task["mean"] + task["spread"] * row[0])
     else:

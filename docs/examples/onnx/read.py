@@ -18,12 +18,14 @@ import onnxruntime
 
 folder, question, context = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
+kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
+narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_truncation(task["max_length"], stride=task["stride"], strategy="only_second")
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
 found = (task["threshold"] if task["threshold"] is not None else -np.inf, "")
-encoded = tokenizer.encode(question, context)
+encoded = tokenizer.encode(question.translate(narrow), context.translate(narrow))
 for window in (encoded, *encoded.overflowing):
     names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
     feeds = {name: np.array([getattr(window, field)]) for name, field in names.items()}

@@ -42,8 +42,9 @@ def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     ("settings", "message"),
     [
         ({"runtime": "onnxruntim"}, "unknown runtime 'onnxruntim'; did you mean 'onnxruntime'"),
-        ({"precision": "fp8"}, "unknown precision 'fp8'; known: bf16, fp32, int8"),
+        ({"precision": "fp8"}, "unknown precision 'fp8'; known: bf16, fp16, fp32, int8"),
         ({"precision": "int8"}, "zh-albert export --precision int8"),
+        ({"precision": "fp16"}, "zh-albert export --precision fp16"),
         ({"runtime": "onnxruntime", "precision": "bf16"}, "no bf16"),
     ],
 )

@@ -13,8 +13,9 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import init_weights
 from zh_albert.model.token_tagger import TokenTagger, encoder_without_pooler
-from zh_albert.runtimes.onnx_graph import Graph, numbers_of
-from zh_albert.runtimes.onnx_network import INPUTS, encoded, token_logits
+from zh_albert.runtimes.onnx_encoder import encoded
+from zh_albert.runtimes.onnx_graph import INPUTS, Graph, numbers_of
+from zh_albert.runtimes.onnx_network import token_logits
 from zh_albert.tasks.ner.tags import legal_transitions
 
 Head = Literal["softmax", "crf", "span", "global_pointer"]
@@ -123,16 +124,19 @@ def rotated(vectors: Tensor) -> Tensor:
     return torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
 
 
-def entity_scores(network: nn.Module, graph: Graph) -> str:
-    """Add one of these networks to an ONNX graph; return its output."""
+def entity_scores(network: nn.Module, graph: Graph) -> None:
+    """Add one of these networks to an ONNX graph, with its output."""
     match network:
         case TokenTagger():
-            return token_logits(network, graph)
+            token_logits(network, graph)
         case SpanTagger():
             logits = graph.linear(encoded(network.encoder, graph), network.classifier, int8=False)
-            return graph.node("Reshape", logits, graph.constant([0, 0, -1, 2]))
+            borders = graph.node("Reshape", logits, graph.constant([0, 0, -1, 2]))
+            types = network.classifier.out_features // 2
+            graph.output(borders, ("batch", "length", types, 2))
         case GlobalPointerTagger():
-            return _pair_scores(network, graph)
+            types = network.types.out_features // 2
+            graph.output(_pair_scores(network, graph), ("batch", types, "length", "length"))
         case _:
             raise TypeError(f"not a network of entities: {type(network).__name__}")
 

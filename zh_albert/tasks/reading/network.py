@@ -10,8 +10,8 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import init_weights
 from zh_albert.model.token_tagger import encoder_without_pooler
+from zh_albert.runtimes.onnx_encoder import encoded
 from zh_albert.runtimes.onnx_graph import Graph
-from zh_albert.runtimes.onnx_network import encoded
 
 
 class SpanReader(nn.Module):
@@ -46,6 +46,7 @@ class SpanReader(nn.Module):
         return logits
 
 
-def border_logits(network: SpanReader, graph: Graph) -> str:
-    """Add the network to an ONNX graph; return its logits. Shape: (batch, length, 2)."""
-    return graph.linear(encoded(network.encoder, graph), network.answer, int8=False)
+def border_logits(network: SpanReader, graph: Graph) -> None:
+    """Add the network to an ONNX graph, with its logits as output. Shape: (batch, length, 2)."""
+    logits = graph.linear(encoded(network.encoder, graph), network.answer, int8=False)
+    graph.output(logits, ("batch", "length", 2))
