@@ -1,0 +1,75 @@
+"""Tables as people's programs write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zh_albert.tables.delimited import TableError, csv_rows, is_csv
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    lines = enumerate(text.splitlines(keepends=True), start=1)
+    return [row for _, row in csv_rows(lines, "a.csv")]
+
+
+ROW = [{"text": "好,很", "label": "1"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'text,label\n"好,很",1\n',
+        "text;label\r\n好,很;1\r\n",
+        "text\tlabel\n好,很\t1\n",
+        "text|label\n好,很|1\n",
+        '\n\n,text,label\n0,"好,很",1\n',
+        'text,label,,\n"好,很",1,,\n\n',
+        'text\tlabel\n"好,很"\t1\n',
+        '"text";"label"\n"好,很";"1"\n;\n',
+    ],
+)
+def test_any_separator_index_and_empty_columns(text: str) -> None:
+    assert rows(text) == ROW
+
+
+def test_a_quote_beside_tabs_is_part_of_a_text() -> None:
+    text = 'label\ttext_a\n1\t他说"好\n0\t"差"的\n1\t"""好"""\n'
+    assert [row["text_a"] for row in rows(text)] == ['他说"好', '"差"的', '"好"']
+
+
+def test_names_of_columns_that_come_again_are_left_out_and_told() -> None:
+    with pytest.warns(UserWarning, match="a.csv, line 3: left out, for it names the columns again"):
+        found = rows('text,label\n"好,很",1\ntext,label\n"好,很",1\n')
+    assert found == ROW * 2
+
+
+def test_cells_that_were_made_harmless_are_read_back() -> None:
+    assert rows("text,label\n'=1+1,'-x\n") == [{"text": "=1+1", "label": "-x"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "problem"),
+    [
+        ("text,label\n好\n", "ragged", "line 2: expected 2 cells as in the first row, found 1"),
+        ("text,label\n好,1,2\n", "ragged", "found 3"),
+        ("text,text\n好,1\n", "bad_header", "no two alike"),
+        ("text,,label\n好,1,2\n", "bad_header", "a name for each column"),
+        (",,text\n好,1,2\n", "bad_header", "a name for each column"),
+        ("text,\n好,1\n", "bad_header", "line 2: expected a name for each column"),
+        ('text,label\n"好,1\n', "bad_csv", "a quote is not closed"),
+    ],
+)
+def test_what_is_no_table_is_named(text: str, kind: str, problem: str) -> None:
+    with pytest.raises(TableError, match=problem) as error:
+        rows(text)
+    assert error.value.kind == kind
+
+
+def test_pairs_of_texts_with_tabs_are_no_table(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("房间很干净\t很干净\n")
+    (tmp_path / "table.tsv").write_text("标签\t文本\n1\t很干净\n")
+    assert not is_csv(tmp_path / "pairs.tsv")
+    assert is_csv(tmp_path / "table.tsv")
+    assert is_csv(Path("A.CSV.xz"))
