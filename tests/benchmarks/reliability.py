@@ -20,7 +20,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,46 +54,41 @@ class Tried(NamedTuple):
     failed: list[str]
 
 
-def try_interruptions() -> list[Tried]:
+def try_interruptions() -> Iterator[Tried]:
     """Kills and errors at each step of a writer; see ``tests.helpers.interrupted``."""
     writers = ("save", "convert", "build", "export", "training")
     results = interruptions(*writers, "read:200")
-    rows = [
-        Tried(f"interruptions: {name}", results[name]["faults"], _texts(results[name]["failures"]))
-        for name in writers
-    ]
+    for name in writers:
+        one = results[name]
+        yield Tried(f"interruptions: {name}", one["faults"], _texts(one["failures"]))
     read = results["read"]
-    loads = sum(read["loads"].values())
-    return [*rows, Tried("interruptions: reader", loads, _texts(read["failures"]))]
+    yield Tried("interruptions: reader", sum(read["loads"].values()), _texts(read["failures"]))
 
 
-def try_folders() -> list[Tried]:
+def try_folders() -> Iterator[Tried]:
     """``predict`` on damaged and hostile folders."""
-    rows = []
     for what, cases in {"damaged": damaged(), "hostile": CASES}.items():
         with tempfile.TemporaryDirectory() as root:
             ended = ends(Path(root), cases)
         found = {name: problem(case, ended[name], ended[HONEST]) for name, case in cases.items()}
         failed = [f"{name}: {text}" for name, text in found.items() if text]
-        rows.append(Tried(f"folders: {what}", len(cases), failed))
-    return rows
+        yield Tried(f"folders: {what}", len(cases), failed)
 
 
-def try_strings() -> list[Tried]:
+def try_strings() -> Iterator[Tried]:
     """Odd strings, to each bundled model."""
-    return [Tried(f"strings: {name}", *fuzz(name, count)) for name, count in STRINGS.items()]
+    for name, count in STRINGS.items():
+        yield Tried(f"strings: {name}", *fuzz(name, count))
 
 
-def try_neighbours() -> list[Tried]:
+def try_neighbours() -> Iterator[Tried]:
     """Texts among others and alone, to each bundled model."""
-    rows = []
     for name in bundled_names():
         compared, different = differing(name, 500, 50)
-        rows.append(Tried(f"neighbours: {name}", compared, _texts(different)))
-    return rows
+        yield Tried(f"neighbours: {name}", compared, _texts(different))
 
 
-def try_clients() -> list[Tried]:
+def try_clients() -> Iterator[Tried]:
     """Requests of 10 clients, beside 300 that hold their connections."""
     script = Path(__file__).with_name("serving.py")
     asked = ["--clients", "10", "--slow", "300", "--quick", "--json"]
@@ -101,32 +96,30 @@ def try_clients() -> list[Tried]:
         [sys.executable, script, *asked], capture_output=True, text=True, check=False
     )
     if ran.returncode:
-        return [Tried("clients", 1, [ran.stderr])]
+        yield Tried("clients", 1, [ran.stderr])
+        return
     seen = json.loads(ran.stdout)
     wrong = [f"wrong: {one}" for one in seen["first_wrong"]]
     wrong += ["wrong"] * (seen["wrong"] - len(wrong))
-    return [
-        Tried("clients: requests", seen["requests"], [*wrong, *["lost"] * seen["lost"]]),
-        Tried("clients: held open", 300, ["still open"] * seen["slow_still_open"]),
-    ]
+    yield Tried("clients: requests", seen["requests"], [*wrong, *["lost"] * seen["lost"]])
+    yield Tried("clients: held open", 300, ["still open"] * seen["slow_still_open"])
 
 
-def try_lookups() -> list[Tried]:
+def try_lookups() -> Iterator[Tried]:
     """Each way in, recorded by strace."""
     if reason := why_not_traceable():
-        return [Tried("lookups", len(WAYS), [reason])]
-    rows = []
+        yield Tried("lookups", len(WAYS), [reason])
+        return
     for way in WAYS:
         with tempfile.TemporaryDirectory() as folder:
             seen = trace_way(way, Path(folder), answering_s=ANSWERING_S)
         failed = [*seen.calls, *set(seen.files) - {*CACHES.get(way.__name__, [])}]
         if seen.code:
             failed.append(f"exit code {seen.code}: {seen.printed[-1000:]}")
-        rows.append(Tried(f"lookups: {way.__name__}", 1, failed))
-    return rows
+        yield Tried(f"lookups: {way.__name__}", 1, failed)
 
 
-KINDS: dict[str, Callable[[], list[Tried]]] = {
+KINDS: dict[str, Callable[[], Iterator[Tried]]] = {
     "interruptions": try_interruptions,
     "folders": try_folders,
     "strings": try_strings,

@@ -71,7 +71,7 @@ def test_cells_are_what_a_person_sees(tmp_path: Path) -> None:
 
 def test_an_array_with_something_else_in_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"text": "好"}, 3]')
-    with pytest.raises(DataError, match="element 2: expected a JSON object .*, found int"):
+    with pytest.raises(DataError, match=r"element 2: expected a JSON object .*, found int"):
         list(read_objects(tmp_path / "a.json"))
     (tmp_path / "a.json").write_text('[{"text": "好"}, ')
     with pytest.raises(DataError, match="not a JSON array that can be read"):
