@@ -15,7 +15,7 @@ from tests.helpers.spread_models import CONFIG, FILES, IDS, MASK, TYPES, spread
 from zh_albert.checkpoints.store import load_weights
 from zh_albert.tasks.ner.networks import HEADS, Head, build_tagger
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.ner.tags import tag_names
+from zh_albert.tasks.ner.tags import TagSet
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import load_tokenizer
 
@@ -49,7 +49,7 @@ def test_the_softmax_head_opens_with_equal_outputs_and_its_tags(tmp_path: Path) 
     assert isinstance(theirs, transformers.AlbertForTokenClassification)
     assert not report["missing_keys"]
     assert all(name.startswith("albert.pooler") for name in report["unexpected_keys"])
-    assert list(theirs.config.id2label.values()) == tag_names(KINDS)
+    assert list(theirs.config.id2label.values()) == list(TagSet.of(KINDS).names)
     with torch.inference_mode():
         expected = theirs.eval()(IDS, MASK.long(), TYPES).logits
         actual = ours(IDS, TYPES, MASK)
@@ -65,5 +65,5 @@ def test_the_other_heads_are_refused_there_and_say_what_they_are(
         transformers.AutoModelForTokenClassification.from_pretrained(tmp_path)
     content = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
     assert content["zh_albert"]["task"]["head"] == head
-    reopened = build_tagger(CONFIG, len(KINDS), head)
+    reopened = build_tagger(CONFIG, TagSet.of(KINDS), head)
     load_weights(reopened, tmp_path)

@@ -155,7 +155,7 @@ def read_any(source: Path) -> StoredModel:
                 return read_tensorflow(prefix)
             if path := find_torch_file(source):
                 return _read_torch_file(path)
-        return replace(read_folder(source), files=read_sidecar_files(source))
+        return _with_files(read_folder(source), source)
 
 
 def _read_torch_file(path: Path) -> StoredModel:
@@ -163,4 +163,11 @@ def _read_torch_file(path: Path) -> StoredModel:
     if is_uer(tensors):
         return read_uer(path, tensors)
     folder = path.parent
-    return replace(read_folder(folder, tensors=tensors), files=read_sidecar_files(folder))
+    return _with_files(read_folder(folder, tensors=tensors), folder)
+
+
+def _with_files(stored: StoredModel, folder: Path) -> StoredModel:
+    files = read_sidecar_files(folder)
+    if "ngrams" not in stored.task:  # of the model that was in the folder before
+        files.pop(NGRAMS, None)
+    return replace(stored, files=files)

@@ -9,8 +9,12 @@ from torch import Tensor, nn
 
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files, read_sizes
-from zh_albert.checkpoints.store import architecture_of
-from zh_albert.checkpoints.stored_model import StoredModel, named_tensors, pretraining_names
+from zh_albert.checkpoints.stored_model import (
+    StoredModel,
+    architecture_of,
+    named_tensors,
+    pretraining_names,
+)
 from zh_albert.checkpoints.tensorflow.albert_config import (
     FILE_NAME,
     NEEDED,

@@ -23,7 +23,7 @@ from zh_albert.tasks.ner.networks import Head, build_tagger, entity_scores
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tags import best_spans, tag_names
+from zh_albert.tasks.ner.tags import TagSet, best_spans
 from zh_albert.tasks.tagging.merging import EncodedPassage, encode_passages, pieces_of, whole
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import EncodedText, WindowConfig
@@ -44,13 +44,14 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         head: The head, which interprets the network's scores.
         head_name: Its name.
         labels: Types of entities, in the order of their numbers.
+        tag_set: The tags; only for a ``softmax`` or ``crf`` head.
         ngrams: An ensemble member that scores tags, for a ``crf`` head; or None.
         ngrams_share: Its weight in the combined scores.
     """
 
     names = ("ner",)
-    required = frozenset({"labels", "head"})
-    kept = ("labels", "head")
+    required = frozenset({"head"})
+    kept = ("labels", "head", "tags")
     outputs = staticmethod(entity_scores)
 
     ngrams: NgramTagger | None
@@ -59,16 +60,18 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         self,
         config: AlbertConfig,
         tokenizer: Tokenizer,
-        labels: Sequence[str],
+        labels: Sequence[str] = (),
         *,
         window: WindowConfig,
         head: Head = "crf",
+        tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        network = build_tagger(config, len(labels), head)
+        self.tag_set = tag_set_of(labels, tags)
+        network = build_tagger(config, self.tag_set, head)
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
-        self.labels, self.head_name = list(labels), head
-        self.head = _head_of(self.module, head, len(labels))
+        self.labels, self.head_name = list(self.tag_set.types), head
+        self.head = _head_of(self.module, head, self.tag_set)
         self.ngrams_share = _SHARE
 
     def encode_or_none(
@@ -135,7 +138,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         # A GPU has the network.
         transitions = Transitions(*(a.to(b.device).lerp(b, share) for a, b in both))
         emissions = [a.lerp(b, share) for a, b in zip(scores, others, strict=True)]
-        return best_spans(emissions, transitions)
+        return best_spans(emissions, transitions, self.tag_set)
 
     def _found(
         self, passages: Sequence[EncodedPassage], entities: Sequence[Sequence[ScoredSpan]]
@@ -155,15 +158,15 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
         """See ``TaskModel``."""
-        types = settings.get("labels")
-        if not isinstance(types, list):
+        types, tags = settings.get("labels"), settings.get("tags")
+        if not isinstance(types if tags is None else tags, list):
             raise CheckpointError(f"there are no labels for the tagger, but {types!r}")
-        return build_tagger(config, len(types), cast(Head, settings.get("head")))
+        return build_tagger(config, tag_set_of(types, tags), cast(Head, settings.get("head")))
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
         tagged = isinstance(self.module, TokenTagger)
-        tags = {"tags": tag_names(self.labels)} if tagged else {}
+        tags = {"tags": list(self.tag_set.names)} if tagged else {}
         return {"labels": self.labels, "head": self.head_name, **tags}
 
     def ngrams_settings(self) -> dict[str, float]:
@@ -172,11 +175,25 @@ class TextTagger(TaskModel[str, EncodedPassage]):
 
     def load_ngrams(self, file: Path, settings: Mapping[str, float]) -> None:
         """See ``TaskModel``."""
-        self.ngrams = NgramTagger.load(file, len(self.labels))
+        self.ngrams = NgramTagger.load(file, self.tag_set)
         self.ngrams_share = float(settings["share"])
 
 
-def _head_of(module: nn.Module, head: Head, num_types: int) -> EntityHead:
+def tag_set_of(types: Sequence[str] | None, tags: Sequence[str] | None) -> TagSet:
+    """Return the tags of these names, or those of the types; a published tagger has no types."""
+    if tags is None:
+        return TagSet.of(types or ())
+    found = TagSet.read(tags)
+    if types and list(found.types) != list(types):
+        raise CheckpointError(
+            f"expected tags of the types {', '.join(types)}, in this order, found those of "
+            f"{', '.join(found.types)}; get the folder again"
+        )
+    return found
+
+
+def _head_of(module: nn.Module, head: Head, tags: TagSet) -> EntityHead:
     if isinstance(module, TokenTagger):
-        return TagHead(module)
+        return TagHead(module, tags)
+    num_types = len(tags.types)
     return SpanHead(num_types) if head == "span" else GlobalPointerHead(num_types)
