@@ -156,6 +156,15 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         return pieces_of(texts, self.runtime, self.config, piece=self.head.piece)
 
     @classmethod
+    def refuse_other(cls, folder: Path, settings: Mapping[str, Any]) -> None:
+        """See ``TaskModel``; the tags are checked, too."""
+        super().refuse_other(folder, settings)
+        try:
+            tag_set_of(settings.get("labels"), settings.get("tags"))
+        except CheckpointError as error:
+            raise CheckpointError(f"{folder}: {error}") from None
+
+    @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
         """See ``TaskModel``."""
         types, tags = settings.get("labels"), settings.get("tags")
