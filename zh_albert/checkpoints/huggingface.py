@@ -11,7 +11,6 @@ from torch import nn
 
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import write_model_folder
-from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.stored_model import architecture_of, named_tensors
 from zh_albert.checkpoints.untied import untied_tensors
 from zh_albert.errors import CheckpointError
