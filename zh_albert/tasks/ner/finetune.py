@@ -27,7 +27,7 @@ from zh_albert.tasks.ner.metrics import entity_metrics
 from zh_albert.tasks.ner.networks import Head
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tagger import Found, TextTagger, tag_set_of
+from zh_albert.tasks.ner.tagger import Found, TextTagger
 from zh_albert.tasks.ner.tags import Scheme, TagSet
 from zh_albert.tasks.ner.training_texts import training_passages
 from zh_albert.tasks.tagging.linear_probe import probe_emissions
@@ -166,7 +166,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
                 f"{folder}: expected a teacher whose head is softmax or crf, found "
                 f"{settings['head']}"
             )
-        theirs = tag_set_of(settings.get("labels"), settings.get("tags"))
+        theirs = TextTagger.tags_in(folder, settings)
         if sorted(theirs.types) != sorted(self.types):
             raise CheckpointError(
                 f"{folder}: expected a teacher of the training data's types "

@@ -67,7 +67,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        self.tag_set = tag_set_of(labels, tags)
+        self.tag_set = _tag_set(labels, tags)
         network = build_tagger(config, self.tag_set, head)
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
         self.labels, self.head_name = list(self.tag_set.types), head
@@ -159,8 +159,17 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     def refuse_other(cls, folder: Path, settings: Mapping[str, Any]) -> None:
         """See ``TaskModel``; the tags are checked, too."""
         super().refuse_other(folder, settings)
+        cls.tags_in(folder, settings)
+
+    @classmethod
+    def tags_in(cls, folder: Path, settings: Mapping[str, Any]) -> TagSet:
+        """Return the tags of the model in a folder.
+
+        Raises:
+            CheckpointError: If they are not those of one scheme, or of other types than its labels.
+        """
         try:
-            tag_set_of(settings.get("labels"), settings.get("tags"))
+            return _tag_set(settings.get("labels"), settings.get("tags"))
         except CheckpointError as error:
             raise CheckpointError(f"{folder}: {error}") from None
 
@@ -170,7 +179,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         types, tags = settings.get("labels"), settings.get("tags")
         if not isinstance(types if tags is None else tags, list):
             raise CheckpointError(f"there are no labels for the tagger, but {types!r}")
-        return build_tagger(config, tag_set_of(types, tags), cast(Head, settings.get("head")))
+        return build_tagger(config, _tag_set(types, tags), cast(Head, settings.get("head")))
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
@@ -188,7 +197,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         self.ngrams_share = float(settings["share"])
 
 
-def tag_set_of(types: Sequence[str] | None, tags: Sequence[str] | None) -> TagSet:
+def _tag_set(types: Sequence[str] | None, tags: Sequence[str] | None) -> TagSet:
     """Return the tags of these names, or those of the types; a published tagger has no types."""
     if tags is None:
         return TagSet.of(types or ())
