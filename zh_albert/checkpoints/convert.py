@@ -11,6 +11,7 @@ import torch
 from zh_albert.checkpoints.files import NGRAMS, holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.checkpoints.sentence_transformers import sentence_files
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import (
@@ -32,7 +33,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import Vocabulary
 
-Target = Literal["zh_albert", "huggingface", "google"]
+Target = Literal["zh_albert", "huggingface", "sentence-transformers", "google"]
 
 
 def convert(
@@ -88,7 +89,8 @@ def convert_folder(
         source: What to read.
         target: The folder to write; must not be ``source``.
         to: ``huggingface`` and ``google`` give every layer its own copy where they cannot share.
-            ``google`` is a TensorFlow checkpoint, in float32.
+            ``google`` is a TensorFlow checkpoint, in float32; ``sentence-transformers`` is
+            ``huggingface`` with the pooling of sentence vectors.
         vocabulary: A ``vocab.txt`` whose rows the model shall have. A ``tokenizer_config.json``
             beside it goes along; else the source's stays.
         merge_pieces: See ``change_vocabulary``.
@@ -131,7 +133,9 @@ def convert_folder(
     if to == "google":
         write_tensorflow(target, model=model, config=config, files=files)
     else:
-        write = write_huggingface if to == "huggingface" else save_model
+        if to == "sentence-transformers":
+            files = {**files, **sentence_files(config, task, source)}
+        write = save_model if to == "zh_albert" else write_huggingface
         write(target, model=model, config=config, files=files, task=task, dtype=dtype)
     return change
 

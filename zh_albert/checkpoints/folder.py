@@ -33,7 +33,8 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
 
     Args:
         folder: Created if missing, with its parents.
-        files: Name to content; text is written as UTF-8.
+        files: Name to content; text is written as UTF-8. A name may be in a folder (``a/b``) if
+            the folder to write is new.
 
     Raises:
         CheckpointError: If the disk is full or the folder cannot be written.
@@ -50,6 +51,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
             tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{HALF_WRITTEN}.")
         )
         for name, content in contents.items():
+            (temporary / name).parent.mkdir(exist_ok=True)
             write_file(temporary / name, content)
         umask = os.umask(0)
         os.umask(umask)

@@ -20,6 +20,7 @@ from zh_albert.checkpoints.files import NGRAMS, WEIGHTS, read_tensors, read_text
 from zh_albert.checkpoints.folder import finish_save, replace_folder
 from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
+from zh_albert.checkpoints.sentence_transformers import sentence_settings
 from zh_albert.checkpoints.stored_model import (
     StoredModel,
     architecture_of,
@@ -199,6 +200,7 @@ def write_model_folder(
 
 def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
     config, task, names = read_config(read_text(folder, "config.json"), folder / "config.json")
+    task = sentence_settings(folder, task, config.max_position_embeddings)
     stored = [path for path in folder.iterdir() if path.suffix in _WEIGHTS and path.is_file()]
     labels = task.get("labels")
     refuse_unpaid(
