@@ -27,6 +27,7 @@ from tests.helpers.round_trips import (
 from tests.helpers.spread_models import FILES
 from zh_albert import load
 from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.files import NGRAMS, count_parameters
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.catalog import network_of
@@ -161,6 +162,11 @@ def test_scores_of_the_weights_before_are_left_out(tmp_path: Path) -> None:
     assert settings["max_length"] == 16
     assert not {"dev", "ngrams"} & settings.keys()
 
+    (there / NGRAMS).write_bytes(b"of the weights before")
+    with pytest.warns(UserWarning, match="the weights may be others now"):
+        convert_folder(there, tmp_path / "new", to="zh_albert", network_of=network_of)
+    assert not (tmp_path / "new" / NGRAMS).exists()
+
 
 def test_values_in_unknown_units_are_refused(tmp_path: Path) -> None:
     ours, there = tmp_path / "ours", tmp_path / "there"
@@ -186,8 +192,6 @@ def test_layers_that_share_otherwise_now_are_read_so(groups: int, tmp_path: Path
     )
     kept = sum(parameter.numel() for parameter in theirs.parameters())
     convert_folder(tmp_path, tmp_path / "ours", to="zh_albert", network_of=network_of)
-    from zh_albert.checkpoints.files import count_parameters
-
     assert count_parameters(tmp_path / "ours") == kept
 
 
@@ -222,6 +226,12 @@ def test_our_settings_can_be_added_to_a_model_begun_there(tmp_path: Path) -> Non
     begun_there("AlbertForSequenceClassification", tmp_path, **named(["同", "异"]))
     edited(tmp_path, zh_albert={"task": {"name": "pair", "max_length": 12, "stride": 2}})
     assert load(tmp_path)([("服务好", "服务也好")])[0].label in {"同", "异"}
+
+
+def test_a_threshold_can_be_added_to_a_reader_begun_there(tmp_path: Path) -> None:
+    begun_there("AlbertForQuestionAnswering", tmp_path)
+    edited(tmp_path, zh_albert={"task": {"name": "reading", "threshold": 1e3}})
+    assert load(tmp_path)("房间好", "服务很干净也好").text == ""
 
 
 @pytest.mark.parametrize(
