@@ -33,7 +33,7 @@ from zh_albert import load
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.tasks.catalog import network_of
 
-THERE, BACK = "there", "and back"
+THERE, BACK = "ours, opened there", "trained there, opened here"
 _TEXTS = ["房间很干净，下次还来。", "今天 the weather 不错", "好", "服务太差了，一" * 3]
 
 
@@ -44,8 +44,7 @@ class Row:
     Attributes:
         system: The other package and its version.
         head: The kind of model.
-        direction: ``THERE``: our folder, opened in the system; ``BACK``: what the system has then
-            trained and saved, opened here.
+        direction: ``THERE``, or ``BACK``: what the system has then changed and saved.
         largest: The largest difference of an output.
     """
 
