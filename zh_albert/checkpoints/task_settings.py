@@ -35,7 +35,6 @@ _SAME_TENSORS = {
     "encoder": {"", "encoder"},
     "classification": {"classification", "pair"},
 }
-_WORD_TAGS = ["B", "M", "E", "S"]  # of segmentation
 _MEASURED = (
     *("dev", "dev_examples", "per_type", "per_kind", "trained_on", "train_examples"),
     "ngrams",
@@ -62,7 +61,7 @@ def agreed_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
     name, again = published.get("name", ""), "transformers_version" in content
     said = {key: value for key, value in published.items() if key not in ("name", "threshold")}
     settings = published
-    if ours is not None and ours.get("name", "") in _SAME_TENSORS.get(name, {name}):
+    if ours is not None and _is_for(ours, published):
         agrees = all(ours.get(key, value) == value for key, value in said.items())
         dropped = (_MEASURED if again else ()) + (() if agrees else _LEARNED)
         settings = {key: value for key, value in ours.items() if key not in dropped}
@@ -85,6 +84,16 @@ def agreed_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
     if notes:
         warnings.warn(f"{source}: {'; '.join(notes)}", stacklevel=2)
     return settings
+
+
+def _is_for(ours: Mapping[str, Any], published: Mapping[str, Any]) -> bool:
+    """Return whether our settings are of a task whose tensors are the published ones.
+
+    Of taggers there are several tasks, each with tags of its own.
+    """
+    name, tags = published.get("name", ""), published.get("tags")
+    same_tags = tags is not None and ours.get("tags") == tags
+    return same_tags or ours.get("name", "") in _SAME_TENSORS.get(name, {name})
 
 
 def _published(content: Mapping[str, Any], source: Path) -> tuple[dict[str, Any], list[str]]:
@@ -110,8 +119,6 @@ def _labelled(
     default = [f"LABEL_{number}" for number in range(len(labels))]
     notes = [f"no names of labels in id2label, so they are {default[0]}, …"]
     if task == "ner":
-        if labels == _WORD_TAGS:
-            return {"name": "segmentation", "head": "softmax", "tags": labels}, []
         return {"name": task, "head": "softmax", "tags": labels}, []
     heads = {problem: head for head, problem in PROBLEM_TYPES.items()}
     kind = "single_label_classification" if len(labels) > 1 else "regression"
