@@ -3,13 +3,15 @@
 #   make test   environment, installation, linters, import rules, all tests
 # and one for the docs site (the tests build it, too):
 #   make docs   site/index.html; every warning is an error
+# and one that compares with other packages, in environments of their own (minutes, 3 GB):
+#   make interop   models to transformers and sentence-transformers and back, as one table
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell command -v $(p) 2>/dev/null)))
 PORT ?= 7860
 PYTEST_WORKERS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint unit docs install programs models sbom clean
+.PHONY: demo test lint unit docs install programs models interop sbom clean
 
 demo: .venv/.demo
 	$(BIN)/zh-albert demo --port $(PORT)
@@ -95,6 +97,24 @@ models: .venv/.dev
 	$(call bundle,similarity,stsb_zh)
 	$(call bundle,reader,cmrc2018)
 
+INTEROP := .interop/transformers-4 .interop/transformers-5
+.interop/transformers-4/.ready: PACKAGES = 'transformers>=4.57,<5' sentence-transformers
+.interop/transformers-5/.ready: PACKAGES = 'transformers>=5,<6' sentence-transformers
+interop: $(INTEROP:=/rows.jsonl)
+	@$(firstword $(INTEROP))/bin/python -m tests.interop.table $^
+
+.PHONY: $(INTEROP:=/rows.jsonl)
+$(INTEROP:=/rows.jsonl): %/rows.jsonl: %/.ready
+	@HF_HUB_OFFLINE=1 $*/bin/python -m tests.interop.rows > $@
+
+# Versions as in constraints.txt, except of what transformers chooses.
+.interop/%/.ready: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "error: no python3 found; install Python 3.11 or newer"; exit 2; }
+	$(PYTHON) -m venv .interop/$*
+	grep -v -E '^(transformers|tokenizers|huggingface_hub)==' constraints.txt > .interop/$*/constraints.txt
+	.interop/$*/bin/python -m pip install --quiet --disable-pip-version-check -c .interop/$*/constraints.txt -e . $(PACKAGES)
+	@touch $@
+
 # The packages of the environment with versions and licences, as a CycloneDX document.
 sbom: .venv/.dev
 	$(BIN)/python -m venv .venv/sbom
@@ -103,4 +123,4 @@ sbom: .venv/.dev
 	@echo "sbom.json"
 
 clean:
-	rm -rf .venv site test-artefacts sbom.json
+	rm -rf .venv .interop site test-artefacts sbom.json

@@ -35,6 +35,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.filterwarnings("ignore:.*the weights may be others now")
 @pytest.mark.parametrize("text", TEXTS)
 def test_one_mask_has_the_scores_of_the_pipeline(theirs: Path, text: str) -> None:
     filler = load(str(theirs))

@@ -13,6 +13,7 @@ import transformers
 from torch import Tensor
 
 from tests.helpers.spread_models import CONFIG, FILES, IDS, MASK, TYPES, spread
+from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.errors import CheckpointError
@@ -252,3 +253,14 @@ def test_another_activation_is_refused_by_its_name(name: str, tmp_path: Path) ->
 
     with pytest.raises(CheckpointError, match=rf"hidden_act: expected .* found '{name}'"):
         load_config(tmp_path)
+
+
+def test_a_model_with_ngrams_is_refused_and_not_read_without_them(tmp_path: Path) -> None:
+    model, files = SequenceClassifier(CONFIG, 3), {**FILES, NGRAMS: b"n-grams"}
+    how: dict[str, Any] = {"model": model, "config": CONFIG, "files": files, "task": TASK}
+    save_model(tmp_path / "ours", **how)
+    with pytest.raises(ValueError, match="zh_albert"):
+        transformers.AutoModel.from_pretrained(tmp_path / "ours")
+    with pytest.raises(CheckpointError, match="ALBERT in transformers has no n-grams"):
+        write_huggingface(tmp_path / "theirs", **how)
+    assert not (tmp_path / "theirs").exists()

@@ -14,11 +14,12 @@ from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.networks import Head, build_tagger
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tags import num_tags, tags_of
+from zh_albert.tasks.ner.tags import TagSet
 from zh_albert.tasks.window_ownership import decided_by
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 
+TAGS = TagSet.of(["地", "人"])
 SPECIAL = SpecialIds(pad=0, unk=1, cls=2, sep=3, mask=4)
 CONFIG = AlbertConfig(
     vocab_size=20,
@@ -40,11 +41,11 @@ def read(tokens: int, *, max_length: int = 12, stride: int = 6) -> EncodedText:
     return encode_windows(Encoding([7] * tokens, []), SPECIAL, window)
 
 
-def head_of(name: Head, num_types: int = 2) -> Any:
-    network = build_tagger(CONFIG, num_types, name)
+def head_of(name: Head, tags: TagSet = TAGS) -> Any:
+    network = build_tagger(CONFIG, tags, name)
     if isinstance(network, TokenTagger):
-        return TagHead(network)
-    return SpanHead(num_types) if name == "span" else GlobalPointerHead(num_types)
+        return TagHead(network, tags)
+    return SpanHead(2) if name == "span" else GlobalPointerHead(2)
 
 
 def perfect_scores(name: Head, passage: Passage, length: int) -> torch.Tensor:
@@ -63,8 +64,8 @@ def perfect_scores(name: Head, passage: Passage, length: int) -> torch.Tensor:
                     if token in part:
                         scores[1 + token - part.start, kind, border] = 20.0
         else:
-            scores = torch.zeros(length, num_tags(2))
-            tags = tags_of(passage.spans, passage.tokens)
+            scores = torch.zeros(length, len(TAGS.names))
+            tags = TAGS.of_spans(passage.spans, passage.tokens)
             for token in part:
                 scores[1 + token - part.start, tags[token]] = 20.0
         rows.append(scores)

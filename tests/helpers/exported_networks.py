@@ -20,6 +20,7 @@ from zh_albert.runtimes.onnx_network import (
 )
 from zh_albert.tasks.choice.network import ChoiceScorer
 from zh_albert.tasks.ner.networks import HEADS, build_tagger, entity_scores
+from zh_albert.tasks.ner.tags import TagSet
 from zh_albert.tasks.reading.network import SpanReader, border_logits
 from zh_albert.tokenization.encoding import PaddedBatch
 
@@ -59,7 +60,10 @@ class Exported(NamedTuple):
 def heads(config: AlbertConfig = CONFIG) -> dict[str, Exported]:
     """All networks that have an export, with spread weights."""
     torch.manual_seed(0)
-    taggers = {name: Exported(build_tagger(config, 3, name), entity_scores) for name in HEADS}
+    taggers = {
+        name: Exported(build_tagger(config, TagSet.of("abc"), name), entity_scores)
+        for name in HEADS
+    }
     networks: dict[str, Exported] = {
         **taggers,
         "reader": Exported(SpanReader(config), border_logits),

@@ -23,6 +23,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.heads import LabelSet, OneClass, Value
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.ner.tags import TagSet
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -106,16 +107,20 @@ def test_values(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "example"),
+    ("head", "example", "scheme"),
     [
-        ("softmax", "entities.py"),
-        ("crf", "entities.py"),
-        ("span", "entities_by_borders.py"),
-        ("global_pointer", "entities_by_pairs.py"),
+        ("softmax", "entities.py", "bioes"),
+        ("softmax", "entities.py", "bio"),
+        ("crf", "entities.py", "bioes"),
+        ("crf", "entities.py", "bio"),
+        ("span", "entities_by_borders.py", None),
+        ("global_pointer", "entities_by_pairs.py", None),
     ],
 )
-def test_entities(run: Run, tmp_path: Path, head: Any, example: str) -> None:
-    model = TextTagger(CONFIG, default_tokenizer(), ["人", "地"], window=WINDOW, head=head)
+def test_entities(run: Run, tmp_path: Path, head: Any, example: str, scheme: Any) -> None:
+    types, tokenizer = ["人", "地"], default_tokenizer()
+    tags = TagSet.of(types, scheme).names if scheme else None
+    model = TextTagger(CONFIG, tokenizer, types, window=WINDOW, head=head, tags=tags)
     for name, parameter in model.module.named_parameters():
         if name.startswith("transitions"):
             torch.nn.init.normal_(parameter)

@@ -384,7 +384,17 @@ def test_what_a_teacher_says_is_cut_and_padded_like_its_passages(model: Path) ->
     [
         ("span", {}, "a teacher teaches tags: model.head=span has none"),
         ("crf", {"head": "span"}, "expected a teacher whose head is softmax or crf, found span"),
-        ("crf", {"labels": ["PER"]}, "expected a teacher of the training data's types"),
+        (
+            "crf",
+            {"labels": ["PER"], "tags": ["O", "B-PER", "I-PER"]},
+            "expected a teacher of the training data's types",
+        ),
+        (
+            "crf",
+            {"tags": ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]},
+            "expected a teacher of the tags O, B-LOC, I-LOC, E-LOC, .* set model.scheme",
+        ),
+        ("crf", {"labels": ["PER"]}, "/teacher: expected tags of the types PER, .* LOC, PER"),
         ("crf", {"vocab.txt": "x"}, "expected a teacher with the student's vocabulary"),
     ],
 )

@@ -13,6 +13,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from zh_albert.checkpoints.task_settings import PROBLEM_TYPES, agreed_task
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import SAME_ACTIVATIONS, AlbertConfig
@@ -21,12 +22,6 @@ from zh_albert.textio import results_json
 
 FORMAT_VERSION = 2
 _READ = (1, 2)  # 1: weights in 8 bits are not deflated, n-grams have three tokens at most
-# Heads of our classifiers, and what transformers calls them.
-_PROBLEM_TYPES = {
-    "classes": "single_label_classification",
-    "multi_label": "multi_label_classification",
-    "regression": "regression",
-}
 _OURS = ("sharing", "embedding_layout", "norm_position")
 _REQUIRED = (
     "vocab_size",
@@ -72,7 +67,7 @@ def write_config(
         published["num_hidden_groups"] = config.num_hidden_layers
     elif architecture:  # a file with unused groups is not written again
         published["num_hidden_groups"] = min(config.num_hidden_groups, config.num_hidden_layers)
-    problem = _PROBLEM_TYPES.get(task.get("head", ""))
+    problem = PROBLEM_TYPES.get(task.get("head", ""))
     labels = task.get("tags") or task.get("labels", ())
     content = {
         "model_type": "albert" if architecture else "zh_albert",
@@ -149,6 +144,10 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
     values |= {name: ours[name] for name in _OURS if name in ours}
     if isinstance(activation := values.get("hidden_act"), str):
         values["hidden_act"] = SAME_ACTIVATIONS.get(activation, activation)
+    if content["model_type"] == "albert" and ours.get("sharing") == "none":
+        # As the published field says it; another program may have changed that.
+        layers, groups = (values.get(f"num_hidden_{what}") for what in ("layers", "groups"))
+        values["sharing"] = "none" if layers == groups else "all"
     try:
         config = build(AlbertConfig, values, source=str(source))
     except ConfigError as error:
@@ -156,7 +155,7 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
     if config.sharing == "none":
         config = replace(config, num_hidden_groups=1)  # says nothing there; one way to write it
     names = ours.get("tensor_names", "huggingface") == "huggingface"
-    task = ours["task"] if "task" in ours else _foreign_task(content, source)
+    task = agreed_task(content, source)
     _refuse_settings(task, source)
     return config, task, names
 
@@ -201,29 +200,3 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _foreign_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
-    """Return the task settings of a folder that another library wrote."""
-    architectures = set(content.get("architectures") or ())
-    if architectures & {"AlbertForMaskedLM", "AlbertForPreTraining"}:
-        return {"name": "encoder"}
-    if "AlbertForMultipleChoice" in architectures:
-        return {"name": "choice", "pooling": "first"}
-    if "AlbertForSequenceClassification" not in architectures:
-        return {}
-    labels = content.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default
-    try:
-        by_number = sorted(labels.items(), key=lambda item: int(item[0]))
-    except (AttributeError, ValueError):
-        raise CheckpointError(
-            f"{source}: expected id2label to map class numbers to names, found {labels!r}"
-        ) from None
-    heads = {problem: head for head, problem in _PROBLEM_TYPES.items()}
-    default = "single_label_classification" if len(labels) > 1 else "regression"
-    return {
-        "name": "classification",
-        "head": heads.get(content.get("problem_type") or default, "classes"),
-        "labels": [label for _, label in by_number],
-        "pooling": "first",
-    }

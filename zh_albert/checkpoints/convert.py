@@ -12,6 +12,7 @@ import torch
 from zh_albert.checkpoints.files import NGRAMS, holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.checkpoints.sentence_transformers import sentence_files
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import (
@@ -33,7 +34,7 @@ from zh_albert.plain_files import read_plain
 from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import Vocabulary
 
-Target = Literal["zh_albert", "huggingface", "google"]
+Target = Literal["zh_albert", "huggingface", "sentence-transformers", "google"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ def convert_folder(
         source: What to read.
         target: The folder to write; must not be ``source``.
         to: ``huggingface`` and ``google`` give every layer its own copy where they cannot share.
-            ``google`` is a TensorFlow checkpoint, in float32.
+            ``google`` is a TensorFlow checkpoint, in float32; ``sentence-transformers`` is
+            ``huggingface`` with the pooling of sentence vectors.
         vocabulary: A ``vocab.txt`` whose rows the model shall have. A ``tokenizer_config.json``
             beside it goes along; else the source's stays.
         merge_pieces: See ``change_vocabulary``.
@@ -153,7 +155,9 @@ def convert_folder(
     if to == "google":
         write_tensorflow(target, model=model, config=config, files=files)
     else:
-        write = write_huggingface if to == "huggingface" else save_model
+        if to == "sentence-transformers":
+            files = {**files, **sentence_files(config, settings, source)}
+        write = save_model if to == "zh_albert" else write_huggingface
         write(target, model=model, config=config, files=files, task=settings, dtype=dtype)
     return Conversion(change, notes)
 
@@ -187,7 +191,7 @@ def read_any(
             )
         if not safe and (path := find_torch_file(source)):
             return _read_torch_file(path)
-        return replace(read_folder(source), files=read_sidecar_files(source))
+        return _with_files(read_folder(source), source)
 
 
 def _read_torch_file(path: Path) -> StoredModel:
@@ -195,4 +199,11 @@ def _read_torch_file(path: Path) -> StoredModel:
     if is_uer(tensors):
         return read_uer(path, tensors)
     folder = path.parent
-    return replace(read_folder(folder, tensors=tensors), files=read_sidecar_files(folder))
+    return _with_files(read_folder(folder, tensors=tensors), folder)
+
+
+def _with_files(stored: StoredModel, folder: Path) -> StoredModel:
+    files = read_sidecar_files(folder)
+    if "ngrams" not in stored.task:  # of the model that was in the folder before
+        files.pop(NGRAMS, None)
+    return replace(stored, files=files)

@@ -31,7 +31,8 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
 
     Args:
         folder: Created if missing, with its parents.
-        files: Name to content; text is written as UTF-8.
+        files: Name to content; text is written as UTF-8. A name may be in a folder (``a/b``) if
+            the folder to write is new.
 
     Raises:
         CheckpointError: If the disk is full or the folder cannot be written.
@@ -45,6 +46,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with half_written(folder, is_folder=True) as new:
             for name, content in contents.items():
+                (new / name).parent.mkdir(exist_ok=True)
                 write_file(new / name, content)
             _sync_folder(new)
             if folder.exists():

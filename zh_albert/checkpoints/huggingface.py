@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from zh_albert.checkpoints.store import architecture_of, write_model_folder
-from zh_albert.checkpoints.stored_model import named_tensors
+from zh_albert.checkpoints.files import NGRAMS
+from zh_albert.checkpoints.store import write_model_folder
+from zh_albert.checkpoints.stored_model import architecture_of, named_tensors
 from zh_albert.checkpoints.untied import untied_tensors
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
@@ -46,6 +47,7 @@ def write_huggingface(
         "norm_position 'pre'": config.norm_position == "pre",
         "head or pooling of this kind": architecture_of(model) is None,
         "int8 weights": dtype == torch.int8,
+        "n-grams": NGRAMS in files,
     }
     if any(reasons.values()):
         found = ", ".join(reason for reason, applies in reasons.items() if applies)

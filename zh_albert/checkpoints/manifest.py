@@ -31,7 +31,7 @@ def write_manifest(files: Mapping[str, bytes]) -> bytes:
     listed = {
         name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         for name, content in sorted(files.items())
-        if name not in _NOT_LISTED
+        if name not in _NOT_LISTED and "/" not in name  # one in a folder is another program's
     }
     content = {"format": _FORMAT, "format_version": _FORMAT_VERSION, "model_files": listed}
     return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

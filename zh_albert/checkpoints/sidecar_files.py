@@ -11,6 +11,7 @@ from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError, nearest
 from zh_albert.model.config import AlbertConfig
 from zh_albert.plain_files import parse_json, read_plain
+from zh_albert.tokenization.vocab import JSON_NAME, Vocabulary
 
 # Name of a file in a model folder, and the pattern of its name elsewhere.
 _PATTERNS = {
@@ -41,30 +42,10 @@ def read_sidecar_files(folder: Path) -> dict[str, bytes]:
                 continue
             path = _only(found, folder)
         files[name] = _content_of(path, limited=name != NGRAMS)
-    tokenizer = folder / "tokenizer.json"
+    tokenizer = folder / JSON_NAME
     if not files.keys() & {"vocab.txt", "spiece.model"} and tokenizer.is_file():
-        files["vocab.txt"] = _wordpiece_rows(tokenizer)
+        files["vocab.txt"] = Vocabulary.read_json(tokenizer).to_bytes()
     return files
-
-
-def _wordpiece_rows(path: Path) -> bytes:
-    """Return the ``vocab.txt`` of a ``tokenizer.json``, the only vocabulary that ``transformers`` 5
-    saves.
-
-    Raises:
-        CheckpointError: If it is damaged, or not a WordPiece vocabulary.
-    """
-    try:
-        model = parse_json(_content_of(path))["model"]
-        rows = sorted(model["vocab"].items(), key=lambda item: item[1])
-        if model["type"] != "WordPiece" or [row for _, row in rows] != list(range(len(rows))):
-            raise ValueError("not WordPiece, or ids with gaps")
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(
-            f"{path}: expected the complete vocabulary of a WordPiece tokenizer, found something "
-            f"else ({error}); put the vocab.txt or spiece.model of the model beside it"
-        ) from None
-    return "".join(f"{token}\n" for token, _ in rows).encode()
 
 
 def read_sizes(checkpoint: Path, needed: Iterable[str]) -> tuple[dict[str, Any], Path]:

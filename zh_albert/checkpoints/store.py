@@ -16,16 +16,19 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.config_json import is_plain, read_config, write_config
-from zh_albert.checkpoints.files import WEIGHTS, read_tensors, read_text
+from zh_albert.checkpoints.files import NGRAMS, WEIGHTS, read_tensors, read_text
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.key_maps import from_huggingface, to_huggingface
+from zh_albert.checkpoints.sentence_transformers import sentence_settings
 from zh_albert.checkpoints.stored_model import (
     StoredModel,
+    architecture_of,
     fitting_tensors,
     listed,
     named_tensors,
     refuse_unpaid,
+    unused_tensors,
 )
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError
@@ -69,7 +72,8 @@ def save_model(
         CheckpointError: If the disk is full or the folder cannot be written, or a weight is not
             finite in ``dtype``.
     """
-    others_can_read = is_plain(config) and dtype != torch.int8
+    # With n-grams, the network alone would give other answers.
+    others_can_read = is_plain(config) and dtype != torch.int8 and NGRAMS not in files
     architecture = architecture_of(model) if others_can_read else None
     tensors = named_tensors(model)
     write_model_folder(
@@ -100,6 +104,7 @@ def load_weights(
 ) -> None:
     """Fill a model with a folder's weights; nothing stays random that is not named here.
 
+    Except for the pooler of a tagger or a reader, which has no influence: ``unused_tensors``.
     Nothing is changed if anything does not fit.
 
     Args:
@@ -117,7 +122,7 @@ def load_weights(
     """
     stored = read_folder(folder)
     _refuse_other_kind(model, stored.config, folder)
-    targets = named_tensors(model)
+    targets, optional = named_tensors(model), optional + unused_tensors(model, stored)
     found = fitting_tensors(stored, targets, new=new, optional=optional, left_over=left_over)
     with torch.no_grad():
         for name, tensor in found.items():
@@ -153,11 +158,6 @@ def read_folder(folder: Path, *, tensors: Mapping[str, Tensor] | None = None) ->
         name_there=name_there,
         notes=[f"left out, because no layer reads them: {listed(unused)}"] if unused else [],
     )
-
-
-def architecture_of(model: nn.Module) -> str | None:
-    """Return the class of ``transformers`` that computes what ``model`` does; None if none."""
-    return getattr(model, "architecture", None)
 
 
 def write_model_folder(
@@ -204,6 +204,7 @@ def write_model_folder(
 
 def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
     config, task, names = read_config(read_text(folder, "config.json"), folder / "config.json")
+    task = sentence_settings(folder, task, config.max_position_embeddings)
     stored = [path for path in folder.iterdir() if path.suffix in _WEIGHTS and path.is_file()]
     labels = task.get("labels")
     refuse_unpaid(

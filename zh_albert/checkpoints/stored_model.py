@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from zh_albert.plain_files import how_to_raise, unpacked_limit
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
 """Prefixes of the pretraining model's tensors that a masked LM of ``transformers`` lacks."""
 _NAMED = 8  # names in a note; the others are counted
+_WITHOUT_POOLER = ("AlbertForTokenClassification", "AlbertForQuestionAnswering")
 TIED_COPY = ".tied"  # ending of a copy of the tensor that has the name without it
 
 
@@ -50,8 +52,8 @@ NetworkOf = Callable[[StoredModel], nn.Module]
 def build_model(stored: StoredModel, network_of: NetworkOf | None = None) -> nn.Module:
     """Return the model whose tensors these are; it holds them as they are, not copies.
 
-    A masked LM saved without pooler and sentence order, as ``transformers`` does it, gets new ones,
-    always the same.
+    What ``transformers`` does not save (a masked LM's pooler and sentence order, the pooler of a
+    tagger or a reader) is new, always the same.
 
     Args:
         stored: What was read.
@@ -62,11 +64,11 @@ def build_model(stored: StoredModel, network_of: NetworkOf | None = None) -> nn.
     """
     stored_bytes = sum(tensor.nbytes for tensor in stored.tensors.values())
     refuse_unpaid(stored.config, stored_bytes, stored.source)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with same_random_numbers():
         model = (network_of or encoder_network)(stored)
     own = named_tensors(model)
-    tensors = fitting_tensors(stored, own, optional=untrained_beside(model, stored))
+    optional = (*unused_tensors(model, stored), *untrained_beside(model, stored))
+    tensors = fitting_tensors(stored, own, optional=optional)
     tensors = {**own, **tensors}
     prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
@@ -139,6 +141,7 @@ def fitting_tensors(
     found = dict(stored.tensors)
     problems = _take_tied(found)
     targets = {name: target for name, target in targets.items() if not name.startswith(new)}
+    _refuse_other_labels(stored, targets)
     for name in sorted(targets.keys() | found.keys()):
         label, turned = stored.name_there(name), stored.transposed_there(name)
         if name not in found and name.startswith(optional):
@@ -166,6 +169,31 @@ def named_tensors(model: nn.Module) -> dict[str, Tensor]:
     """Return a model's tensors, the encoder's under ``encoder.`` also where it stands alone."""
     prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
     return {prefix + name: tensor for name, tensor in model.state_dict().items()}
+
+
+@contextmanager
+def same_random_numbers() -> Iterator[None]:
+    """Draw the same random numbers each time, so that what is not stored does not differ."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
+
+
+def unused_tensors(model: nn.Module, stored: StoredModel) -> tuple[str, ...]:
+    """Return the beginnings of names of tensors that are not stored and need not be.
+
+    The outputs do not depend on them: an encoder has them for its next task. ``transformers`` does
+    not save them.
+    """
+    pooler = "encoder.pooler."
+    if architecture_of(model) not in _WITHOUT_POOLER:
+        return ()
+    return () if any(name.startswith(pooler) for name in stored.tensors) else (pooler,)
+
+
+def architecture_of(model: nn.Module) -> str | None:
+    """Return the class of ``transformers`` that computes what ``model`` does; None if none."""
+    return getattr(model, "architecture", None)
 
 
 def pretraining_names(config: AlbertConfig) -> list[str]:
@@ -212,6 +240,17 @@ def _take_tied(found: dict[str, Tensor]) -> list[str]:
                 "embeddings can be opened"
             )
     return problems
+
+
+def _refuse_other_labels(stored: StoredModel, targets: Mapping[str, Tensor]) -> None:
+    """Refuse a classifier's rows if there is not a label for each."""
+    rows, labels = (tensors.get("classifier.weight") for tensors in (stored.tensors, targets))
+    if rows is not None and labels is not None and len(rows) != len(labels):
+        raise CheckpointError(
+            f"{stored.source}: expected a label for each of the {len(rows)} rows of "
+            f"{stored.name_there('classifier.weight')}, found {len(labels)} in config.json; give "
+            "id2label there a name for each, or get the folder again"
+        )
 
 
 def _shape(tensor: Tensor, transposed: bool) -> tuple[int, ...]:

@@ -111,7 +111,7 @@ def convert(
     ],
     folder: Annotated[Path, typer.Argument(help="Folder to write.")],
     to: Annotated[
-        Literal["zh_albert", "huggingface", "google"],
+        Literal["zh_albert", "huggingface", "sentence-transformers", "google"],
         typer.Option(help="The layout to write; google is a TensorFlow checkpoint."),
     ] = "zh_albert",
     vocab: Annotated[

@@ -13,6 +13,7 @@ from torch import nn
 
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
+from zh_albert.checkpoints.stored_model import same_random_numbers
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, DataError
@@ -172,7 +173,8 @@ class TaskModel(ABC, Generic[Content, Encoded]):
             )
             ngrams = settings.pop("ngrams", None)
             tokenizer = matching_tokenizer(folder, config)
-            model = cls.from_settings(config, tokenizer, window, settings)
+            with same_random_numbers():
+                model = cls.from_settings(config, tokenizer, window, settings)
             load_weights(model.module, folder)
             model.module.eval()
             exported = exported_runtime(folder, model.module, cls.outputs)

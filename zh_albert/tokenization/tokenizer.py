@@ -59,27 +59,35 @@ def default_tokenizer() -> WordPieceTokenizer:
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """Read a model folder's tokenizer: ``vocab.txt``, else ``spiece.model``.
+    """Read a model folder's tokenizer: ``vocab.txt``, ``spiece.model`` or ``tokenizer.json``.
 
     The vocabulary is used as it is. Settings come from ``tokenizer_config.json`` if it is there;
     without it, text is lowercased and full-width characters are unchanged.
 
     Raises:
-        CheckpointError: If the folder does not exist or holds neither file.
+        CheckpointError: If the folder does not exist or holds none of these files.
         DataError: If a file cannot be read; see ``Vocabulary`` and ``UnigramTokenizer``.
         ConfigError: If a setting cannot be used.
         MissingExtraError: If ``spiece.model`` needs a library that is not installed.
     """
-    vocabulary_path, model_path = folder / vocab.FILE_NAME, folder / unigram.FILE_NAME
+    names = (vocab.FILE_NAME, unigram.FILE_NAME, vocab.JSON_NAME)
+    vocabulary_path, model_path, json_path = (folder / name for name in names)
     settings = read_settings(folder)
+    source = folder / CONFIG_NAME
     if vocabulary_path.is_file():
-        source = folder / CONFIG_NAME
         return WordPieceTokenizer.from_config(
             Vocabulary.read(vocabulary_path), settings, source=source
         )
     if model_path.is_file():
         return UnigramTokenizer.from_config(read_plain(model_path), settings, source=model_path)
+    if json_path.is_file():
+        return WordPieceTokenizer.from_config(
+            Vocabulary.read_json(json_path), settings, source=source
+        )
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: no such folder; expected a model folder")
-    expected = f"expected {vocab.FILE_NAME} or {unigram.FILE_NAME}"
-    raise CheckpointError(f"{folder}: not a model folder: {expected}, found neither")
+    raise CheckpointError(
+        f"{folder}: not a model folder: expected {vocab.FILE_NAME}, {unigram.FILE_NAME} or "
+        f"{vocab.JSON_NAME}, found none; put that of the model in it (in transformers: "
+        "tokenizer.save_pretrained)"
+    )

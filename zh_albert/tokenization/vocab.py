@@ -8,13 +8,15 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from zh_albert.errors import DataError
+from zh_albert.errors import CheckpointError, DataError
+from zh_albert.plain_files import parse_json, read_plain
 from zh_albert.textio import numbered_lines, read_lines
 from zh_albert.tokenization.encoding import SpecialIds
 
 UNKNOWN = "[UNK]"
 SPECIAL_TOKENS = ("[PAD]", UNKNOWN, "[CLS]", "[SEP]", "[MASK]")
 FILE_NAME = "vocab.txt"
+JSON_NAME = "tokenizer.json"  # the only vocabulary that transformers 5 saves
 
 
 class Vocabulary:
@@ -64,6 +66,29 @@ class Vocabulary:
         """
         lines = numbered_lines(io.BytesIO(content), source, only_utf8=True)
         return cls((token for _, token in lines), source=source)
+
+    @classmethod
+    def read_json(cls, path: Path) -> Vocabulary:
+        """Read the vocabulary of a ``tokenizer.json``.
+
+        Raises:
+            CheckpointError: If it is damaged, or not a WordPiece vocabulary.
+            DataError: See the class.
+        """
+        try:
+            model = parse_json(read_plain(path))["model"]
+            rows = sorted(model["vocab"].items(), key=lambda item: item[1])
+            if model["type"] != "WordPiece" or [row for _, row in rows] != list(range(len(rows))):
+                raise ValueError("not WordPiece, or ids with gaps")
+        except OSError as error:
+            raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from None
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"{path}: expected the complete vocabulary of a WordPiece tokenizer, found "
+                f"something else ({error}); put the vocab.txt or spiece.model of the model beside "
+                "it"
+            ) from None
+        return cls((token for token, _ in rows), source=path)
 
     def to_bytes(self) -> bytes:
         """Return the content of a vocabulary file."""

@@ -28,17 +28,17 @@ tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
 tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
-# What has begun (B, I) goes on (I, E) with its own type; nothing else does.
-open_, goes_on = (np.array([tag[0] in parts for tag in tags]) for parts in ("BI", "IE"))
-kinds = np.array([tag[2:] for tag in tags])
-legal = np.where(open_[:, None], goes_on & (kinds[:, None] == kinds), ~goes_on)
+# I and E continue B or I of their type; what has begun (B, I) may end only without end tags (BIO).
+begun, goes_on = (np.array([tag[0] in parts for tag in tags]) for parts in ("BI", "IE"))
+kinds, ends = np.array([tag[2:] for tag in tags]), ~begun | ~(np.char.find(tags, "E-") == 0).any()
+legal = np.where(goes_on, begun[:, None] & (kinds[:, None] == kinds), ends[:, None])
 grams, share = opened(folder), task.get("ngrams", {}).get("share", 0)
 start, between, end = (  # the network's and the n-grams'
     (1 - share) * learned.get(name, 0.0) + share * grams.get(name, 0.0)
     for name in ("transitions.start", "transitions.between", "transitions.end")
 )
 moves = np.where(legal, between, -1e4)
-before, after = np.where(goes_on, -1e4, start), np.where(open_, -1e4, end)
+before, after = np.where(goes_on, -1e4, start), np.where(ends, end, -1e4)
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 for text in texts:
     encoded = tokenizer.encode(text.translate(narrow))
@@ -46,15 +46,15 @@ for text in texts:
     scores = session.run(None, feeds)[0][0, 1:-1]  # (tokens, tags)
     if grams:
         scores = (1 - share) * scores + share * tag_scores(grams, encoded.ids[1:-1])
-    best, origins = before + scores[0], []
+    best, origins, begin = before + scores[0], [], 0
     for row in scores[1:]:
         paths = best[:, None] + moves
         origins, best = [*origins, paths.argmax(0)], paths.max(0) + row
     path = [(best + after).argmax()]
     for origin in reversed(origins):
         path = [origin[path[0]], *path]
-    for (start, end), tag in zip(encoded.offsets[1:-1], tags[path], strict=True):
-        if tag[0] in "BS":
-            begin = start
-        if tag[0] in "ES":
+    found = [*tags[path], "O"]
+    for (start, end), tag, after_it in zip(encoded.offsets[1:-1], found, found[1:], strict=False):
+        begin = start if tag[0] in "BS" else begin
+        if tag != "O" and after_it[0] not in "IE":
             print(text[begin:end], tag[2:], begin, end)

@@ -20,7 +20,7 @@ from zh_albert.model.crf import (
     log_partition,
     viterbi,
 )
-from zh_albert.tasks.ner.tags import legal_transitions
+from zh_albert.tasks.ner.tags import TagSet
 
 LENGTHS = [4, 1, 3]
 MASK = torch.arange(4) < torch.tensor(LENGTHS)[:, None]
@@ -41,7 +41,7 @@ def score_of(emissions: Tensor, transitions: Transitions, tags: tuple[int, ...])
     return float(score + sum(transitions.between[a, b] for a, b in itertools.pairwise(tags)))
 
 
-@pytest.mark.parametrize("legal", [None, legal_transitions(1)])
+@pytest.mark.parametrize("legal", [None, TagSet.of("a").legal])
 def test_every_sum_and_the_best_sequence_equal_enumeration(legal: Transitions | None) -> None:
     torch.manual_seed(0)
     emissions, transitions = torch.randn(3, 4, 5) * 2, random_transitions(5, legal)
@@ -98,7 +98,7 @@ def test_likelihood_gradient_and_best_sequence_equal_pytorch_crf() -> None:
 
 @pytest.mark.parametrize("learned", [False, True])
 def test_no_emission_makes_an_illegal_sequence_best(learned: bool) -> None:
-    legal = legal_transitions(2)
+    legal = TagSet.of("ab").legal
     torch.manual_seed(0)
     emissions = torch.randn(64, 12, 9) * 50
     mask = torch.arange(12) < torch.randint(1, 13, (64, 1))
@@ -116,7 +116,7 @@ def test_no_emission_makes_an_illegal_sequence_best(learned: bool) -> None:
 
 
 def test_illegal_transitions_are_not_learned_and_gradients_are_numbers() -> None:
-    field = LearnedTransitions(legal_transitions(1))
+    field = LearnedTransitions(TagSet.of("a").legal)
     emissions = (torch.randn(2, 6, 5) * 100).requires_grad_()
     tags = torch.tensor([[0, 1, 2, 3, 0, 4], [4, 4, 0, 0, 0, 0]])
     mask = torch.tensor([[True] * 6, [True] * 2 + [False] * 4])
@@ -125,5 +125,5 @@ def test_illegal_transitions_are_not_learned_and_gradients_are_numbers() -> None
     assert emissions.grad.isfinite().all()
     assert emissions.grad[1, 2:].eq(0).all()
     assert field.between.grad is not None
-    assert field.between.grad[~legal_transitions(1).between].eq(0).all()
+    assert field.between.grad[~TagSet.of("a").legal.between].eq(0).all()
     assert field.between.grad.any()

@@ -72,7 +72,9 @@ def test_broken_settings_are_refused(tmp_path, settings, error, expected):
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path):
-    with pytest.raises(CheckpointError, match=r"expected vocab\.txt or spiece\.model"):
+    with pytest.raises(
+        CheckpointError, match=r"expected vocab\.txt, spiece\.model or tokenizer\.json, found none"
+    ):
         load_tokenizer(tmp_path)
     with pytest.raises(CheckpointError, match="no such folder"):
         load_tokenizer(tmp_path / "gone")

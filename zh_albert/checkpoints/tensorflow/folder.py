@@ -9,9 +9,9 @@ from torch import nn
 
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files, read_sizes
-from zh_albert.checkpoints.store import architecture_of
 from zh_albert.checkpoints.stored_model import (
     StoredModel,
+    architecture_of,
     listed,
     named_tensors,
     pretraining_names,

@@ -6,8 +6,8 @@ from zh_albert.tasks.card import CardText, model_card
 from zh_albert.tasks.ner.tagger import TextTagger
 
 _HEADS = {
-    "softmax": "BIOES tags, the best legal sequence of them",
-    "crf": "BIOES tags with learned transitions (a conditional random field), the best legal "
+    "softmax": "{scheme} tags, the best legal sequence of them",
+    "crf": "{scheme} tags with learned transitions (a conditional random field), the best legal "
     "sequence",
     "span": "starts and ends of each type; entities of different types may overlap",
     "global_pointer": "pairs of first and last token; entities may lie in each other",
@@ -22,11 +22,12 @@ def tagger_card(tagger: TextTagger, settings: str) -> str:
     """Return the ``README.md`` of a tagger; ``settings``: the resolved TOML of its run."""
     window = tagger.window
     longest = " No entity is longer than a window." if tagger.head_name == "global_pointer" else ""
+    scheme = "BIOES" if "E" in tagger.tag_set.parts else "BIO"
+    head = _HEADS[tagger.head_name].format(scheme=scheme)
     text = CardText(
         title="Chinese entity tagger",
         pipeline="token-classification",
-        answers=f"Types: {', '.join(tagger.labels)}. Head: {_HEADS[tagger.head_name]}."
-        + _beside(tagger),
+        answers=f"Types: {', '.join(tagger.labels)}. Head: {head}." + _beside(tagger),
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}; each "
         f"token is decided in the window that has most of the text around it.{longest}",
         scores=_per_type(tagger),

@@ -28,7 +28,7 @@ from zh_albert.tasks.ner.networks import Head
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tagger import Found, TextTagger
-from zh_albert.tasks.ner.tags import tag_names
+from zh_albert.tasks.ner.tags import Scheme, TagSet
 from zh_albert.tasks.ner.training_texts import training_passages
 from zh_albert.tasks.tagging.linear_probe import probe_emissions
 from zh_albert.tasks.texts import refuse_unseen
@@ -45,6 +45,8 @@ class ModelConfig(NetworkConfig):
     """The network around (or in place of) a trained encoder."""
 
     head: Head = "crf"  # "softmax" opens in transformers; "global_pointer" nests entities
+    # Tags of "softmax" and "crf"; with "bio", pipelines of transformers find whole entities, too.
+    scheme: Scheme = "bioes"
     # An ensemble with a small tagger over n-grams; None: if the head is "crf".
     ngrams: bool | None = None
     # No entity goes on behind a line end, or blanks between two Chinese characters.
@@ -54,6 +56,11 @@ class ModelConfig(NetworkConfig):
         super().__post_init__()
         if self.ngrams and self.head != "crf":
             raise ConfigError(f'ngrams = true needs head = "crf", found "{self.head}"')
+        if self.scheme != "bioes" and self.head not in ("softmax", "crf"):
+            raise ConfigError(
+                f'scheme = "{self.scheme}" needs head = "softmax" or "crf", whose scores are those '
+                f'of tags; found "{self.head}"'
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +95,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         """See ``FineTuningJob``."""
         self.types = type_names(self.examples)
         refuse_unseen(types_in(self.dev), self.types, "the dev examples", "types")
+        self._tag_set = TagSet.of(self.types, self.config.model.scheme)
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextTagger:
         """See ``FineTuningJob``."""
@@ -98,6 +106,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
             self.types,
             window=self.config.window,
             head=model.head,
+            tags=self._tag_set.names,
             split_at_breaks=model.split_at_breaks,
         )
 
@@ -140,8 +149,8 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         """See ``FineTuningJob``."""
         settings = self.config.model
         if settings.head == "crf" and settings.ngrams is not False:
-            seed, types = self.config.train.seed, len(self.types)
-            self.model.ngrams = NgramTagger.fit(self.labelled, types, seed=seed, progress=progress)
+            seed, tags = self.config.train.seed, self._tag_set
+            self.model.ngrams = NgramTagger.fit(self.labelled, tags, seed=seed, progress=progress)
 
     def probe(self, progress: Observer) -> None:  # noqa: ARG002
         """See ``FineTuningJob``."""
@@ -167,11 +176,17 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
                 f"{folder}: expected a teacher whose head is softmax or crf, found "
                 f"{settings['head']}"
             )
-        if sorted(settings["labels"]) != sorted(self.types):
+        theirs = TextTagger.tags_in(folder, settings)
+        if sorted(theirs.types) != sorted(self.types):
             raise CheckpointError(
                 f"{folder}: expected a teacher of the training data's types "
-                f"({', '.join(self.types)}), found one of {', '.join(settings['labels'])}; "
+                f"({', '.join(self.types)}), found one of {', '.join(theirs.types)}; "
                 "fine-tune it on these data"
+            )
+        if sorted(theirs.names) != sorted(self._tag_set.names):
+            raise CheckpointError(
+                f"{folder}: expected a teacher of the tags {', '.join(self._tag_set.names)}, "
+                f"found one of {', '.join(theirs.names)}; set model.scheme to that of the teacher"
             )
         refuse_other_tokens(folder, self.model.tokenizer)
 
@@ -183,13 +198,13 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
     def questions(self) -> Questions:
         """See ``FineTuningJob``: the emissions of every token."""
         counts = [passage.tokens for passage in self.passages]
-        return Questions(counts, len(tag_names(self.types)), counts)
+        return Questions(counts, len(self._tag_set.names), counts)
 
     def teacher_logits(self, teacher: TextTagger, instances: list[int]) -> Tensor:
         """See ``FineTuningJob``."""
         emissions = teacher.emissions_of([self.passages[number].text for number in instances])
-        names = tag_names(teacher.labels)
-        return torch.cat(emissions)[:, [names.index(name) for name in tag_names(self.types)]]
+        names = teacher.tag_set.names
+        return torch.cat(emissions)[:, [names.index(name) for name in self._tag_set.names]]
 
     def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:
         """See ``FineTuningJob``. Shape: (texts, tokens, tags)."""

@@ -16,7 +16,7 @@ from zh_albert.model.token_tagger import TokenTagger, encoder_without_pooler
 from zh_albert.runtimes.onnx_encoder import encoded
 from zh_albert.runtimes.onnx_graph import INPUTS, Graph, numbers_of
 from zh_albert.runtimes.onnx_network import token_logits
-from zh_albert.tasks.ner.tags import legal_transitions
+from zh_albert.tasks.ner.tags import TagSet
 
 Head = Literal["softmax", "crf", "span", "global_pointer"]
 HEADS: tuple[Head, ...] = ("softmax", "crf", "span", "global_pointer")
@@ -25,19 +25,20 @@ _MOST_TYPES = 1000  # a table has a number for each two tags, of which a type ha
 _RARE = -4.0  # log-odds of 1.8 %: initially entities are about as rare as in texts
 
 
-def build_tagger(config: AlbertConfig, num_types: int, head: Head) -> nn.Module:
-    """Return the network of a head.
+def build_tagger(config: AlbertConfig, tags: TagSet, head: Head) -> nn.Module:
+    """Return the network of a head; one without tags takes only the types from ``tags``.
 
     Raises:
         ConfigError: If there is no such head, no type, or too many.
     """
+    num_types = len(tags.types)
     if num_types < 1:
         raise ConfigError(f"num_types must be at least 1, got {num_types}")
     if num_types > _MOST_TYPES:
         raise ConfigError(f"num_types must be at most {_MOST_TYPES:,}, got {num_types:,}")
     match head:
         case "softmax" | "crf":
-            return TokenTagger(config, legal_transitions(num_types), transitions=head == "crf")
+            return TokenTagger(config, tags.legal, transitions=head == "crf")
         case "span":
             return SpanTagger(config, num_types)
         case "global_pointer":

@@ -22,7 +22,7 @@ from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.errors import CheckpointError
 from zh_albert.model.crf import LearnedTransitions, log_likelihood
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.tags import legal_transitions, num_tags, tags_of
+from zh_albert.tasks.ner.tags import TagSet
 from zh_albert.tasks.ngrams import hashed_ngrams, known_places, packed, tokens_of, unpacked
 from zh_albert.tasks.windows import EncodedText
 from zh_albert.training.batching import Size, shuffled_batches
@@ -51,18 +51,18 @@ class NgramTagger(nn.Module):
         transitions: Their scores between tags.
     """
 
-    def __init__(self, names: NDArray[np.uint32], num_types: int) -> None:
+    def __init__(self, names: NDArray[np.uint32], tags: TagSet) -> None:
         super().__init__()
-        self.names = names
+        self.names, self._tags = names, tags
         self.vectors = nn.Embedding(len(names) + 1, _WIDTH, padding_idx=0)
-        self.near = nn.Conv1d(_ORDERS * _WIDTH, num_tags(num_types), 2 * _REACH + 1)
-        self.transitions = LearnedTransitions(legal_transitions(num_types))
+        self.near = nn.Conv1d(_ORDERS * _WIDTH, len(tags.names), 2 * _REACH + 1)
+        self.transitions = LearnedTransitions(tags.legal)
 
     @classmethod
     def fit(
         cls,
         passages: Sequence[Passage],
-        num_types: int,
+        tags: TagSet,
         *,
         seed: int,
         progress: Observer = silent,
@@ -74,7 +74,7 @@ class NgramTagger(nn.Module):
         often = np.sort(often[seen[often] >= min(_SEEN, seen.max())])
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            tagger = cls(names[often], num_types)
+            tagger = cls(names[often], tags)
             nn.init.normal_(tagger.vectors.weight[1:].detach(), std=0.05)
             tagger._learn([tagger._rows(h) for h in hashes], passages, seed, progress)
         return tagger.eval().requires_grad_(False)
@@ -83,7 +83,7 @@ class NgramTagger(nn.Module):
         self, rows: list[Tensor], passages: Sequence[Passage], seed: int, progress: Observer
     ) -> None:
         optimizer = torch.optim.Adagrad(self.parameters(), lr=_RATE)
-        tags = [torch.tensor(tags_of(passage.spans, passage.tokens)) for passage in passages]
+        tags = [torch.tensor(self._tags.of_spans(one.spans, one.tokens)) for one in passages]
         plan = _planned([passage.text.size for passage in passages], seed)
         stage = StageMeter("updates of n-grams", len(plan), progress)
         for item in plan:
@@ -164,18 +164,18 @@ class NgramTagger(nn.Module):
         return packed(self.names, {name: tensor.numpy() for name, tensor in stored.items()})
 
     @classmethod
-    def load(cls, path: Path, num_types: int) -> NgramTagger:
+    def load(cls, path: Path, tags: TagSet) -> NgramTagger:
         """Read a file written by ``to_bytes``.
 
         Args:
             path: Path of the file.
-            num_types: Expected number of entity types.
+            tags: The expected tags.
 
         Raises:
             CheckpointError: If the file is missing, damaged, or of another model.
         """
         found = unpacked(path)
-        tagger = cls(found.pop("names"), num_types)
+        tagger = cls(found.pop("names"), tags)
         tensors = {name: torch.from_numpy(array) for name, array in found.items()}
         try:
             vectors = tensors.pop("vectors").float() * tensors.pop("scales", torch.ones(()))
@@ -187,7 +187,7 @@ class NgramTagger(nn.Module):
         except (KeyError, RuntimeError) as error:
             reason = str(error).splitlines()[-1].strip()
             raise CheckpointError(
-                f"{path}: of another model than one of {num_types} types ({reason}); get the "
+                f"{path}: of another model than one of {len(tags.types)} types ({reason}); get the "
                 "folder again"
             ) from None
         return tagger.eval().requires_grad_(False)

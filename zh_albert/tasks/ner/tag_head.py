@@ -1,4 +1,4 @@
-"""The heads of BIOES tags: softmax, and a conditional random field."""
+"""The heads of tags: softmax, and a conditional random field."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from zh_albert.distillation.losses import divergence
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
-from zh_albert.tasks.ner.tags import best_spans, tags_of
+from zh_albert.tasks.ner.tags import TagSet, best_spans
 from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged, whole
 
 
 class TagHead:
-    """BIOES tags, decoded to legal sequences only, with learned transitions or without.
+    """Tags, decoded to legal sequences only, with learned transitions or without.
 
     See ``best_spans`` for the scores of entities.
     """
 
     flat = True
 
-    def __init__(self, network: TokenTagger) -> None:
-        self._network = network
+    def __init__(self, network: TokenTagger, tags: TagSet) -> None:
+        self._network, self._tags = network, tags
 
     def teachable(self, passage: Passage, skipped: SkippedEntities) -> list[TokenSpan]:
         """Keep the longest of entities that overlap."""
@@ -35,7 +35,7 @@ class TagHead:
 
     def targets(self, passages: Sequence[Passage], length: int) -> dict[str, Tensor]:
         """Return the tag of each token, and the window that decides it."""
-        tags = [torch.tensor(tags_of(p.spans, p.tokens)) for p in passages]
+        tags = [torch.tensor(self._tags.of_spans(p.spans, p.tokens)) for p in passages]
         return {
             "tags": pad_sequence(tags, batch_first=True),
             **deciding([p.text for p in passages], length),
@@ -68,7 +68,7 @@ class TagHead:
 
     def chance_loss(self, passages: Sequence[Passage]) -> float:
         """Return the entropy of the tags."""
-        counts = Counter(tag for p in passages for tag in tags_of(p.spans, p.tokens))
+        counts = Counter(tag for p in passages for tag in self._tags.of_spans(p.spans, p.tokens))
         total = counts.total()
         return -sum(count / total * math.log(count / total) for count in counts.values())
 
@@ -78,4 +78,4 @@ class TagHead:
         self, texts: Sequence[Sequence[Tensor]], breaks: Sequence[Sequence[int]]
     ) -> list[list[ScoredSpan]]:
         """Decode the best legal tag sequence of each text."""
-        return best_spans(whole(texts), self._network.transition_scores(), breaks)
+        return best_spans(whole(texts), self._network.transition_scores(), self._tags, breaks)

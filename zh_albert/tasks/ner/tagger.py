@@ -24,7 +24,7 @@ from zh_albert.tasks.ner.networks import Head, build_tagger, entity_scores
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.span_head import SpanHead
 from zh_albert.tasks.ner.tag_head import TagHead
-from zh_albert.tasks.ner.tags import best_spans, tag_names
+from zh_albert.tasks.ner.tags import TagSet, best_spans
 from zh_albert.tasks.tagging.merging import EncodedPassage, encode_passages, pieces_of, whole
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import EncodedText, WindowConfig
@@ -45,6 +45,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         head: The head, which interprets the network's scores.
         head_name: Its name.
         labels: Types of entities, in the order of their numbers.
+        tag_set: The tags; only for a ``softmax`` or ``crf`` head.
         ngrams: An ensemble member that scores tags, for a ``crf`` head; or None.
         ngrams_share: Its weight in the combined scores.
         split_at_breaks: Whether no entity goes on behind a line end, or blanks between two Chinese
@@ -52,8 +53,8 @@ class TextTagger(TaskModel[str, EncodedPassage]):
     """
 
     names = ("ner",)
-    required = frozenset({"labels", "head"})
-    kept = ("labels", "head", "split_at_breaks")
+    required = frozenset({"head"})
+    kept = ("labels", "head", "tags", "split_at_breaks")
     outputs = staticmethod(entity_scores)
 
     ngrams: NgramTagger | None
@@ -62,17 +63,19 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         self,
         config: AlbertConfig,
         tokenizer: Tokenizer,
-        labels: Sequence[str],
+        labels: Sequence[str] = (),
         *,
         window: WindowConfig,
         head: Head = "crf",
+        tags: Sequence[str] | None = None,
         split_at_breaks: bool = False,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        network = build_tagger(config, len(labels), head)
+        self.tag_set = _tag_set(labels, tags)
+        network = build_tagger(config, self.tag_set, head)
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
-        self.labels, self.head_name = list(labels), head
-        self.head = _head_of(self.module, head, len(labels))
+        self.labels, self.head_name = list(self.tag_set.types), head
+        self.head = _head_of(self.module, head, self.tag_set)
         self.split_at_breaks = split_at_breaks
         self.ngrams_share = _SHARE
 
@@ -152,7 +155,7 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         # A GPU has the network.
         transitions = Transitions(*(a.to(b.device).lerp(b, share) for a, b in both))
         emissions = [a.lerp(b, share) for a, b in zip(scores, others, strict=True)]
-        return best_spans(emissions, transitions, breaks)
+        return best_spans(emissions, transitions, self.tag_set, breaks)
 
     def _found(
         self, passages: Sequence[EncodedPassage], entities: Sequence[Sequence[ScoredSpan]]
@@ -170,17 +173,35 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         return pieces_of(texts, self.runtime, self.config, piece=self.head.piece)
 
     @classmethod
+    def refuse_other(cls, folder: Path, settings: Mapping[str, Any]) -> None:
+        """See ``TaskModel``; the tags are checked, too."""
+        super().refuse_other(folder, settings)
+        cls.tags_in(folder, settings)
+
+    @classmethod
+    def tags_in(cls, folder: Path, settings: Mapping[str, Any]) -> TagSet:
+        """Return the tags of the model in a folder.
+
+        Raises:
+            CheckpointError: If they are not those of one scheme, or of other types than its labels.
+        """
+        try:
+            return _tag_set(settings.get("labels"), settings.get("tags"))
+        except CheckpointError as error:
+            raise CheckpointError(f"{folder}: {error}") from None
+
+    @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
         """See ``TaskModel``."""
-        types = settings.get("labels")
-        if not isinstance(types, list):
+        types, tags = settings.get("labels"), settings.get("tags")
+        if not isinstance(types if tags is None else tags, list):
             raise CheckpointError(f"there are no labels for the tagger, but {types!r}")
-        return build_tagger(config, len(types), cast(Head, settings.get("head")))
+        return build_tagger(config, _tag_set(types, tags), cast(Head, settings.get("head")))
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
         tagged = isinstance(self.module, TokenTagger)
-        tags = {"tags": tag_names(self.labels)} if tagged else {}
+        tags = {"tags": list(self.tag_set.names)} if tagged else {}
         own = {"head": self.head_name, "split_at_breaks": self.split_at_breaks}
         return {"labels": self.labels, **own, **tags}
 
@@ -190,11 +211,25 @@ class TextTagger(TaskModel[str, EncodedPassage]):
 
     def load_ngrams(self, file: Path, settings: Mapping[str, float]) -> None:
         """See ``TaskModel``."""
-        self.ngrams = NgramTagger.load(file, len(self.labels))
+        self.ngrams = NgramTagger.load(file, self.tag_set)
         self.ngrams_share = float(settings["share"])
 
 
-def _head_of(module: nn.Module, head: Head, num_types: int) -> EntityHead:
+def _tag_set(types: Sequence[str] | None, tags: Sequence[str] | None) -> TagSet:
+    """Return the tags of these names, or those of the types; a published tagger has no types."""
+    if tags is None:
+        return TagSet.of(types or ())
+    found = TagSet.read(tags)
+    if types and list(found.types) != list(types):
+        raise CheckpointError(
+            f"expected tags of the types {', '.join(types)}, in this order, found those of "
+            f"{', '.join(found.types)}; get the folder again"
+        )
+    return found
+
+
+def _head_of(module: nn.Module, head: Head, tags: TagSet) -> EntityHead:
     if isinstance(module, TokenTagger):
-        return TagHead(module)
+        return TagHead(module, tags)
+    num_types = len(tags.types)
     return SpanHead(num_types) if head == "span" else GlobalPointerHead(num_types)

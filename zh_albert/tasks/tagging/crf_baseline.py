@@ -35,8 +35,8 @@ class CrfBaseline:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "crf"
             trainer.train(str(path))
-            self._model = path.read_bytes()  # CRFsuite reads in place, and keeps no reference
-        self._tagger.open_inmemory(self._model)
+            self._model = path.read_bytes()  # the tagger reads this memory, but does not keep it
+            self._tagger.open_inmemory(self._model)
 
     def tag(self, text: str) -> list[str]:
         """Return the name of each character's tag."""

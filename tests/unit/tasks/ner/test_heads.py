@@ -9,6 +9,7 @@ from tests.helpers.entity_heads import (
     CONFIG,
     NESTED,
     SPANS,
+    TAGS,
     answer,
     head_of,
     perfect_scores,
@@ -74,7 +75,7 @@ def test_what_a_head_cannot_mark_is_left_out_and_counted(name: Head) -> None:
 @pytest.mark.parametrize("name", HEADS)
 def test_padding_changes_no_loss(name: Head) -> None:
     torch.manual_seed(0)
-    head, network = head_of(name), build_tagger(CONFIG, 2, name).eval()
+    head, network = head_of(name), build_tagger(CONFIG, TAGS, name).eval()
     short, long = Passage(read(6), [TokenSpan(1, 2, 0)]), Passage(read(30), SPANS)
 
     def loss(passages: list[Passage]) -> float:

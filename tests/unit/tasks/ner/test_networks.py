@@ -10,6 +10,7 @@ from tests.helpers.entity_heads import (
 )
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.ner.networks import build_tagger, rotated
+from zh_albert.tasks.ner.tags import TagSet
 
 
 def test_rotation_makes_products_depend_on_the_distance() -> None:
@@ -26,4 +27,4 @@ def test_rotation_makes_products_depend_on_the_distance() -> None:
 
 def test_an_unknown_head_is_named() -> None:
     with pytest.raises(ConfigError, match="unknown head 'crff'; did you mean 'crf'"):
-        build_tagger(CONFIG, 2, "crff")  # type: ignore[arg-type]
+        build_tagger(CONFIG, TagSet.of("ab"), "crff")  # type: ignore[arg-type]

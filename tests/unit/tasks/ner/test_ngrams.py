@@ -16,6 +16,7 @@ from zh_albert.tasks.ner import ngrams
 from zh_albert.tasks.ner.finetune import finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tagger import TextTagger
+from zh_albert.tasks.ner.tags import TagSet
 
 
 def emissions(tagger: TextTagger, texts: list[str]) -> list[torch.Tensor]:
@@ -65,7 +66,7 @@ def test_eight_bits_are_near(tmp_path: Path) -> None:
     tagger, _ = finetune(EXAMPLES, [], CONFIG, init=save_micro_encoder(tmp_path / "encoder"))
     path = tmp_path / NGRAMS
     path.write_bytes(opinion(tagger).to_bytes())
-    rounded = NgramTagger.load(path, 2)
+    rounded = NgramTagger.load(path, tagger.tag_set)
     before, after = opinion(tagger).vectors.weight, rounded.vectors.weight
     assert (before - after).abs().max() <= before.abs().max() / 127 / 2 + 1e-6
     assert path.stat().st_size < len(rounded.names) * (4 + 12) + 6000
@@ -73,9 +74,9 @@ def test_eight_bits_are_near(tmp_path: Path) -> None:
 
 def test_a_damaged_folder_is_refused(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"of another model than one of 3 types"):
-        NgramTagger.load(trained / NGRAMS, 3)
+        NgramTagger.load(trained / NGRAMS, TagSet.of("abc"))
     with pytest.raises(CheckpointError, match="missing"):
-        NgramTagger.load(tmp_path / NGRAMS, 2)
+        NgramTagger.load(tmp_path / NGRAMS, TagSet.of("ab"))
     (tmp_path / NGRAMS).write_bytes((trained / NGRAMS).read_bytes()[:-9])
     with pytest.raises(CheckpointError, match="damaged"):
-        NgramTagger.load(tmp_path / NGRAMS, 2)
+        NgramTagger.load(tmp_path / NGRAMS, TagSet.of("ab"))

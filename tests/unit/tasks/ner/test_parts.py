@@ -10,23 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zh_albert.tasks.ner.parts import in_parts, without_crossing
-from zh_albert.tasks.ner.tags import best_spans, legal_transitions
+from zh_albert.tasks.ner.tags import TagSet, best_spans
+
+TAGS = TagSet.of(["人", "地"])
 
 
 @given(seed=st.integers(0, 999), breaks=st.sets(st.integers(1, 11)).map(sorted))
 def test_each_part_is_decoded_as_a_text_of_its_own(seed: int, breaks: list[int]) -> None:
     torch.manual_seed(seed)
     scores = [torch.randn(12, 9), torch.randn(5, 9)]
-    transitions = legal_transitions(2).exact()
-    found = best_spans(scores, transitions, [breaks, []])
+    transitions = TAGS.legal.exact()
+    found = best_spans(scores, transitions, TAGS, [breaks, []])
     edges = [0, *breaks, 12]
     alone = [
         (start + span.first, start + span.last, span.type_id)
         for start, end in pairwise(edges)
-        for span in best_spans([scores[0][start:end]], transitions, [[]])[0]
+        for span in best_spans([scores[0][start:end]], transitions, TAGS, [[]])[0]
     ]
     assert [span[:3] for span in found[0]] == alone
-    whole = best_spans(scores[1:], transitions, [[]])[0]
+    whole = best_spans(scores[1:], transitions, TAGS, [[]])[0]
     assert [span[:3] for span in found[1]] == [span[:3] for span in whole]
     assert [span.score for span in found[1]] == pytest.approx([span.score for span in whole])
     assert without_crossing(found[0], breaks) == found[0]

@@ -54,7 +54,7 @@ def test_a_folder_keeps_both(trained: Path, tmp_path: Path) -> None:
     assert task["ngrams"] == {"share": tagger.ngrams_share}
     path = tmp_path / NGRAMS
     path.write_bytes(opinion(tagger).to_bytes(exact=True))
-    exact = NgramTagger.load(path, 2)
+    exact = NgramTagger.load(path, tagger.tag_set)
     texts = [passage.text for passage in tagger.encode(TEXTS)]
     for ours, theirs in zip(opinion(tagger).emissions(texts), exact.emissions(texts), strict=True):
         assert torch.equal(ours, theirs)
