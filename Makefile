@@ -4,7 +4,7 @@
 # and one for the docs site (the tests build it, too):
 #   make docs   site/index.html; every warning is an error
 # and one that compares with other packages, in environments of their own (minutes, 3 GB):
-#   make interop   models to transformers and sentence-transformers and back, as one table
+#   make interop   models to other packages and back, other projects' checkpoints, as one table
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell command -v $(p) 2>/dev/null)))
 PORT ?= 7860
 PYTEST_WORKERS ?= 2
@@ -100,10 +100,15 @@ models: .venv/.dev
 INTEROP := .interop/transformers-4 .interop/transformers-5
 .interop/transformers-4/.ready: PACKAGES = 'transformers>=4.57,<5' sentence-transformers
 .interop/transformers-5/.ready: PACKAGES = 'transformers>=5,<6' sentence-transformers
-interop: $(INTEROP:=/rows.jsonl)
-	@$(firstword $(INTEROP))/bin/python -m tests.interop.table $^
+interop: $(INTEROP:=/rows.jsonl) .interop/here/rows.jsonl
+	@$(BIN)/python -m tests.interop.table $^
 
-.PHONY: $(INTEROP:=/rows.jsonl)
+.PHONY: $(INTEROP:=/rows.jsonl) .interop/here/rows.jsonl
+.interop/here/rows.jsonl: .venv/.dev
+	@mkdir -p $(@D)
+	@$(BIN)/python -m tests.interop.foreign_checkpoints > $@
+	@$(BIN)/python -m tests.interop.onnx_alone >> $@
+
 $(INTEROP:=/rows.jsonl): %/rows.jsonl: %/.ready
 	@HF_HUB_OFFLINE=1 $*/bin/python -m tests.interop.rows > $@
 

@@ -1,13 +1,25 @@
-"""Every row of the table of foreign checkpoints: our outputs are those of the formulas."""
+"""The rows of the interoperability table that need no other environment."""
 
 from __future__ import annotations
 
-from tests.interop.foreign_checkpoints import LAYOUTS, rows
+from tests.interop import foreign_checkpoints, onnx_alone
+from tests.interop.row import BACK, THERE
 
 
-def test_every_difference_is_smaller_than_a_hundred_thousandth() -> None:
-    found = list(rows())
+def test_foreign_checkpoints_give_what_their_formulas_say() -> None:
+    found = list(foreign_checkpoints.rows())
 
-    assert {row.system for row in found} >= {*LAYOUTS, "UER-py, gelu"}
-    assert {row.direction for row in found} == {"read", "written"}
-    assert [row for row in found if not row.largest_difference < 1e-5] == []
+    assert {row.system for row in found} >= {*foreign_checkpoints.LAYOUTS, "UER-py, gelu"}
+    assert {row.direction for row in found} == {THERE, BACK}
+    assert [row for row in found if not row.largest < 1e-5] == []
+
+
+def test_exported_files_give_the_same_without_this_library() -> None:
+    found = list(onnx_alone.rows())
+
+    assert {row.system for row in found} == {
+        f"onnxruntime, opset {opset}, {precision}"
+        for opset in (17, 23)
+        for precision in ("fp32", "fp16")
+    }
+    assert [row for row in found if not row.largest < 1e-5] == []

@@ -12,7 +12,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ import torch
 from tests.helpers import numpy_albert, numpy_uer
 from tests.helpers.numpy_albert import IDS, MASK, TYPES, Array, Layout, Outputs
 from tests.helpers.published import write_published
+from tests.interop.row import BACK, THERE, Row, print_rows
 from zh_albert.checkpoints.convert import convert_folder, read_any
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle
@@ -38,15 +39,6 @@ LAYOUTS = {
 }
 
 
-class Row(NamedTuple):
-    """One comparison."""
-
-    system: str
-    head: str
-    direction: str
-    largest_difference: float
-
-
 def rows() -> Iterator[Row]:
     """Yield every system, head and direction, with the largest difference of the outputs."""
     with tempfile.TemporaryDirectory() as name:
@@ -61,21 +53,21 @@ def _tensorflow(system: str, layout: Layout, folder: Path) -> Iterator[Row]:
     expected = numpy_albert.outputs(layout, tensors)
     write_published(folder / "pretrained", layout, tensors)
     convert_folder(folder / "pretrained", folder / "ours", to="zh_albert")
-    yield from _pretraining(system, "read", folder / "ours", expected)
+    yield from _pretraining(system, BACK, folder / "ours", expected)
     convert_folder(folder / "ours", folder / "theirs", to="google")
     bundle = Bundle(folder / "theirs/model.ckpt")
     written = {name: bundle.tensor(name).numpy() for name in bundle.names}
     again = numpy_albert.outputs(_as_written(layout), written)
-    yield from _pretraining(system, "written", folder / "ours", again)
+    yield from _pretraining(system, THERE, folder / "ours", again)
 
     three = numpy_albert.fine_tuned(tensors, "", 3)
     said = numpy_albert.class_logits(layout, three)
     found = _fine_tuned(folder / "classifier", layout, three, "classification", ["a", "b", "c"])
-    yield Row(system, "classifier", "read", _largest(found, said))
+    yield Row(system, "classifier", BACK, _largest(found, said))
     span = numpy_albert.fine_tuned(tensors, "cls/squad/", 2)
     said = numpy_albert.border_logits(layout, span)[MASK]
     found = _fine_tuned(folder / "reader", layout, span, "reading", [])[MASK]
-    yield Row(system, "reader (SQuAD 1.1)", "read", _largest(found, said))
+    yield Row(system, "reader (SQuAD 1.1)", BACK, _largest(found, said))
 
 
 def _uer(activation: str, folder: Path) -> Iterator[Row]:
@@ -86,7 +78,7 @@ def _uer(activation: str, folder: Path) -> Iterator[Row]:
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     convert_folder(folder, folder / "ours", to="zh_albert")
     expected = numpy_uer.outputs(tensors, activation)
-    yield from _pretraining(f"UER-py, {activation}", "read", folder / "ours", expected)
+    yield from _pretraining(f"UER-py, {activation}", BACK, folder / "ours", expected)
 
 
 def _pretraining(system: str, direction: str, folder: Path, expected: Outputs) -> Iterator[Row]:
@@ -120,5 +112,4 @@ def _largest(found: Any, expected: Array) -> float:
 
 
 if __name__ == "__main__":
-    for row in rows():
-        print(f"{row.system:50} {row.head:20} {row.direction:8} {row.largest_difference:.1e}")
+    print_rows(rows())

@@ -11,17 +11,17 @@ from typing import get_args
 import numpy as np
 
 from tests.helpers.exported_networks import batch, heads
+from tests.interop.row import THERE, Row, print_rows
 from zh_albert.runtimes.libraries import feeds
 from zh_albert.runtimes.onnx_graph import GraphPrecision, Opset
 from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.runtimes.without_telemetry import import_onnxruntime
 
-THERE = "ours, opened there"
 PRECISIONS: tuple[GraphPrecision, ...] = ("fp32", "fp16")
 
 
-def rows() -> Iterator[tuple[str, str, str, float]]:
+def rows() -> Iterator[Row]:
     """Yield the system, the head, the direction, and the largest difference from PyTorch in fp32.
 
     Each head is on a small encoder with random weights. They are those of a saved folder, rounded
@@ -41,9 +41,8 @@ def rows() -> Iterator[tuple[str, str, str, float]]:
                 apart = max(
                     float(np.abs(a - b).max()) for a, b in zip(found, expected, strict=True)
                 )
-                yield f"onnxruntime, opset {opset}, {precision}", head, THERE, apart
+                yield Row(f"onnxruntime, opset {opset}, {precision}", head, THERE, apart)
 
 
 if __name__ == "__main__":
-    for system, head, direction, apart in rows():
-        print(f"{system:35}{head:16}{direction:20}{apart:.1e}")
+    print_rows(rows())

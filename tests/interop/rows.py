@@ -7,12 +7,10 @@ To add a system, write a function that yields its rows and name it in ``SYSTEMS`
 
 from __future__ import annotations
 
-import json
 import logging
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -29,29 +27,12 @@ from tests.helpers.round_trips import (
     save_ours,
     trained_there,
 )
+from tests.interop.row import BACK, THERE, Row, print_rows
 from zh_albert import load
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.tasks.catalog import network_of
 
-THERE, BACK = "ours, opened there", "trained there, opened here"
 _TEXTS = ["房间很干净，下次还来。", "今天 the weather 不错", "好", "服务太差了，一" * 3]
-
-
-@dataclass(frozen=True)
-class Row:
-    """The largest difference between the outputs of one model, here and in a system.
-
-    Attributes:
-        system: The other package and its version.
-        head: The kind of model.
-        direction: ``THERE``, or ``BACK``: what the system has then changed and saved.
-        largest: The largest difference of an output.
-    """
-
-    system: str
-    head: str
-    direction: str
-    largest: float
 
 
 def transformers_heads(folder: Path) -> Iterator[Row]:
@@ -102,8 +83,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for system in SYSTEMS:
         with tempfile.TemporaryDirectory() as name:
-            for row in system(Path(name)):
-                print(json.dumps(asdict(row)), flush=True)
+            print_rows(system(Path(name)))
 
 
 if __name__ == "__main__":
