@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tables.objects import read_objects
+from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_string,
     checked_text,
@@ -92,7 +92,7 @@ def read_choice_examples(path: Path) -> list[ChoiceExample]:
     """
     examples: list[ChoiceExample] = []
     groups: dict[str, tuple[tuple[str, ...], set[int]]] = {}
-    for number, row in read_objects(path):
+    for number, row in read_task_rows(path):
         refuse_missing_fields(row, ("label",), path, number, form=_FORM)
         asked = question_of(row, path, number)
         checked_text(row, "context", path, number)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
-from zh_albert.tables.objects import read_objects
+from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.tasks.fields import (
     Label,
@@ -148,7 +148,7 @@ def _is_number(label: str | float) -> bool:
 def _contents(path: Path, content_of: _ContentOf) -> Iterator[tuple[int, dict[str, Any], Content]]:
     """Yield the number, the fields and the text (or pair) of each line; at least one."""
     number = 0
-    for number, row in read_objects(path):
+    for number, row in read_task_rows(path):
         content = content_of(row, path, number)
         if not all(map(has_content, content if isinstance(content, tuple) else (content,))):
             names = '"text_a" or "text_b"' if isinstance(content, tuple) else '"text"'

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
-from zh_albert.tables.objects import read_objects
+from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
@@ -45,7 +45,7 @@ def read_embedding_examples(path: Path) -> list[EmbeddingExample]:
             empty file.
     """
     examples = []
-    for number, row in read_objects(path):
+    for number, row in read_task_rows(path):
         if "text" in row:
             examples.append(EmbeddingExample(checked_text(row, "text", path, number)))
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tables.objects import read_objects
+from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
@@ -52,7 +52,7 @@ def read_entity_examples(path: Path) -> list[EntityExample]:
             entity outside its text or with white space at an edge; or an empty file.
     """
     examples = []
-    for number, row in read_objects(path):
+    for number, row in read_task_rows(path):
         refuse_missing_fields(row, ("text", "entities"), path, number, form=_FORM)
         text = checked_text(row, "text", path, number)
         if not isinstance(row["entities"], list):
@@ -76,7 +76,7 @@ def read_unlabelled_texts(path: Path) -> list[EntityExample]:
             empty file.
     """
     examples = []
-    for number, row in read_objects(path):
+    for number, row in read_task_rows(path):
         refuse_missing_fields(row, ("text",), path, number, form='{"text": …}')
         examples.append(EntityExample(checked_text(row, "text", path, number), ()))
     refuse_no_examples(len(examples), path)

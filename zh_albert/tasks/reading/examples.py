@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, SupportsIndex
 
 from zh_albert.errors import DataError
-from zh_albert.tables.objects import read_objects
+from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_string,
     checked_text,
@@ -61,7 +61,7 @@ def read_reading_examples(path: Path) -> list[ReadingExample]:
             question or answer, an answer that does not occur at its ``start``; or an empty file.
     """
     examples = []
-    for number, row in read_objects(path):
+    for number, row in read_task_rows(path):
         refuse_missing_fields(row, ("context", "question", "answers"), path, number, form=_FORM)
         context = checked_text(row, "context", path, number)
         question = checked_text(row, "question", path, number)

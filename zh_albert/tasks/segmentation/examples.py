@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.tables.objects import read_objects
+from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import checked_text, refuse_missing_fields, refuse_no_examples
 
 _FORM = '{"text": …, "words": […]}'
@@ -41,7 +41,7 @@ def read_segmentation_examples(path: Path) -> list[SegmentationExample]:
             that do not match the text; or an empty file.
     """
     examples = []
-    for number, row in read_objects(path):
+    for number, row in read_task_rows(path):
         refuse_missing_fields(row, ("text", "words"), path, number, form=_FORM)
         text = checked_text(row, "text", path, number)
         words = row["words"]

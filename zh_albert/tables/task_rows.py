@@ -1,0 +1,43 @@
+"""Rows of the files that tasks are learned from, also as annotation tools export them."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from pathlib import Path
+
+from zh_albert.tables.annotations import from_annotations
+from zh_albert.tables.delimited import is_csv
+from zh_albert.tables.objects import Objects, json_rows, read_objects
+from zh_albert.tables.tagged_text import brat_rows, is_tagged, tagged_rows
+from zh_albert.tables.workbook import is_workbook
+from zh_albert.textio import read_lines
+
+_LOOKED_AT = 50  # lines
+
+
+def read_task_rows(path: Path) -> Objects:
+    """Yield ``(line number, row)`` of a task file, of whatever kind.
+
+    What ``read_objects`` reads, and besides it brat's files (an ``.ann`` and the ``.txt`` beside
+    it), tokens with tags in columns, and exports of annotation tools (``annotations``), which are
+    known by what is in them.
+
+    Raises:
+        DataError: At the first row that cannot be read.
+    """
+    annotated = path.with_suffix(".ann")
+    if path == annotated or (path.suffix == ".txt" and annotated.exists()):
+        return brat_rows(annotated)
+    if is_workbook(path) or is_csv(path):
+        return read_objects(path)
+    return _by_content(path)
+
+
+def _by_content(path: Path) -> Objects:
+    lines = read_lines(path)
+    first = list(islice(lines, _LOOKED_AT))
+    lines = chain(first, lines)
+    if is_tagged([line for _, line in first]):
+        yield from tagged_rows(lines, path)
+    else:
+        yield from from_annotations(json_rows(lines, path), path)
