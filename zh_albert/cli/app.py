@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from zh_albert.cli import clue, curves, export, models, predict, serve, train
+from zh_albert.cli import clue, curves, data, export, models, predict, serve, train
 from zh_albert.errors import ZhAlbertError
 
 app = typer.Typer(
@@ -45,6 +45,7 @@ app.command("evaluate")(train.evaluate)
 app.command("finetune")(train.finetune)
 app.command("pretrain")(train.pretrain)
 app.command("distil")(train.distil)
+app.command("convert-data")(data.convert_data)
 app.command("curves")(curves.curves)
 app.command("baseline")(train.baseline)
 app.command("convert")(models.convert)
