@@ -54,6 +54,7 @@ def write_utf16(path: Path, table: list[list[str]]) -> None:
         ("d.tsv", write_utf16),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*read as:UserWarning")
 def test_a_table_is_learned_from_and_given_back(
     cli: Cli, micro: Path, tmp_path: Path, table: list[list[str]], name: str, write
 ) -> None:
