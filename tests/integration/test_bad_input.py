@@ -26,7 +26,10 @@ from zh_albert.tasks.texts import has_content
         (b'{"text": "a"}\n', "line 1: field \"label\" is missing, found 'text'"),
         (b'{"text": 3, "label": "x"}\n', 'line 1: "text" must be a string, found 3'),
         (b'{"text": " ", "label": "x"}\n', 'line 1: "text" is empty'),
-        ("\n".join(['{"text": "好", "label": "x"}'] * 2).encode("gb18030"), "line 1: byte 11"),
+        (
+            "\n".join(['{"text": "好", "label": "x"}'] * 2).encode("gb18030") + b"\xff\xff",
+            "line 1: byte 11",
+        ),
         (b"", "no examples: the file is empty"),
         (b'{"text": "a", "label": "x"}\n', "at least two different labels, found one class: 'x'"),
     ],
@@ -55,9 +58,7 @@ def test_a_missing_file_is_named(cli: Cli, trained: Path, tmp_path: Path) -> Non
 def test_bytes_that_are_not_utf8_are_located(cli: Cli, trained: Path, tmp_path: Path) -> None:
     path = tmp_path / "gbk.txt"
     path.write_bytes("好\n".encode() + "很好\n".encode("gb18030"))
-    refused(cli("predict", trained, path), "gbk.txt, line 2", "not UTF-8", "iconv -f GB18030")
-    path.write_bytes("很好\n".encode("utf-16"))
-    refused(cli("predict", trained, path), "gbk.txt, line 1", "not UTF-8", "iconv -f UTF-16")
+    refused(cli("predict", trained, path), "gbk.txt, line 2", "not UTF-8", "in one encoding")
 
 
 def test_a_table_that_cannot_be_read_says_where(cli: Cli, trained: Path, tmp_path: Path) -> None:
@@ -67,9 +68,8 @@ def test_a_table_that_cannot_be_read_says_where(cli: Cli, trained: Path, tmp_pat
         path.write_text(content, encoding="utf-8")
         refused(cli("predict", trained, path), "reviews.csv, line ", *words)
 
-    says("id,content\n1,很好\n", "line 2", '"text"')
+    says("id,number\n1,2\n", "line 2", '"text"')
     says("id,text\n1,很好,真的\n", "line 2", "expected 2 cells", "found 3")
-    says("id\ttext\n1\t很好\n", "line 1", "expected commas")
     says("text,text\n1,很好\n", "line 1", "no two alike")
     says('id,text\n1,"很好\n', "quote is not closed")
 
@@ -86,8 +86,8 @@ def test_a_prediction_file_without_texts_is_located(
     cli: Cli, trained: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "好"}\n{"sentence": "好"}\n')
-    refused(cli("predict", trained, path), "line 2: field \"text\" is missing, found 'sentence'")
+    path.write_text('{"sentence": "好"}\n{"text": "好"}\n')
+    refused(cli("predict", trained, path), "line 1: field \"text\" is missing, found 'sentence'")
 
 
 def test_a_label_unseen_in_training_is_named(cli: Cli, trained: Path, tmp_path: Path) -> None:

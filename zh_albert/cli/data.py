@@ -19,7 +19,9 @@ def convert_data(
         typer.Option(help="zh_albert: a task file, JSON Lines; else what the tool imports."),
     ] = "zh_albert",
 ) -> None:
-    """Convert labelled data between annotation tools and task files; what is left out is told.
+    """Convert labelled data to a task file, or for an annotation tool.
+
+    What is left out is told.
 
     Task files in any of these forms are read as they are by finetune and evaluate; this writes them
     in one form. The other way, answers of predict become pre-annotations to correct.
