@@ -145,9 +145,8 @@ def _lines(strings: TableStrings, path: Path) -> Iterator[tuple[int, str]]:
     try:
         for number, line in read_lines(path, keep_ends=is_csv(path)):
             yield number, line
-    except DataError:  # the file is there and plain: a line is not UTF-8
-        notice = strings.not_utf8.filled(line=number + 1, encoding="GB18030")  # nearly always
-        raise RefusedError(notice) from None
+    except DataError:  # the file is there and plain: a line has another encoding
+        raise RefusedError(strings.not_utf8.filled(line=number + 1)) from None
 
 
 def _json_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:

@@ -21,7 +21,6 @@ class TableStrings:
     not_json: Notice
     bad_csv: Notice
     ragged: Notice
-    not_comma: Notice
     bad_header: Notice
     many_columns: Notice
     long_cell: Notice
@@ -49,9 +48,8 @@ CHINESE = TableStrings(
     ),
     binary=Notice("这是二进制文件，不是文本文件", "请上传 CSV（UTF-8）或 JSON Lines 文本文件。"),
     not_utf8=Notice(
-        "第 {line} 行不是 UTF-8 编码",
-        "请转成 UTF-8 再上传：在 Excel 里另存为“CSV UTF-8（逗号分隔）”，"
-        "或运行 iconv -f {encoding} -t UTF-8 原文件 > 新文件",
+        "第 {line} 行不是 UTF-8，文件也不是 GB18030 或 Big5",
+        "文件里可能混有几种编码，或者已损坏；请在 Excel 里另存为“CSV UTF-8（逗号分隔）”，再上传。",
     ),
     not_json=Notice(
         "第 {line} 行不是一个 JSON 对象", '每行写一个对象，例如 {{"text": "房间很干净"}}'
@@ -63,9 +61,6 @@ CHINESE = TableStrings(
     ragged=Notice(
         "第 {line} 行有 {found} 格，表头有 {expected} 格",
         "请补齐这一行；文字里有逗号时，整格要放在双引号里。",
-    ),
-    not_comma=Notice(
-        "各列之间不是逗号，而是制表符或分号", "请另存为逗号分隔的 CSV（UTF-8），再上传。"
     ),
     bad_header=Notice(
         "表头里有空的或重复的列名", "请在第一行给每一列写一个不同的名字，例如 text,label"
@@ -98,9 +93,8 @@ ENGLISH = TableStrings(
         "This is a binary file, not a text file", "Upload a text file: CSV (UTF-8) or JSON Lines."
     ),
     not_utf8=Notice(
-        "Line {line} is not UTF-8",
-        "Convert the file first: in Excel, save as “CSV UTF-8 (comma delimited)”; elsewhere run "
-        "iconv -f {encoding} -t UTF-8 OLD > NEW",
+        "Line {line} is not UTF-8, nor is the file GB18030 or Big5",
+        "It may mix encodings, or be damaged; in Excel, save it as “CSV UTF-8 (comma delimited)”.",
     ),
     not_json=Notice(
         "Line {line} is not a JSON object", 'Write an object a line, such as {{"text": "…"}}'
@@ -112,9 +106,6 @@ ENGLISH = TableStrings(
     ragged=Notice(
         "Line {line} has {found} cells, the header {expected}",
         "Complete the line; a cell whose text has commas stands in double quotes.",
-    ),
-    not_comma=Notice(
-        "The columns are separated by tabs or semicolons", "Save it as CSV with commas, UTF-8."
     ),
     bad_header=Notice(
         "The header has an empty column name, or the same one twice",

@@ -19,7 +19,7 @@ def convert_data(
         typer.Option(help="zh_albert: a task file, JSON Lines; else what the tool imports."),
     ] = "zh_albert",
 ) -> None:
-    """Convert labelled data to a task file, or for an annotation tool.
+    """Convert labelled data: task files, annotation tools.
 
     What is left out is told.
 

@@ -35,7 +35,7 @@ def predict(
         typer.Option(min=1, help='For readers: number of answers per question, in "answers".'),
     ] = None,
 ) -> None:
-    """Answer every line of a file; one JSON object per line, in order.
+    """Answer every line of a file: a JSON object each, in order.
 
     A line is a text (for pairs: two texts separated by a tab; likewise a question and its context),
     or in JSON Lines {"text"}, {"text_a", "text_b"} or {"question", "context"}; a table has columns

@@ -82,6 +82,7 @@ def csv_rows(
         strict=True,
     )
     header: list[str] = []
+    written: list[str] = []
     while True:
         try:
             cells = next(reader, None)
@@ -95,8 +96,10 @@ def csv_rows(
         if separator == "\t":
             cells = [_unquoted(cell) for cell in cells]
         if not header:
-            header = _checked_header(cells, source, reader.line_num)
-        elif cells == header:
+            written = header = _checked_header(cells, source, reader.line_num)
+            if len({*map(restored, written)}) == len({*written}):  # names must stay apart
+                header = [restored(name) for name in written]
+        elif cells == written:
             warnings.warn(
                 f"{source}, line {reader.line_num}: left out, for it names the columns again",
                 stacklevel=2,
