@@ -95,6 +95,12 @@ def test_one_bad_row_costs_no_other_its_answer(cli: Cli, trained: Path, tmp_path
     assert "line 2" in rows[1]["error"]
     assert "line 3: not JSON" in rows[2]["error"]
     assert "lines not answered: 4" in ran.err
+    (tmp_path / "a.csv").write_text("text,n\n很好,1\n很好,啊,2\n很差,3\n", encoding="utf-8")
+    rows = [
+        json.loads(line) for line in cli("predict", trained, tmp_path / "a.csv").out.splitlines()
+    ]
+    assert ["error" in row for row in rows] == [False, True, False]
+    assert "line 3: expected 2 cells as in the first row, found 3" in rows[1]["error"]
 
 
 def test_a_file_that_is_wrong_from_the_beginning_is_refused(

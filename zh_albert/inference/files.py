@@ -73,7 +73,7 @@ def rows_of_lines(
 ) -> Iterator[tuple[int, Any]]:
     """Yield the rows of lines; those of CSV have their ends. See ``file_rows``."""
     if form == "csv":
-        return with_fields(csv_rows(lines, source), source, chosen)
+        return with_fields(csv_rows(lines, source, in_place=True), source, chosen)
     return json_rows(lines, source, in_place=True) if form == "jsonl" else lines
 
 

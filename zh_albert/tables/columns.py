@@ -69,15 +69,15 @@ def fields_of(columns: Sequence[str]) -> dict[str, str]:
 
 
 def with_fields(
-    rows: Iterable[tuple[int, Row]], source: Path | str, chosen: Mapping[str, str] | None = None
-) -> Iterator[tuple[int, Row]]:
+    rows: Iterable[tuple[int, Any]], source: Path | str, chosen: Mapping[str, str] | None = None
+) -> Iterator[tuple[int, Any]]:
     """Yield the rows of a table with its columns named as the fields they hold.
 
     Without a column of a known name, the texts are in the column with at least twice as much
     Chinese text as the next.
 
     Args:
-        rows: With their places.
+        rows: With their places; an error in place of one is passed on.
         source: Named in errors.
         chosen: Field → the column that holds it, as the user says.
 
@@ -86,12 +86,11 @@ def with_fields(
     """
     rows = iter(rows)
     first = list(islice(rows, _SAMPLE))
-    columns = list(dict.fromkeys(name for _, row in first for name in row))
-    fields: dict[str, str] = {}
-    if columns:
-        fields = _fields(columns, [row for _, row in first], source, chosen or {})
+    sample = [row for _, row in first if isinstance(row, dict)]
+    columns = list(dict.fromkeys(name for row in sample for name in row))
+    fields = _fields(columns, sample, source, chosen or {}) if columns else {}
     for place, row in chain(first, rows):
-        yield place, TableRow(row, fields)
+        yield place, TableRow(row, fields) if isinstance(row, dict) else row
 
 
 def _fields(

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from zh_albert.errors import DataError
 from zh_albert.tables.cells import restored
@@ -53,8 +54,8 @@ def is_csv(path: Path) -> bool:
 
 
 def csv_rows(
-    lines: Iterable[tuple[int, str]], source: Path | str
-) -> Iterator[tuple[int, dict[str, str]]]:
+    lines: Iterable[tuple[int, str]], source: Path | str, *, in_place: bool = False
+) -> Iterator[tuple[int, Any]]:
     """Yield ``(line number, cells by column)`` of a table, whose first row names the columns.
 
     Lines must keep their ends, which may be part of a cell. The separator is the one that divides
@@ -62,6 +63,11 @@ def csv_rows(
     quotes (with tabs, a quote elsewhere is part of the text). Left out are blank lines, a first
     column without a name (an index, as pandas writes it), empty columns at the end, and rows that
     name the columns again, of which a warning tells. Cells are as ``harmless`` was given them.
+
+    Args:
+        lines: The table's.
+        source: Named in errors.
+        in_place: Yield the error of a row with too few or too many cells in its place.
 
     Raises:
         TableError: At the first row that cannot be read.
@@ -105,7 +111,12 @@ def csv_rows(
                 stacklevel=2,
             )
         elif any(map(str.strip, cells)):
-            yield reader.line_num, _by_column(header, cells, source, reader.line_num)
+            try:
+                yield reader.line_num, _by_column(header, cells, source, reader.line_num)
+            except TableError as error:
+                if not in_place:
+                    raise
+                yield reader.line_num, error
 
 
 def separator_of(line: str) -> str:
