@@ -73,12 +73,7 @@ def csv_rows(
         TableError: At the first row that cannot be read.
     """
     csv.field_size_limit(_LONGEST_CELL)
-    texts = (line for _, line in lines)
-    begun: list[str] = []
-    for line in texts:
-        begun.append(line)
-        if line.strip():
-            break
+    begun, texts = _to_the_first_row(line for _, line in lines)
     separator = separator_of(begun[-1]) if begun else ","
     # Programs that write tabs rarely quote, so that a quote is mostly part of a text.
     reader = csv.reader(
@@ -117,6 +112,16 @@ def csv_rows(
                 if not in_place:
                     raise
                 yield reader.line_num, error
+
+
+def _to_the_first_row(lines: Iterator[str]) -> tuple[list[str], Iterator[str]]:
+    """Return the lines to the first that is not blank, and an iterator of the others."""
+    begun: list[str] = []
+    for line in lines:
+        begun.append(line)
+        if line.strip():
+            break
+    return begun, lines
 
 
 def separator_of(line: str) -> str:
