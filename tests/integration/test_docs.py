@@ -18,6 +18,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 import typer
 
@@ -51,6 +52,10 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder with the files that pages take for granted."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "reviews.txt").write_text("房间很干净\n等了两个小时\n", encoding="utf-8")
+    book = openpyxl.Workbook()
+    for row in (["text"], ["房间很干净"], ["等了两个小时"]):
+        book.active.append(row)
+    book.save(tmp_path / "reviews.xlsx")
     (tmp_path / "pairs.tsv").write_text("怎么退货\t如何办理退货\n", encoding="utf-8")
     reviews(tmp_path / "train.jsonl", count=16)
     reviews(tmp_path / "dev.jsonl", count=16)
