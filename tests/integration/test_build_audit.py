@@ -213,7 +213,7 @@ def test_a_full_disk_is_one_line_and_leaves_no_shards(tmp_path: Path) -> None:
 
 
 BAD: dict[str, tuple[bytes, str]] = {
-    "gbk.jsonl": ('{"text": "中文"}'.encode("gbk"), "line 1: byte 11 is not UTF-8"),
+    "mixed.jsonl": (b'{"text": "\xd6\xff"}', "line 1: byte 11 is not UTF-8"),
     "cut.jsonl.xz": (lzma.compress(b'{"text": "a"}\n' * 50)[:-20], "compressed file is damaged"),
     "empty.jsonl": (b"", "empty.jsonl"),
     "number.jsonl": (b'{"text": 3}', "line 1: expected a string 'text', found 3"),

@@ -282,9 +282,9 @@ def test_what_a_model_cannot_read_is_said(
     with pytest.raises(DataError, match=r"texts\[0\]: expected a string, found tuple"):
         load(str(trained))([("两", "个")])
     path = tmp_path / "a.txt"
-    path.write_text("一个\t两个\n没有\n", encoding="utf-8")
+    path.write_text("没有\n一个\t两个\n", encoding="utf-8")
     refused(
-        cli("predict", models["pair"], path), "a.txt, line 2: expected two texts separated by a tab"
+        cli("predict", models["pair"], path), "a.txt, line 1: expected two texts separated by a tab"
     )
     path = write(tmp_path / "unseen.jsonl", [{"text_a": "好", "text_b": "坏", "label": "neutral"}])
     refused(cli("evaluate", models["pair"], path), "['neutral'] do not occur in training")

@@ -14,7 +14,8 @@ import torch
 from fastapi.testclient import TestClient
 from safetensors.torch import load_file
 
-from tests.helpers.served import JSON, expected_row, same
+from tests.helpers.same_answers import same
+from tests.helpers.served import JSON, SCORES, expected_row
 from zh_albert import load
 from zh_albert.cli.predict import predict
 from zh_albert.configio import build, parse_overrides
@@ -169,7 +170,7 @@ def test_a_list_a_stream_and_a_text_alone_have_one_answer(run: Run) -> None:
     arguments = zip(*contents, strict=True) if predictor.task == "reading" else [contents]
     assert all(map(same, map(predictor.row, called(*map(list, arguments))), together))
     first, empty, last = predictor.stream([contents[0], predictor.form.blank, contents[0]])
-    assert same(predictor.row(first), predictor.row(last))
+    assert same(predictor.row(first), predictor.row(last), SCORES)
     assert predictor.unanswered.keys() == predictor.row(first).keys()
     if not isinstance(empty, DataError):
         assert predictor.row(empty) == predictor.unanswered
@@ -185,7 +186,9 @@ def test_a_server_answers_as_the_library_does(run: Run) -> None:
         refused = client.post("/v1/models/m/predict", content=b'{"texts": [3]}', headers=JSON)
     assert answered.status_code == 200, answered.text
     expected = expected_row(predictor, predictor.form.example)
-    assert all(same(json.loads(json.dumps(expected)), row) for row in answered.json()["answers"])
+    assert all(
+        same(json.loads(json.dumps(expected)), row, SCORES) for row in answered.json()["answers"]
+    )
     assert refused.status_code == 422
 
 
@@ -215,7 +218,7 @@ def test_an_export_answers_as_the_network_does(
     )
     example = predictors[0].form.example_content()
     first, second = (one.row(*one.stream([example])) for one in predictors)
-    assert same(first, second)
+    assert same(first, second, SCORES)
 
 
 def test_a_resumed_run_ends_with_the_weights_of_one_never_stopped(run: Run) -> None:

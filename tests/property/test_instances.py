@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpora_tools.sentences import sentence_spans
@@ -69,6 +69,7 @@ def usable(some: list[str]) -> bool:
 
 @settings(max_examples=300)
 @given(some=st.one_of(raw_texts, texts))
+@example(some=["が가", "王建國看著乾隆", "他的著作", "yyds💯👍🏻a"])
 def test_blocks_equal_the_tokenizer_text_by_text(some: list[str]) -> None:
     ids: list[int] = []
     starts: list[int] = []

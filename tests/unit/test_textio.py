@@ -55,7 +55,7 @@ def test_zstandard_files_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "problem"),
-    [("{oops", "line 1: not JSON"), ("[1]", "line 1: expected a JSON object, found list")],
+    [("{oops", "line 1: not JSON"), ("3", "line 1: expected a JSON object, found int")],
 )
 def test_a_broken_json_line_is_located(tmp_path: Path, line: str, problem: str) -> None:
     path = tmp_path / "a.jsonl"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from zh_albert.errors import ConfigError
 from zh_albert.tokenization.characters import is_chinese, is_letter, is_space, replace_surrogates
+from zh_albert.tokenization.simplified import simplified
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 from zh_albert.tokenization.words import Cut, word_ranges
@@ -77,6 +78,7 @@ class BlockEncoder:
             )
         self._tokenizer, self._cut, self._spans = tokenizer, cut, spans
         self._fast = isinstance(tokenizer, WordPieceTokenizer)
+        self._simplifies = isinstance(tokenizer, WordPieceTokenizer) and tokenizer.simplify
         self._table = np.full(0x110000, _UNSEEN, np.int32)
         self._kinds = np.zeros(0x110000, np.uint8)
         self._runs: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
@@ -101,12 +103,15 @@ class BlockEncoder:
 
     def _encode(self, pieces: Sequence[_Piece]) -> Block:
         joined = "\n".join(piece.text for piece in pieces)
-        codes = code_points(joined)
+        read, codes = joined, code_points(joined)
+        if self._simplifies:  # piece by piece, as the tokenizer does
+            read = "\n".join(simplified(piece.text) for piece in pieces)
+            self._look_up_unseen(code_points(read))
         lengths = np.array([len(piece.text) + 1 for piece in pieces])
         firsts = np.concatenate([[0], np.cumsum(lengths)])
         self._look_up_unseen(codes)
         if self._fast:
-            ids, begins, ends = self._tokens(joined, codes)
+            ids, begins, ends = self._tokens(read, code_points(read))
             word_starts = self._word_starts(joined, codes, begins, ends)
         else:
             ids, begins, ends, word_starts = self._slow_tokens(pieces, firsts)
@@ -217,7 +222,8 @@ class BlockEncoder:
             (1, 2),
             (2, 3),
         ]:
-            return alone.ids[0]
+            # Unknown signs side by side are one token.
+            return alone.ids[0] if alone.ids[0] != self._tokenizer.special.unk else _OTHER
         return _OTHER
 
     def _word_starts(

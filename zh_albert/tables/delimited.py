@@ -105,7 +105,7 @@ def csv_rows(
                 f"{source}, line {reader.line_num}: left out, for it names the columns again",
                 stacklevel=2,
             )
-        elif any(map(str.strip, cells)):
+        elif len(cells) == 1 or any(map(str.strip, cells)):  # of one column, an empty text
             try:
                 yield reader.line_num, _by_column(header, cells, source, reader.line_num)
             except TableError as error:
@@ -128,7 +128,7 @@ def separator_of(line: str) -> str:
     r"""Return the separator that divides the first row of a table into most cells.
 
     >>> [separator_of(line) for line in ("text;label", "a\tb,c\td", "text")]
-    [';', '\\t', ',']
+    [';', '\t', ',']
     """
     try:
         counts = [len(next(csv.reader([line], delimiter=one), [])) for one in _SEPARATORS]

@@ -89,7 +89,7 @@ def test_json_lines_may_have_different_columns(tmp_path: Path) -> None:
         ("t.csv", "text\n", "没有数据"),
         ("t.jsonl", "\n\n", "没有数据"),
         ("t.jsonl", "{}\n", "没有数据"),
-        ("t.csv", "text\n　\n", "没有数据"),
+        ("t.csv", "text\n　\n", "没有一格是文字"),
         ("t.jsonl", '{"text": 3}\n', "没有一格是文字"),
         ("t.jsonl", '{"text": "a"}\n[1]\n', "第 2 行不是一个 JSON 对象"),
         ("t.jsonl", json.dumps({f"c{i}": "x" for i in range(201)}), "列数超过了 200"),

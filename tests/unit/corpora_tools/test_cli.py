@@ -53,7 +53,7 @@ def test_the_command_speaks_to_people_as_well(tmp_path):
     [
         (b'{"text": "a"}\n{"text": \n', "a.jsonl, line 2: not JSON"),
         (b'{"texts": "a"}\n', "a.jsonl, line 1: expected a string 'text', found None"),
-        (b'{"text": "\xc4\xe3"}\n', "a.jsonl, line 1: byte 11 is not UTF-8"),
+        (b'{"text": "\xc4\xff"}\n', "a.jsonl, line 1: byte 11 is not UTF-8"),
         (b"", "expected texts, found none in the files"),
     ],
 )
