@@ -101,6 +101,14 @@ def test_one_bad_row_costs_no_other_its_answer(cli: Cli, trained: Path, tmp_path
     ]
     assert ["error" in row for row in rows] == [False, True, False]
     assert "line 3: expected 2 cells as in the first row, found 3" in rows[1]["error"]
+    (tmp_path / "a.csv").write_text("text,n\n很好,啊,2\n很差,3\n", encoding="utf-8")
+    assert cli("predict", trained, tmp_path / "a.csv", "--out", tmp_path / "b.csv").code == 0
+    with (tmp_path / "b.csv").open(encoding="utf-8-sig", newline="") as file:
+        header, damaged, good = csv.reader(file)
+    assert header == ["text", "n", "label", "score", "error"]
+    assert damaged[:2] == ["", ""]
+    assert "line 2: expected 2 cells" in damaged[4]
+    assert (good[:2], good[4]) == (["很差", "3"], "")
 
 
 def test_a_file_that_is_wrong_from_the_beginning_is_refused(

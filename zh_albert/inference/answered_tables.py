@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,14 +15,15 @@ from zh_albert.tables.cells import harmless
 from zh_albert.textio import atomic_write, encode_json
 
 Row = dict[str, Any]
+_LONGEST = 32_767  # characters of a workbook's cell
 _KINDS = (".csv", ".xlsx", ".jsonl")
 
 
 class AnsweredTable:
     """Rows as they were read, with the fields of their answers behind them.
 
-    The first row decides the columns. Of an answer a table has what fits into cells: a label, its
-    score, a value, the passage; entities as ``杭州/LOC; 李华/PER``.
+    The first row that could be read decides the columns. Of an answer a table has what fits into
+    cells: a label, its score, a value, the passage; entities as ``杭州/LOC; 李华/PER``.
 
     Args:
         write_cells: Writes the cells of a row, the names of the columns first.
@@ -31,14 +33,23 @@ class AnsweredTable:
         self._write = write_cells
         self._columns: list[str] = []
         self._answers: dict[str, str] = {}  # field of an answer → name of its column
+        self._waiting: list[Row] = []  # answers to damaged rows before that
 
     def write(self, row: Any, answer: Row) -> None:
         """Add a row."""
         given, found = _given(row), _flat(answer)
+        if not given and not self._columns:
+            self._waiting.append(found)
+            return
         if not self._columns:
             self._columns = list(given)
             self._answers = {name: _apart(name, given) for name in [*found, "error"]}
             self._write([*self._columns, *self._answers.values()])
+            for damaged in self._waiting:
+                self._write_row({}, damaged)
+        self._write_row(given, found)
+
+    def _write_row(self, given: Row, found: Row) -> None:
         cells = [given.get(name) for name in self._columns]
         self._write(list(map(_cell, cells + [found.get(name) for name in self._answers])))
 
@@ -124,4 +135,6 @@ def _of_workbook(cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     kept = "".join(c for c in cell if c >= " " or c in "\t\n\r").encode("utf-8", "replace").decode()
-    return harmless(kept[:32_767])
+    if len(kept) > _LONGEST:
+        warnings.warn(f"a text is cut to {_LONGEST:,} characters, the most of a cell", stacklevel=2)
+    return harmless(kept)[:_LONGEST]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tables.columns import with_fields
-from zh_albert.tables.delimited import csv_rows, is_csv
+from zh_albert.tables.delimited import TableError, csv_rows, is_csv
 from zh_albert.tables.objects import json_rows
 from zh_albert.tables.workbook import is_workbook, workbook_rows
 from zh_albert.tasks.fields import MissingFieldError
@@ -157,7 +157,9 @@ def _contents(
             elif blank == ("", ""):
                 content = _halves(row, place, source)
         except DataError as error:
-            hopeless = not isinstance(row, dict) or isinstance(error, MissingFieldError)
+            # A table's header was read; of other files the first row says what they are.
+            readable = isinstance(row, dict | TableError)
+            hopeless = not readable or isinstance(error, MissingFieldError)
             if hopeless and not begun:
                 raise
             content = error

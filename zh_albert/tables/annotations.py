@@ -67,6 +67,8 @@ def _converted(row: Row, left_out: Counter[str]) -> Iterator[Row]:
             yield _with_entities(row, text, [tuple(mark) for mark in marks], "label")
         case {"text": str(text), "labels": [[_, _, _], *_] as marks}:
             yield _with_entities(row, text, [tuple(mark) for mark in marks], "labels")
+        case {"text": str(), "label": []} if "entities" not in row:  # no labels, or no entities
+            yield row | {"entities": []}
         case {"text": str(text), "entities": [{"start_offset": _}, *_] as marks}:
             left_out.update(["relations"] * len(row.get("relations", [])))
             spans = [(m["start_offset"], m["end_offset"], m["label"]) for m in marks]

@@ -61,9 +61,12 @@ def test_rows_of_our_own_stay_as_they_are() -> None:
         {"text": "好", "label": ["快", "好"]},
         {"text": TEXT, "entities": ENTITIES},
         {"context": "好", "question": "谁", "answers": []},
-        {"text": "好", "label": []},
     ]
     assert converted(*rows) == rows
+
+
+def test_a_text_without_labels_has_no_entities_either() -> None:
+    assert converted({"text": "好", "label": []}) == [{"text": "好", "label": [], "entities": []}]
 
 
 def test_a_choice_is_a_label() -> None:
