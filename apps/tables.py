@@ -15,6 +15,7 @@ from typing import Any
 from apps.i18n.notice import Notice
 from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import NAMES
 from zh_albert.tables.delimited import TableError, csv_rows, is_csv
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import parse_object, read_lines
@@ -24,13 +25,6 @@ MAX_BYTES = 100 * 1024 * 1024
 MAX_CELL = 100_000  # characters
 MAX_COLUMNS = 200
 HEAD_ROWS = 5
-_NAMES = {  # of columns, by what stands in them
-    "text": ("text", "文本", "content", "内容", "review", "评论", "sentence", "句子"),
-    "text_a": ("text_a", "sentence1", "premise", "text1", "第一句", "句子1", "句子一", "前提"),
-    "text_b": ("text_b", "sentence2", "hypothesis", "text2", "第二句", "句子2", "句子二", "假设"),
-    "question": ("question", "问题", "query"),
-    "context": ("context", "短文", "passage", "文章", "正文", "text", "文本"),
-}
 # The first bytes of archives and workbooks.
 _PACKED = (
     b"PK\x03\x04",
@@ -79,7 +73,8 @@ class Table:
             without: A column with something else; only taken if there is no other.
         """
         others = [name for name in self.columns if name != without] or list(self.columns)
-        known = (name for name in _NAMES[field] if name in others)
+        names = [*NAMES[field], *(NAMES["text"] if field == "context" else ())]
+        known = (name for name in names if name in others)
         return next(known, max(others, key=lambda name: self.columns[name]))
 
 

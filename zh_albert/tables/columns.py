@@ -23,7 +23,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     ),
     "text_a": ("text_a", "sentence1", "premise", "text1", "第一句", "句子1", "句子一", "前提"),
     "text_b": ("text_b", "sentence2", "hypothesis", "text2", "第二句", "句子2", "句子二", "假设"),
-    "question": ("question", "问题", "提问"),
+    "question": ("question", "问题", "提问", "query"),
     "context": ("context", "短文", "文章", "passage", "正文"),
 }
 """Fields of our task files, and names of the columns that hold them, the likeliest first."""
@@ -56,9 +56,8 @@ def fields_of(columns: Sequence[str]) -> dict[str, str]:
     {'正文': 'context', '问题': 'question'}
     """
     written = {name.strip().lstrip("\ufeff").casefold(): name for name in columns}
-    asked = {name for field in ("question", "context") for name in NAMES[field]}
     order = list(NAMES)
-    if set(NAMES["question"]) & written.keys() and asked & written.keys():
+    if set(NAMES["question"]) & written.keys():  # 正文 is then what the question is about
         order.remove("text")
     found: dict[str, str] = {}
     for field in order:

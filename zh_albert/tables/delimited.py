@@ -105,7 +105,7 @@ def csv_rows(
                 f"{source}, line {reader.line_num}: left out, for it names the columns again",
                 stacklevel=2,
             )
-        elif len(cells) == 1 or any(map(str.strip, cells)):  # of one column, an empty text
+        elif any(map(str.strip, cells)) or (cells and len(header) == 1):  # there, an empty text
             try:
                 yield reader.line_num, _by_column(header, cells, source, reader.line_num)
             except TableError as error:

@@ -28,6 +28,7 @@ ROW = [{"text": "好,很", "label": "1"}]
         'text,label,,\n"好,很",1,,\n\n',
         'text\tlabel\n"好,很"\t1\n',
         '"text";"label"\n"好,很";"1"\n;\n',
+        'text,label\n \n"好,很",1\n,\n',
     ],
 )
 def test_any_separator_index_and_empty_columns(text: str) -> None:
