@@ -1,4 +1,4 @@
-"""Workbooks as offices make them: titles, formulas, merged and hidden cells, what is no workbook."""
+"""Workbooks as offices make them: titles, formulas, merged cells, hidden sheets, damaged files."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def test_formulas_that_were_never_computed_are_told(tmp_path: Path) -> None:
 def test_a_label_that_merged_cells_leave_empty_is_named(tmp_path: Path) -> None:
     rows = [["text", "label"], *([text, "好评"] for text in TEXTS)]
     path = write(tmp_path / "a.xlsx", rows, merged="B2:B3")
-    with pytest.raises(DataError, match='line 3: "label" is empty. Of merged cells only the first'):
+    with pytest.raises(
+        DataError, match=r'line 3: "label" is empty\. Of merged cells only the first'
+    ):
         CLASSIFICATION.read(path)
 
 
@@ -100,7 +102,7 @@ def test_hidden_sheets_are_read_by_their_names_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\xd0\xcf\x11\xe0" + b"\0" * 600, b"PK\x03\x04half"])
 def test_old_encrypted_and_damaged_workbooks_are_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.xlsx").write_bytes(content)
-    with pytest.raises(DataError, match="expected an .xlsx workbook.*without a password"):
+    with pytest.raises(DataError, match=r"expected an \.xlsx workbook.*without a password"):
         list(read_objects(tmp_path / "a.xlsx"))
     assert stated_rows(tmp_path / "a.xlsx") is None
 
