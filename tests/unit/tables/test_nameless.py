@@ -10,7 +10,7 @@ from zh_albert.errors import DataError
 from zh_albert.tables.nameless import names_of_columns
 from zh_albert.tables.task_rows import read_task_rows
 
-TEXTS = [
+TEXTS = ["国足客场一比一战平对手", "股市今天又大跌了三个点", "新手机的屏幕可以折叠"] * 4
     "国足客场一比一战平对手",
     "股市今天又大跌了三个点",
     "新手机的屏幕可以折叠",
