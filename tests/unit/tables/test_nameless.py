@@ -11,11 +11,6 @@ from zh_albert.tables.nameless import names_of_columns
 from zh_albert.tables.task_rows import read_task_rows
 
 TEXTS = ["国足客场一比一战平对手", "股市今天又大跌了三个点", "新手机的屏幕可以折叠"] * 4
-    "国足客场一比一战平对手",
-    "股市今天又大跌了三个点",
-    "新手机的屏幕可以折叠",
-    "她唱的新歌登上了榜首",
-] * 4
 LABELS = ["体育", "财经", "科技"] * 4
 
 
