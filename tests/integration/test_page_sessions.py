@@ -103,7 +103,7 @@ class Visitor:
                 box["value"]["url"] for box in found if isinstance(box, dict) and "url" in str(box)
             ]
             if urls:
-                return panels, self.client.get(urls[0]).raise_for_status().text
+                return panels, self.client.get(urls[1]).raise_for_status().text  # the CSV
             time.sleep(0.1)
 
 
