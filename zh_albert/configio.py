@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import keyword
+import re
 import tomllib
 import types
 import typing
@@ -136,13 +138,20 @@ def write_toml(config: object) -> str:
 
 def _write_table(values: Mapping[str, Any], name: str, tables: list[str]) -> None:
     plain = {k: v for k, v in values.items() if not isinstance(v, Mapping) and v is not None}
-    lines = [f"{key.removesuffix('_')} = {_toml_value(value)}" for key, value in plain.items()]
+    lines = [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in plain.items()]
     head = [f"[{name}]"] if name else []
     if lines:
         tables.append("\n".join(head + lines) + "\n")
     for key, value in values.items():
         if isinstance(value, Mapping):
-            _write_table(value, f"{name}.{key}" if name else key, tables)
+            _write_table(value, f"{name}.{_toml_key(key)}" if name else _toml_key(key), tables)
+
+
+def _toml_key(key: str) -> str:
+    if keyword.iskeyword(name := key.removesuffix("_")):  # see _checked_fields
+        return name
+    bare = re.fullmatch(r"[A-Za-z0-9_-]+", key)  # names of classes may be anything
+    return key if bare else _toml_value(key)
 
 
 def _toml_value(value: Any) -> str:

@@ -80,7 +80,8 @@ def predict(
         rows = rows_of_lines(lines, source, read_as, chosen=chosen)
     failed = 0
     answered = track(answered_rows(predictor, rows, source, top_k=top_k), total=total, what="texts")
-    with answered_table(out) if out else nullcontext() as table:
+    names = predictor.metadata.get("label_zh")
+    with answered_table(out, names) if out else nullcontext() as table:
         for row, answer in answered:
             failed += "error" in answer
             if table:
