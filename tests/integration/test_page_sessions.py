@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -27,6 +27,7 @@ class Same(Classifier):
     """Gives each text itself as its label, slowly."""
 
     pairs = False
+    metadata: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         pass

@@ -103,9 +103,14 @@ def answered_table(
 
             book = openpyxl.Workbook(write_only=True)
             sheet = book.create_sheet("answers")
-            yield AnsweredTable(
-                lambda cells: sheet.append([_of_workbook(cell) for cell in cells]), names
-            )
+            try:
+                yield AnsweredTable(
+                    lambda cells: sheet.append([_of_workbook(cell) for cell in cells]), names
+                )
+            except BaseException:
+                sheet.close()
+                sheet._writer.cleanup()  # else its file stays until the process ends
+                raise
             book.save(file)
 
 

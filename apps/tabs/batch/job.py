@@ -88,8 +88,9 @@ class BatchJob(TableJob):
     def work(self) -> None:
         """Write the outputs; each appears under its name when it is whole."""
         paths = [self.folder / name for name in self._names]
+        label_zh = self.model.metadata.get("label_zh")
         with listening(), ExitStack() as written:  # the notes were shown with the file
-            files = [written.enter_context(answered_table(path)) for path in paths]
+            files = [written.enter_context(answered_table(path, label_zh)) for path in paths]
             for row, answer in self._answered():
                 self.check()
                 for path, file in zip(paths, files, strict=True):

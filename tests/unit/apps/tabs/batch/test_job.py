@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import openpyxl
 import pytest
@@ -27,6 +28,8 @@ TAGS = OURS | {"h4", "table", "thead", "tbody", "tr", "th", "td"}
 
 class Grader(Classifier):
     """Says whether a text has 好 in it."""
+
+    metadata: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         pass
@@ -51,8 +54,20 @@ class Watching(Grader):
         yield from super().stream(found)
 
 
+class Tiring(Grader):
+    """Answers 256 texts at once, no fewer."""
+
+    def stream(self, texts: Iterable[Any]) -> Iterator[Any]:
+        found = list(texts)
+        if len(found) < 256:
+            raise MemoryError
+        yield from super().stream(found)
+
+
 class Finder(Tagger):
     """Finds the first character of every text."""
+
+    metadata: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         pass
@@ -67,6 +82,8 @@ class Matcher(Regressor):
 
     pairs = True
 
+    metadata: ClassVar[dict[str, Any]] = {}
+
     def __init__(self) -> None:
         pass
 
@@ -77,6 +94,8 @@ class Matcher(Regressor):
 
 class Locator(Reader):
     """Finds the question's first character."""
+
+    metadata: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         pass
@@ -200,6 +219,17 @@ def test_json_lines_keep_their_objects(tmp_path: Path) -> None:
     ]
 
 
+def test_a_result_has_the_chinese_names_of_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Grader, "metadata", {"label_zh": {"positive": "好评"}})
+    job = job_for(tmp_path, "text\n好\n差\n")
+    job.run()
+    for table in (cells(job.outputs[1]), sheet(job.outputs[0])):
+        column = table[0].index("label_zh")
+        assert [row[column] for row in table[1:]] == ["好评", "negative"]
+
+
 def test_a_damaged_row_stands_in_its_place(tmp_path: Path) -> None:
     job = job_for(tmp_path, "text,n\n很好,啊,3\n很好,1\n差\n差,2\n")
     job.run()
@@ -252,6 +282,18 @@ def test_a_job_that_is_stopped_or_fails_leaves_no_result(
     assert job.state == "failed"
     assert not list(job.folder.iterdir())
     assert "no memory &lt;b&gt;" in job_panel(CHINESE, job, 0)
+
+
+def test_a_job_that_fails_half_way_leaves_no_file_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    job = job_for(tmp_path, "text\n" + "好\n" * 300, model=Tiring())
+    job.run()
+    assert (job.state, job.done) == ("failed", 256)
+    assert [*temporary.iterdir(), *job.folder.iterdir()] == []
 
 
 def _fail() -> Iterator[Any]:
