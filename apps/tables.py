@@ -129,7 +129,8 @@ def open_table(strings: TableStrings, path: Path, name: str) -> Table:
         raise RefusedError(strings.no_rows)
     if not any(columns.values()):
         raise RefusedError(strings.no_texts)
-    others = [column for column in columns if column != column_named(NAMES["label"], columns)]
+    label = column_named(NAMES["label"], columns)
+    others = [column for column, texts in columns.items() if texts and column != label]
     likely = likely_text_column(others, sample) if others else None
     told = [(note.kind, note.facts) for note in notes]
     return Table(
