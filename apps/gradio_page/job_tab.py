@@ -11,8 +11,10 @@ import gradio as gr
 
 from apps.gradio_page import layout
 from apps.i18n.tabs import JobTabStrings
+from apps.job_panels import head_of
 from apps.jobs import KEPT_S, YIELDS_S, JobQueue, TableJob
-from apps.markup.text import notice
+from apps.markup.sections import section
+from apps.markup.text import notice, panel
 from apps.tables import KINDS, RefusedError, Table, open_table
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -194,7 +196,8 @@ class JobTab(ABC, Generic[S, J]):
                 raise RefusedError(self.strings.which_column)
             job = self.new_job(table, columns, setting)
         except RefusedError as error:
-            return notice(error.notice), *([gr.skip()] * (self._shown_count - 1))
+            rows = panel(section(head_of(self.strings.page, table))) if table else ""
+            return notice(error.notice) + rows, *([gr.skip()] * (self._shown_count - 1))
         self._jobs.put(owner, job)
         return self.watch(owner)
 

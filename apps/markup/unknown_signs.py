@@ -40,4 +40,4 @@ def unknown_signs(strings: PageStrings, tokenizer: Tokenizer, texts: Iterable[st
 def _sign(sign: str) -> str:
     codes = (f"U+{ord(c):04X} {unicodedata.name(c, '')}".strip() for c in sign[:_LONGEST])
     cut = "…" if len(sign) > _LONGEST else ""
-    return f'<b title="{escape(", ".join(codes))}">{plain(sign[:_LONGEST])}{cut}</b>'
+    return f'<span title="{escape(", ".join(codes))}">{plain(sign[:_LONGEST])}{cut}</span>'

@@ -125,7 +125,8 @@ def _shown(strings: BatchStrings, names: Names, answer: Row) -> str:
         case {"error": str(reason)}:
             return reason
         case {"entities": list(entities)}:
-            return "; ".join(f"{one['text']}/{names.of_entity(one['type'])}" for one in entities)
+            found = (f"{one['text']}/{names.of_entity(one['type'])}" for one in entities)
+            return "; ".join(found) or "—"
         case {"labels": list(labels)}:
             return "; ".join(map(names.of_class, labels))
         case {"value": float(value)}:
