@@ -1,4 +1,4 @@
-"""What a reader decided about a file: a warning, or told to whoever listens in this thread.
+"""What a reader or writer decided about a file: a warning, or told to a listener in this thread.
 
 The page speaks other languages and has many readers at once, so it can use neither the sentence of
 a warning nor Python's list of recorded warnings, which all threads share.
@@ -21,7 +21,7 @@ class FileNote(UserWarning):
 
     Args:
         message: The sentence; it names the file.
-        kind: "encoding", "sheet" or "repeated_header".
+        kind: "encoding", "sheet" or "repeated_header"; of a file that is written, "cut_text".
         facts: What another sentence of this kind needs.
     """
 

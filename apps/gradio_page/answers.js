@@ -11,9 +11,16 @@
     return JSON.stringify(found.map((box) => (box.type === "radio" ? box.checked : box.value)));
   }
 
+  // The result of a job that was done with another model than is chosen now.
+  function isOfOther(tab) {
+    const done = tab.querySelector(".za-result [data-setting]")?.dataset.setting;
+    const chosen = tab.querySelector("input[type=radio]:checked")?.value;
+    return done !== undefined && chosen !== undefined && done !== chosen;
+  }
+
   function mark(tab) {
     const number = tab.querySelector(".za-result [data-moment]")?.dataset.moment;
-    const isOld = asked.has(number) && asked.get(number) !== boxes(tab);
+    const isOld = (asked.has(number) && asked.get(number) !== boxes(tab)) || isOfOther(tab);
     for (const panel of tab.querySelectorAll(".za-result")) {
       if (isOld === "old" in panel.dataset) continue;
       if (isOld) panel.dataset.old = document.getElementById("copy-link").dataset.old;

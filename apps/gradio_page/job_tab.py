@@ -14,7 +14,7 @@ from apps.i18n.tabs import JobTabStrings
 from apps.job_panels import head_of
 from apps.jobs import KEPT_S, YIELDS_S, JobQueue, TableJob
 from apps.markup.sections import section
-from apps.markup.text import notice, panel
+from apps.markup.text import escape, notice, panel
 from apps.tables import KINDS, RefusedError, Table, open_table
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -208,10 +208,12 @@ class JobTab(ABC, Generic[S, J]):
             return gr.skip(), *self._idle()
         # First what the job is, then what it shows: between the two it may end.
         active = job.active
-        panel = self.progress(job, self._jobs.ahead_of(job))
+        shown = self.progress(job, self._jobs.ahead_of(job))
+        if not active:  # for answers.js: another model may be chosen by now
+            shown += f'<i hidden data-setting="{escape(str(job.setting))}"></i>'
         timer = gr.Timer(1 if active else 60, active=True)
         files = [] if active else job.outputs
-        return panel, timer, gr.Button(interactive=active), *self._offered(files)
+        return shown, timer, gr.Button(interactive=active), *self._offered(files)
 
     def found_again(self, owner: str) -> tuple[Any, ...]:
         """Return file, setting, columns and progress of a job that began before."""

@@ -110,6 +110,7 @@ CHINESE = TableStrings(
         "encoding": "文件不是 UTF-8，按 {name} 编码读取",
         "sheet": "读的是工作表“{name}”；没有读：{others}",
         "repeated_header": "第 {line} 行又写了一遍列名，跳过了",
+        "cut_text": "有的文字超过一格的上限 32,767 个字符，在 .xlsx 里截短了",
     },
     damaged="有 {count} 行读不了，第一处在第 {line} 行；结果里会注明",
 )
@@ -190,6 +191,7 @@ ENGLISH = TableStrings(
         "encoding": "The file is not UTF-8; it was read as {name}",
         "sheet": "Read from the sheet “{name}”; not read: {others}",
         "repeated_header": "Line {line} names the columns again and was left out",
+        "cut_text": "Texts longer than a cell's limit of 32,767 characters are cut in the .xlsx",
     },
     damaged="Rows that cannot be read: {count}, the first in line {line}; the result will say so",
 )

@@ -103,6 +103,21 @@ def test_a_workbook_is_read_its_column_asked_for_and_a_workbook_given_back(
     assert {row[3] for row in found} <= {*NEWS}
 
 
+def test_a_result_of_another_model_looks_old(open_demo: OpenDemo) -> None:
+    page = open_tab(open_demo(), CHINESE.batch.tab)
+    result, old = page.locator("#batch-result"), CHINESE.page.old_answer
+    upload(page, "t.csv", "text\n很好\n".encode())
+    page.locator("#batch").click()
+    expect(result).to_contain_text("完成：1 行")
+    expect(result).not_to_have_attribute("data-old", old)
+    page.locator("#batch-model label", has_text="新闻").click()
+    expect(result).to_have_attribute("data-old", old)
+    page.locator("#batch").click()
+    expect(result).not_to_have_attribute("data-old", old)
+    expect(result).to_contain_text("完成：1 行")
+    expect(result).not_to_have_attribute("data-old", old)
+
+
 def test_a_column_of_known_name_or_clear_content_is_chosen(
     open_demo: OpenDemo, demo_url: str
 ) -> None:

@@ -58,6 +58,7 @@ class BatchJob(TableJob):
         counts: How often each label was given; for a tagger each type, for a reader an answer or
             none, for values each whole step of the scale.
         head: The first rows, each with the fields of its answer.
+        cuts_texts: Whether the workbook has texts that were too long for it.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class BatchJob(TableJob):
         self.done = self.unanswered = 0
         self.counts: Counter[str] = Counter()
         self.head: list[tuple[Row, Row]] = []
+        self.cuts_texts = False
         self._strings = strings
         kinds = [".jsonl" if table.path.suffix.lower() in _OBJECTS else ".csv"]
         if table.rows <= _SHEET_ROWS:
@@ -89,7 +91,7 @@ class BatchJob(TableJob):
         """Write the outputs; each appears under its name when it is whole."""
         paths = [self.folder / name for name in self._names]
         label_zh = self.model.metadata.get("label_zh")
-        with listening(), ExitStack() as written:  # the notes were shown with the file
+        with listening() as notes, ExitStack() as written:
             files = [written.enter_context(answered_table(path, label_zh)) for path in paths]
             for row, answer in self._answered():
                 self.check()
@@ -98,6 +100,8 @@ class BatchJob(TableJob):
                 if len(self.head) < HEAD_ROWS:
                     self.head.append((row if isinstance(row, dict) else {}, answer))
                 self.done += 1
+        # The notes of reading were shown with the file.
+        self.cuts_texts = any(note.kind == "cut_text" for note in notes)
         self._ended = time.monotonic()
         self.outputs = paths
 

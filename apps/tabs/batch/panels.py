@@ -79,9 +79,11 @@ def _progress(strings: BatchStrings, job: BatchJob) -> str:
             left = strings.page.time_left.format(time=clock((total - job.done) / rate))
             chips += element(left, "span", "za-chip")
     missing = strings.without_text.format(count=f"{job.unanswered:,}") if job.unanswered else ""
+    cut = strings.page.tables.notes["cut_text"] if job.cuts_texts else ""
     return (
         f"<header>{element(text, 'h3')}<span>{chips}</span></header>"
         f"{progress_bar(job.done / total, text)}{caption(missing, 'za-short')}"
+        f"{caption(cut, 'za-short')}"
     )
 
 

@@ -230,6 +230,14 @@ def test_a_result_has_the_chinese_names_of_labels(
         assert [row[column] for row in table[1:]] == ["好评", "negative"]
 
 
+def test_texts_that_are_cut_for_the_workbook_are_told(tmp_path: Path) -> None:
+    job = job_for(tmp_path, f"text\n好\n{'长' * 40_000}\n")
+    job.run()
+    assert len(cells(job.outputs[1])[2][0]) == 40_000
+    assert len(sheet(job.outputs[0])[2][0]) == 32_767
+    assert "在 .xlsx 里截短了" in job_panel(CHINESE, job, 0)
+
+
 def test_a_damaged_row_stands_in_its_place(tmp_path: Path) -> None:
     job = job_for(tmp_path, "text,n\n很好,啊,3\n很好,1\n差\n差,2\n")
     job.run()
