@@ -107,6 +107,7 @@ def test_a_result_of_another_model_looks_old(open_demo: OpenDemo) -> None:
     page = open_tab(open_demo(), CHINESE.batch.tab)
     result, old = page.locator("#batch-result"), CHINESE.page.old_answer
     upload(page, "t.csv", "text\n很好\n".encode())
+    expect(result).to_contain_text("共 1 行")
     page.locator("#batch").click()
     expect(result).to_contain_text("完成：1 行")
     expect(result).not_to_have_attribute("data-old", old)
@@ -162,6 +163,7 @@ def test_pairs_and_questions_ask_for_two_columns(open_demo: OpenDemo) -> None:
     expect(page.locator("#batch-result").get_by_role("alert")).to_contain_text("哪一列")
     for number in (1, 2):
         page.locator(f"#batch-column-{number} input").click()
+        expect(page.get_by_role("option")).to_have_count(1)  # the other list has gone
         page.get_by_role("option", name="text").click()
     page.locator("#batch").click()
     expect(page.locator("#batch-result").get_by_role("alert")).to_contain_text("选中的是同一列")

@@ -56,7 +56,13 @@ def predict(
     from zh_albert.cli.progress import echo, track
     from zh_albert.errors import DataError
     from zh_albert.inference.answered_tables import answered_table
-    from zh_albert.inference.files import answered_rows, file_rows, form_for, rows_of_lines
+    from zh_albert.inference.files import (
+        answered_rows,
+        count_rows,
+        file_rows,
+        form_for,
+        rows_of_lines,
+    )
     from zh_albert.inference.loading import load
     from zh_albert.textio import encode_json, numbered_lines
 
@@ -72,7 +78,7 @@ def predict(
     chosen = {"text": text_column} if text_column else None
     total = None
     if file and file.is_file():
-        total = sum(1 for _ in file_rows(file, read_as, chosen=chosen, sheet=sheet))
+        total = count_rows(file, read_as, chosen=chosen, sheet=sheet)
     if file:
         rows = file_rows(file, read_as, chosen=chosen, sheet=sheet)
     else:

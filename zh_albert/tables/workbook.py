@@ -7,16 +7,23 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
+from zh_albert.tables.columns import without_titles
 from zh_albert.tables.delimited import TableError
 
 _LARGEST = 64  # times its size that a workbook may unpack to, as they repeat much
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_NAMES = "expected a name for each column, no two alike, as the first row"
+_HEAD_BYTES = 1 << 16  # of a sheet: its range, and some hundred rows
+_NOT_COMPUTED = re.compile(rb"<f[^<]*(?:/>|>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>")
 _OLD = b"\xd0\xcf\x11\xe0"  # the beginning of .xls, and of workbooks with a password
 _LOOKED_AT = 100  # rows of a sheet that may be empty
 # What openpyxl raises for damaged workbooks, some of it only while rows are read.
@@ -50,6 +57,10 @@ def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, d
 
     refuse_special(path)
     _refuse_hostile(path)
+    if any(map(_NOT_COMPUTED.search, _heads(path, sheet))):
+        problem = "formulas that were never computed are read as empty cells"
+        hint = "open the workbook in a spreadsheet program and save it"
+        tell(FileNote(f"{path}: {problem}; {hint}", "formulas"))
     with path.open("rb") as file:  # by its name, openpyxl would refuse a renamed one
         try:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
@@ -65,21 +76,22 @@ def _sheet_rows(book: Any, path: Path, sheet: str | None) -> Iterator[tuple[int,
     if sheet is not None and sheet not in book.sheetnames:
         listed = ", ".join(map(repr, book.sheetnames))
         raise DataError(f"{path}: there is no sheet {sheet!r}, but {listed}")
-    sheets = [book[sheet]] if sheet else [s for s in book if s.sheet_state == "visible"]
+    hidden = [one.title for one in book if one.sheet_state != "visible"]
+    sheets = [book[sheet]] if sheet else [one for one in book if one.title not in hidden]
     for place, one in enumerate(sheets, start=1):
         one.reset_dimensions()  # some programs write wrong ones
         rows = _rows(one.iter_rows(values_only=True), path)
         first = next(rows, None)
         if first is not None:
             if others := [other.title for other in sheets[place:] if _is_used(other)]:
-                _tell_sheet(path, one.title, others)
+                said = f"{path}: read from sheet {one.title!r}; there are also "
+                said += ", ".join(map(repr, others))
+                tell(FileNote(said, "sheet", name=one.title, others=", ".join(others)))
             yield first
             yield from rows
             return
-    problem = (
-        "no sheet has rows with a value below names of columns. A formula has one once a "
-        "spreadsheet has saved it"
-    )
+    unseen = f"; hidden are {', '.join(map(repr, hidden))}" if hidden and not sheet else ""
+    problem = f"no sheet has rows below names of columns{unseen}"
     raise TableError.of_file("empty_workbook", problem, path)
 
 
@@ -89,26 +101,61 @@ def _is_used(sheet: Any) -> bool:
     return any(value is not None for row in rows for value in row)
 
 
-def _tell_sheet(path: Path, name: str, others: list[str]) -> None:
-    said = f"{path}: read from sheet {name!r}; there are also {', '.join(map(repr, others))}"
-    tell(FileNote(said, "sheet", name=name, others=", ".join(others)))
+def stated_rows(path: Path, sheet: str | None = None) -> int | None:
+    """Return how many rows a sheet says it has below the names of columns; None if it does not say.
+
+    An estimate at no cost, for progress: blank rows count.
+
+    Args:
+        path: The workbook.
+        sheet: See ``workbook_rows``.
+    """
+    for head in _heads(path, sheet):
+        found = re.search(rb'<dimension ref="\w+:[A-Z]+([0-9]+)"', head)
+        if found and int(found[1]) > 1:
+            return int(found[1]) - 1
+    return None
+
+
+def _heads(path: Path, sheet: str | None) -> Iterator[bytes]:
+    """Yield the first bytes of the sheets that may be read, unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
+            parts = {one.get("Id"): f"/xl/{one.get('Target')}" for one in relations}
+            book = ElementTree.fromstring(archive.read("xl/workbook.xml"))  # noqa: S314
+            for one in book.iter(f"{{{_MAIN}}}sheet"):
+                if one.get("name") == sheet if sheet else one.get("state", "visible") == "visible":
+                    part = parts[one.get(_RELATION)].rpartition("/xl/")[2]
+                    with archive.open(f"xl/{part}") as content:
+                        yield content.read(_HEAD_BYTES)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, SyntaxError):
+        return  # openpyxl says what is wrong
 
 
 def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     names: Cells = []
-    for number, values in enumerate(rows, start=1):
-        cells = [_text(value) for value in values]
-        if not any(map(str.strip, cells)) or cells == names:
-            continue
+    told = False
+    numbered = ((n, [_text(value) for value in values]) for n, values in enumerate(rows, start=1))
+    filled = ((n, cells) for n, cells in numbered if any(map(str.strip, cells)))
+    for number, cells in without_titles(filled, path):
         if not names:
             names = cells
             used = [name for name in names if name.strip()]
             if len(set(used)) < len(used):
-                problem = "expected a name for each column, no two alike, as the first row"
-                raise TableError.of("bad_header", problem, path, number)
+                raise TableError.of("bad_header", _NAMES, path, number)
             continue
-        cells += [""] * (len(names) - len(cells))
-        yield number, {n: c for n, c in zip(names, cells, strict=False) if n.strip()}
+        if cells == names:
+            continue
+        nameless = [c for n, c in zip_longest(names[1:], cells[1:], fillvalue="") if not n.strip()]
+        if any(map(str.strip, nameless)) and not told:
+            if len(used) == 1:
+                raise TableError.of("bad_header", _NAMES, path, number)
+            told = True
+            said = f"{path}, line {number}: cells in columns without a name are left out"
+            tell(FileNote(said, "nameless", line=number))
+        whole = [*cells, *[""] * (len(names) - len(cells))]
+        yield number, {n: c for n, c in zip(names, whole, strict=False) if n.strip()}
 
 
 def _text(value: Any) -> str:
