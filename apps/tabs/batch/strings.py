@@ -116,8 +116,8 @@ ENGLISH = BatchStrings(
         "columns and order; the model's columns come behind them. A cell that begins with = + - @ "
         "gets an apostrophe ('), so that no spreadsheet runs it. CSV may have any usual separator "
         "and encoding; .txt has a text a line; files have up to {limit} MB. Work goes on while you "
-        "reload this page; if nobody comes back for {hours} "
-        "hours ({minutes} minutes while others wait), it is given up and its files are removed."
+        "reload this page; if nobody comes back for {hours} hours ({minutes} minutes while others "
+        "wait), it is given up and its files are removed."
     ),
     samples={
         "reviews": "30 reviews (CSV)",
