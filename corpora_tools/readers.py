@@ -17,6 +17,7 @@ from xml.etree import ElementTree  # expat limits the expansion of entities
 from corpora_tools.markup import strip_markdown, strip_wikitext
 from zh_albert.errors import DataError, MissingExtraError
 from zh_albert.plain_files import refuse_special
+from zh_albert.tables.columns import with_fields
 from zh_albert.tables.objects import read_objects
 from zh_albert.textio import read_lines
 
@@ -82,7 +83,7 @@ def read_documents(path: Path) -> Rows:
 
 
 def _read_rows(path: Path) -> Rows:
-    for line, row in read_objects(path):
+    for line, row in with_fields(read_objects(path), path, by_content=False):
         if not isinstance(row.get("text"), str):
             problem = f"expected a string 'text', found {row.get('text')!r}"
             raise DataError.at(path, line, problem)

@@ -86,7 +86,11 @@ def rows_of_lines(
     """Yield the rows of lines; those of CSV have their ends. See ``file_rows``."""
     if form == "csv":
         return with_fields(csv_rows(lines, source, in_place=True), source, chosen)
-    return json_rows(lines, source, in_place=True) if form == "jsonl" else lines
+    if form == "jsonl":
+        return with_fields(
+            json_rows(lines, source, in_place=True), source, chosen, by_content=False
+        )
+    return lines
 
 
 def answered_rows(

@@ -46,8 +46,11 @@ def from_annotations(
 
 def _converted(row: Row, left_out: Counter[str]) -> Iterator[Row]:
     match row:
-        case {"data": list(articles)} if all(isinstance(a, dict) for a in articles):
+        case {"data": [{"paragraphs": list()}, *_] as articles}:
             yield from _squad(articles)
+        case {"data": [{}, *_] as rows} if all(isinstance(one, dict) for one in rows):
+            for one in rows:
+                yield from _converted(one, left_out)
         case {"paragraphs": list()}:
             yield from _squad([row])
         case {"data": dict(), "annotations": list()}:

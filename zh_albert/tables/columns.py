@@ -11,7 +11,9 @@ from typing import Any
 
 from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
+from zh_albert.tables.nameless import names_of_columns
 from zh_albert.tokenization.characters import CHINESE
+from zh_albert.tokenization.simplified import simplified
 
 NAMES: Mapping[str, Sequence[str]] = {
     "text": (
@@ -32,6 +34,7 @@ _SAMPLE = 100  # rows that are looked at
 _TITLES = 4  # rows that may stand above the names of columns
 _CLEARLY = 2  # times as much Chinese text as the next column
 _CHINESE = re.compile(f"[{CHINESE}]")
+_SENTENCE = re.compile("[，。！]")
 
 Row = dict[str, Any]
 
@@ -71,59 +74,82 @@ def fields_of(columns: Sequence[str]) -> dict[str, str]:
 def column_named(names: Iterable[str], columns: Iterable[str]) -> str | None:
     """Return the column with the first of some names that a column has.
 
-    >>> column_named(NAMES["label"], ["序号", " Label"])
-    ' Label'
+    >>> column_named(NAMES["label"], ["序号", " Label"]), column_named(NAMES["text"], ["評論"])
+    (' Label', '評論')
     """
-    written = {name.strip().lstrip("\ufeff").casefold(): name for name in columns}
+    written = {simplified(name.strip().lstrip("\ufeff").casefold()): name for name in columns}
     return next((written[name] for name in names if name in written), None)
 
 
-def without_titles(
+def from_the_names(
     rows: Iterator[tuple[int, list[str]]], source: Path | str
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table from the one that names the columns, and warn of those above it.
+    """Yield the rows of a table from the one that names the columns on; notes tell what is assumed.
 
     Spreadsheets often begin with a title, over all columns. So rows without a known name, above
-    one with more cells and known names, are left out.
+    one with more cells and known names, are left out. A table whose first row has a label that
+    comes again below, or is one text with a comma or a full stop in it, has no names: they are
+    added.
 
     Args:
         rows: Each with its line and its cells.
-        source: Named in the warning.
+        source: Named in the notes.
     """
     first: list[tuple[int, list[str]]] = []
     error: DataError | None = None
     try:
-        for row in islice(rows, _TITLES + 1):
+        for row in islice(rows, _SAMPLE):
             first.append(row)
-            if fields_of(row[1]):
+            if fields_of(row[1]) and len(first) <= _TITLES + 1:
                 break
     except DataError as damaged:  # told when it is its turn
         error = damaged
     filled = [sum(map(bool, map(str.strip, cells))) for _, cells in first]
-    if len(first) > 1 and fields_of(first[-1][1]) and max(filled[:-1]) < filled[-1]:
+    named = bool(first) and len(first) <= _TITLES + 1 and bool(fields_of(first[-1][1]))
+    if named and len(first) > 1 and max(filled[:-1]) < filled[-1]:
         above = " ".join(cell.strip() for _, cells in first[:-1] for cell in cells if cell.strip())
         if above:
             problem = f"what stands above the names of columns is left out: {above!r:.80}"
             tell(FileNote(f"{source}: {problem}", "title", title=above[:80]))
         first = first[-1:]
+    elif names := _missing_names([cells for _, cells in first if any(map(str.strip, cells))]):
+        problem = f"the first row names no columns; they are taken as {', '.join(names)}"
+        tell(FileNote(f"{source}: {problem}", "no_names", names=", ".join(names)))
+        yield 0, names
     yield from first
     if error:
         raise error
     yield from rows
 
 
+def _missing_names(rows: Sequence[Sequence[str]]) -> list[str] | None:
+    """Return the fields of columns whose names are missing; None if the first row may have them."""
+    if not rows or fields_of(rows[0]):
+        return None
+    if len(rows[0]) == 1:
+        return ["text"] if _SENTENCE.search(rows[0][0]) else None
+    names = names_of_columns(rows)
+    if names is None:
+        return None
+    label = names.index("label")
+    return names if any(cells[label] == rows[0][label] for cells in rows[1:]) else None
+
+
 def with_fields(
-    rows: Iterable[tuple[int, Any]], source: Path | str, chosen: Mapping[str, str] | None = None
+    rows: Iterable[tuple[int, Any]],
+    source: Path | str,
+    chosen: Mapping[str, str] | None = None,
+    *,
+    by_content: bool = True,
 ) -> Iterator[tuple[int, Any]]:
     """Yield the rows of a table with its columns named as the fields they hold.
-
-    Without a column of a known name, the texts are in the column with at least twice as much
-    Chinese text as the next.
 
     Args:
         rows: With their places; an error in place of one is passed on.
         source: Named in errors.
         chosen: Field → the column that holds it, as the user says.
+        by_content: Without a column of a known name, take for the texts the column with at least
+            twice as much Chinese text as the next.
 
     Raises:
         DataError: If a chosen column is missing.
@@ -132,9 +158,12 @@ def with_fields(
     first = list(islice(rows, _SAMPLE))
     sample = [row for _, row in first if isinstance(row, dict)]
     columns = list(dict.fromkeys(name for row in sample for name in row))
-    fields = _fields(columns, sample, source, chosen or {}) if columns else {}
+    looked_at = sample if by_content else []
+    fields = _fields(columns, looked_at, source, chosen or {}) if columns else {}
+    # Rows of JSON with our own names stay as they are.
+    named = by_content or any(column != field for column, field in fields.items())
     for place, row in chain(first, rows):
-        yield place, TableRow(row, fields) if isinstance(row, dict) else row
+        yield place, TableRow(row, fields) if named and isinstance(row, dict) else row
 
 
 def _fields(
@@ -150,7 +179,7 @@ def _fields(
             named[column] = field
     if not {"text", "text_a", "text_b", "question", "context"} & set(named.values()):
         others = [column for column in columns if column not in named]
-        if others and (likely := likely_text_column(others, rows)):
+        if others and rows and (likely := likely_text_column(others, rows)):
             named[likely] = "text"
     for column, field in named.items():
         if field == "text" and column != field and column not in chosen.values():

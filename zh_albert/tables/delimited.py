@@ -12,7 +12,7 @@ from typing import Any
 from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.tables.cells import restored
-from zh_albert.tables.columns import fields_of, without_titles
+from zh_albert.tables.columns import fields_of, from_the_names
 from zh_albert.textio import read_lines
 
 _SEPARATORS = ",\t;|"
@@ -92,7 +92,7 @@ def csv_rows(
     )
     header: list[str] = []
     written: list[str] = []
-    for line, cells in without_titles(_cells(reader, separator, source), source):
+    for line, cells in from_the_names(_cells(reader, separator, source), source):
         if not header:
             written = header = _checked_header(cells, source, line)
             if len({*map(restored, written)}) == len({*written}):  # names must stay apart

@@ -6,6 +6,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from zh_albert.tables.annotations import from_annotations
+from zh_albert.tables.columns import with_fields
 from zh_albert.tables.delimited import is_csv
 from zh_albert.tables.nameless import is_nameless, nameless_rows
 from zh_albert.tables.objects import Objects, json_rows, read_objects
@@ -44,4 +45,5 @@ def _by_content(path: Path) -> Objects:
     elif is_nameless(beginning):
         yield from nameless_rows(lines, beginning, path)
     else:
-        yield from from_annotations(json_rows(lines, path), path)
+        rows = from_annotations(json_rows(lines, path), path)
+        yield from with_fields(rows, path, by_content=False)

@@ -15,7 +15,7 @@ from xml.etree import ElementTree  # expat limits the expansion of entities
 from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
-from zh_albert.tables.columns import without_titles
+from zh_albert.tables.columns import from_the_names
 from zh_albert.tables.delimited import TableError
 
 _LARGEST = 64  # times its size that a workbook may unpack to, as they repeat much
@@ -138,7 +138,7 @@ def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, di
     told = False
     numbered = ((n, [_text(value) for value in values]) for n, values in enumerate(rows, start=1))
     filled = ((n, cells) for n, cells in numbered if any(map(str.strip, cells)))
-    for number, cells in without_titles(filled, path):
+    for number, cells in from_the_names(filled, path):
         if not names:
             names = cells
             used = [name for name in names if name.strip()]
