@@ -36,7 +36,7 @@ _SAME_TENSORS = {
     "classification": {"classification", "pair"},
 }
 _MEASURED = (
-    *("dev", "dev_examples", "per_type", "per_kind", "trained_on", "train_examples"),
+    *("dev", "dev_examples", "metric", "per_type", "per_kind", "trained_on", "train_examples"),
     "ngrams",
 )
 """Settings that describe certain weights and no others."""

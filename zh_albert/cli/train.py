@@ -114,8 +114,7 @@ def finetune(
         **position.best_metrics,
         "train_examples": len(kept),
         "train_seconds": round(position.seconds, 1),
-        "updates": position.update,
-        "best_update": position.best_update,
+        **_updates(position),
     }
     if is_first_process():
         _show(result, as_json=as_json)
@@ -192,11 +191,16 @@ def _run_encoder_job(
         **position.best_metrics,
         "train_seconds": round(position.seconds, 1),
         "tokens": position.tokens,
-        "updates": position.update,
-        "best_update": position.best_update,
+        **_updates(position),
     }
     if is_first_process():
         _show(result, as_json=as_json)
+
+
+def _updates(position: RunState) -> dict[str, Any]:
+    """Return what a run's result says about its updates."""
+    early = {"stopped_early": True} if position.stopped_early else {}
+    return {"updates": position.update, "best_update": position.best_update, **early}
 
 
 def evaluate(

@@ -143,6 +143,7 @@ def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
         "init": job.init.name if job.init else "random weights",
         "train_examples": len(job.examples),
         "dev_examples": len(job.dev),
+        **({"metric": job.metric} if job.dev else {}),
         **teacher,
     }
 

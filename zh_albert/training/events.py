@@ -34,13 +34,16 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Event after an evaluation; ``best`` if it is the best so far."""
+    """Event after an evaluation; ``best`` if it is the best so far, by ``metric``."""
 
     update: int
     total: int
     tokens: int = 0  # read so far
     metrics: Mapping[str, float] = field(default_factory=dict)
     best: bool = False
+    metric: str = ""
+    unimproved: int = 0  # evaluations since the best one
+    stopped: bool = False  # the run ends here, before ``total``: patience is exhausted
 
 
 @dataclass(frozen=True, kw_only=True)

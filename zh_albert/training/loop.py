@@ -139,10 +139,12 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
             their total: what depends on the time changes here (a replacement rate, a mask).
 
     Raises:
-        ConfigError: If there is nothing to train on, or the settings changed before ``resume``.
+        ConfigError: If there is nothing to train on, the settings changed before ``resume``, or
+            there is ``patience`` without an evaluation.
         TrainingError: If the loss is no longer a number.
         KeyboardInterrupt: After Ctrl-C, once the state is saved.
     """
+    refuse_blind_patience(config, selection is not None and selection.evaluate is not None)
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
     config = resolved(config, source)
     assert config.epochs != "auto"
@@ -176,8 +178,10 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     def assess() -> None:
         if selection and selection.evaluate and accelerator.is_main_process:
             model.eval()
-            _assess(selection, selection.evaluate(), position, total, listeners)
+            _assess(selection, selection.evaluate(), position, config, total, listeners)
             model.train()
+        # Only the first process evaluates; all stop after the same update.
+        position.stopped_early = _summed(accelerator, float(position.stopped_early)) > 0
         accelerator.wait_for_everyone()
 
     model.train()
@@ -216,16 +220,33 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     return position
 
 
+def refuse_blind_patience(config: TrainConfig, evaluates: bool) -> None:
+    """Check that a run which may be ended early has something to be judged by.
+
+    Raises:
+        ConfigError: If it has not.
+    """
+    if config.patience is not None and not evaluates:
+        raise ConfigError(
+            f"train.patience={config.patience} ends a run by its scores on dev examples, and there "
+            "are none: give some, or leave it out"
+        )
+
+
 def _remaining(
     source: BatchSource, width: int, position: RunState, total: int
 ) -> Iterator[tuple[Sequence[Any], bool]]:
     """Yield the batches of each update still to be made, and whether they end their epoch."""
-    while position.update < total:
+
+    def goes_on() -> bool:
+        return position.update < total and not position.stopped_early
+
+    while goes_on():
         plan = source.plan(position.epoch)
         if not plan:
             position.epoch += 1
         for start in range(position.batch * width, len(plan), width):
-            if position.update < total:
+            if goes_on():
                 yield plan[start : start + width], start + width >= len(plan)
 
 
@@ -288,6 +309,7 @@ def _assess(
     selection: BestCheckpoint,
     found: Mapping[str, float],
     position: RunState,
+    config: TrainConfig,
     total: int,
     listeners: Sequence[Observer],
 ) -> None:
@@ -297,8 +319,18 @@ def _assess(
     if best:
         position.best_score, position.best_update = score, position.update
         position.best_metrics = metrics
+    position.unimproved = 0 if best else position.unimproved + 1
+    exhausted = config.patience is not None and position.unimproved >= config.patience
+    position.stopped_early = exhausted and position.update < total
     event = Evaluation(
-        update=position.update, total=total, tokens=position.tokens, metrics=metrics, best=best
+        update=position.update,
+        total=total,
+        tokens=position.tokens,
+        metrics=metrics,
+        best=best,
+        metric=selection.metric,
+        unimproved=position.unimproved,
+        stopped=position.stopped_early,
     )
     for listener in listeners:
         listener(event)

@@ -54,12 +54,12 @@ class LabelHead(Protocol):
 
     Attributes:
         name: The head's name in settings and model folders.
-        metric: The score that chooses the best weights.
+        metric_names: Its scores; by default the first chooses the best weights.
         labels: Names of the logits.
     """
 
     name: ClassVar[HeadName]
-    metric: ClassVar[str]
+    metric_names: ClassVar[Sequence[str]]
     labels: list[str]
 
     @classmethod
@@ -101,7 +101,7 @@ class OneClass:
 
     labels: list[str]
     name: ClassVar[HeadName] = "classes"
-    metric: ClassVar[str] = "accuracy"
+    metric_names: ClassVar[Sequence[str]] = ("accuracy", "macro_f1")
 
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> OneClass:
@@ -159,7 +159,7 @@ class LabelSet:
     labels: list[str]
     threshold: float = 0.5
     name: ClassVar[HeadName] = "multi_label"
-    metric: ClassVar[str] = "micro_f1"
+    metric_names: ClassVar[Sequence[str]] = ("micro_f1", "macro_f1", "accuracy")
 
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> LabelSet:
@@ -224,7 +224,7 @@ class Value:
     lowest: float | None = None
     highest: float | None = None
     name: ClassVar[HeadName] = "regression"
-    metric: ClassVar[str] = "spearman"
+    metric_names: ClassVar[Sequence[str]] = ("spearman", "pearson")
 
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> Value:

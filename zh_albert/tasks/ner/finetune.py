@@ -22,9 +22,11 @@ from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.ner.card import tagger_card
 from zh_albert.tasks.ner.examples import EntityExample, type_names, types_in
+from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
+from zh_albert.tasks.ner.head_probes import probe_borders, probe_pairs
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.metrics import entity_metrics
-from zh_albert.tasks.ner.networks import Head
+from zh_albert.tasks.ner.networks import GlobalPointerTagger, Head, SpanTagger
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tagger import Found, TextTagger
@@ -85,7 +87,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         DataError: If there are no entities, or dev has types that training lacks.
     """
 
-    metric = "f1"
+    metric_names = ("f1", "precision", "recall")
     takes_unlabelled = True
     model_type = TextTagger
     config_type = FinetuneConfig
@@ -154,8 +156,15 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
 
     def probe(self, progress: Observer) -> None:  # noqa: ARG002
         """See ``FineTuningJob``."""
-        if isinstance(network := self.model.module, TokenTagger):
-            probe_emissions(network, self._labelled_batches())
+        network, head, batches = self.model.module, self.model.head, self._labelled_batches()
+        match network:
+            case TokenTagger():
+                probe_emissions(network, batches)
+            case SpanTagger():
+                probe_borders(network, batches)
+            case GlobalPointerTagger():
+                assert isinstance(head, GlobalPointerHead)
+                probe_pairs(network, head, batches)
 
     def _labelled_batches(self) -> Iterator[dict[str, Tensor]]:
         """Yield the inputs of the first epoch's batches of labelled passages."""

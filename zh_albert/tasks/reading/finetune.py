@@ -83,7 +83,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         DataError: If a question has no content.
     """
 
-    metric = "f1"
+    metric_names = ("f1", "exact_match")
     model_type = TextReader
     config_type = FinetuneConfig
     card = staticmethod(reader_card)
