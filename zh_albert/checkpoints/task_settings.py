@@ -37,7 +37,7 @@ _SAME_TENSORS = {
 }
 _MEASURED = (
     *("dev", "dev_examples", "metric", "per_type", "per_kind", "trained_on", "train_examples"),
-    "ngrams",
+    *("ngrams", "one_sided"),
 )
 """Settings that describe certain weights and no others."""
 _LEARNED = ("labels", "threshold", "mean", "spread", "lowest", "highest")

@@ -110,8 +110,12 @@ def finetune(
     if best:
         model.module.load_state_dict(best)
         assess()  # tunes the decision parameters again: thresholds, the n-gram weight
-    # All processes have the same weights, but only the first has kept the best ones.
-    return (type(model).load(out) if out and is_first_process() else model), state
+    if out and is_first_process():
+        # All processes have the same weights, but only the first has kept the best ones.
+        model = type(model).load(out)
+    if one_sided := model.metadata.get("one_sided"):
+        progress(Warned(update=state.update, text=one_sided))
+    return model, state
 
 
 def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -> dict[str, float]:
@@ -130,6 +134,7 @@ def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -
     parts = {name: score for name, score in scores.items() if name not in numbers}
     whole = {n: round(s, 4) for n, s in numbers.items() if isinstance(s, float)}
     whole.pop("seconds", None)
+    model.metadata.pop("one_sided", None)  # of an earlier evaluation
     model.metadata |= {"dev": whole, **parts}
     return numbers
 

@@ -32,7 +32,7 @@ from zh_albert.tasks.classification.soft_targets import (
     soft_losses,
 )
 from zh_albert.tasks.config import JobConfig, NetworkConfig
-from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.evaluation import noted, timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -243,6 +243,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Return the head's metrics, ``examples`` and ``seconds`` (of prediction).
 
+    With ``tune`` also ``one_sided``, a warning, if all answers are the same class.
+
     Args:
         classifier: The classifier to score.
         examples: Examples to score it on.
@@ -256,4 +258,8 @@ def evaluate(
             return classifier.tuned_scores(encoded, gold, tune)
         return classifier.scores_of(encoded)
 
-    return timed(examples, predict, lambda found: classifier.head.metrics(gold, found))
+    def score(found: NDArray[np.float32]) -> dict[str, Any]:
+        warning = classifier.head.one_sided(gold, found) if tune else ""
+        return classifier.head.metrics(gold, found) | noted(warning)
+
+    return timed(examples, predict, score)

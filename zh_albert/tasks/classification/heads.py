@@ -91,6 +91,9 @@ class LabelHead(Protocol):
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """Score predictions."""
 
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:
+        """Return a warning if predictions are all the same class; else an empty string."""
+
     def settings(self) -> dict[str, Any]:
         """Return the settings stored in a model folder besides ``name`` and ``labels``."""
 
@@ -141,6 +144,17 @@ class OneClass:
         """See ``classification_metrics``."""
         predicted = [self.labels[number] for number in scores.argmax(-1)]
         return classification_metrics([class_name(label) for label in gold], predicted)
+
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:
+        """See ``LabelHead``."""
+        wanted, found = self.names(gold), {self.labels[number] for number in scores.argmax(-1)}
+        if len(wanted) < 2 or len(found) > 1:
+            return ""
+        return (
+            f"the answer to each of the {len(gold):,} dev examples is {found.pop()!r}, but they "
+            f"have {len(wanted)} classes. Try class_weights=balanced with metric=macro_f1, more "
+            "epochs (train.epochs), or more texts of the rare classes"
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return no further settings."""
@@ -197,6 +211,10 @@ class LabelSet:
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``label_set_metrics``."""
         return label_set_metrics(self._given(gold), scores >= self.threshold)
+
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:  # noqa: ARG002
+        """Return an empty string: there is not one class each."""
+        return ""
 
     def settings(self) -> dict[str, Any]:
         """Return the threshold."""
@@ -268,6 +286,10 @@ class Value:
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``correlations``."""
         return correlations([value_of(label) for label in gold], scores[:, 0])
+
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:  # noqa: ARG002
+        """Return an empty string: there is not one class each."""
+        return ""
 
     def settings(self) -> dict[str, Any]:
         """Return the scale."""

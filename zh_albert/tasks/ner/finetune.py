@@ -18,7 +18,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks import run
 from zh_albert.tasks.config import JobConfig, NetworkConfig
-from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.evaluation import noted, timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.ner.card import tagger_card
 from zh_albert.tasks.ner.examples import EntityExample, type_names, types_in
@@ -225,6 +225,11 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         return evaluate(self.model, self.dev, tune=True)
 
 
+_NONE_FOUND = (
+    "no entity is found in any of the dev texts. Try more epochs (train.epochs), a higher rate "
+    "(train.peak_lr), or check that the offsets of training entities are right"
+)
+
 JOB = TaggingJob
 finetune = partial(run.finetune, JOB)
 
@@ -233,6 +238,8 @@ def evaluate(
     tagger: TextTagger, examples: Sequence[EntityExample], *, tune: bool = False
 ) -> dict[str, Any]:
     """Return ``entity_metrics``, ``examples`` and ``seconds`` (of prediction).
+
+    With ``tune`` also ``one_sided``, a warning, if no entity is found.
 
     Args:
         tagger: The tagger to score.
@@ -246,6 +253,8 @@ def evaluate(
         return tagger.tuned_entities(encoded, gold) if tune else tagger.entities_of(encoded)
 
     def score(found: Found) -> dict[str, Any]:
-        return entity_metrics(gold, [[entity for entity, _ in spans] for spans in found])
+        warning = _NONE_FOUND if tune and any(gold) and not any(found) else ""
+        entities = [[entity for entity, _ in spans] for spans in found]
+        return entity_metrics(gold, entities) | noted(warning)
 
     return timed(examples, predict, score)
