@@ -139,6 +139,7 @@ class TensorBoard:
 
 
 _MIN_UPDATES = 50  # a loss at chance level is no warning sign earlier, but at the end of a run
+_FEWEST = 15  # updates of a run that could have learned something
 
 
 class ChanceWatch:
@@ -166,13 +167,13 @@ class ChanceWatch:
         old = event.loss if math.isnan(self._smoothed) else self._smoothed
         self._smoothed = 0.7 * old + 0.3 * event.loss
         due = min(max(self._patience * event.total, _MIN_UPDATES), event.total)
-        if event.update >= due and self._smoothed > 0.98 * self._chance:
+        if event.update >= max(due, _FEWEST) and self._smoothed > 0.98 * self._chance:
             self._warned = True
             longer = "" if event.total > _MIN_UPDATES else "more updates (train.epochs), "
             text = (
                 f"after {event.update} of {event.total} updates the loss is {self._smoothed:.3f}; "
-                f"guessing gives {self._chance:.3f}: the model is not learning. Try {longer}a lower "
-                f"rate (peak_lr={self._peak_lr / 3:.1e}), a longer warm-up (warmup=0.2), or check that "
-                "labels belong to their texts"
+                f"guessing gives {self._chance:.3f}: the model is not learning. Try {longer}"
+                f"a lower rate (peak_lr={self._peak_lr / 3:.1e}), a longer warm-up (warmup=0.2), "
+                "or check that labels belong to their texts"
             )
             self._progress(Warned(update=event.update, text=text))
