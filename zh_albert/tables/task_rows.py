@@ -6,6 +6,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from zh_albert.tables.annotations import from_annotations
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.delimited import is_csv
 from zh_albert.tables.objects import Objects, json_rows, read_objects
 from zh_albert.tables.tagged_text import brat_rows, is_tagged, tagged_rows
@@ -15,12 +16,16 @@ from zh_albert.textio import read_lines
 _LOOKED_AT = 50  # lines
 
 
-def read_task_rows(path: Path) -> Objects:
+def read_task_rows(path: Path, layout: TableLayout = BY_NAMES) -> Objects:
     """Yield ``(line number, row)`` of a task file, of whatever kind.
 
     What ``read_objects`` reads, and besides it brat's files (an ``.ann`` and the ``.txt`` beside
     it), tokens with tags in columns, and exports of annotation tools (``annotations``), which are
     known by what is in them.
+
+    Args:
+        path: The file.
+        layout: For tables and workbooks only.
 
     Raises:
         DataError: At the first row that cannot be read.
@@ -29,7 +34,7 @@ def read_task_rows(path: Path) -> Objects:
     if path == annotated or (path.suffix == ".txt" and annotated.exists()):
         return brat_rows(annotated)
     if is_workbook(path) or is_csv(path):
-        return read_objects(path)
+        return read_objects(path, chosen=layout.columns, sheet=layout.sheet)
     return _by_content(path)
 
 
