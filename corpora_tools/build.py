@@ -2,7 +2,7 @@
 
 Files are grouped into parts in their order, small ones together, and every part depends on its
 files only. The shards are built in a hidden folder beside ``out``, which is renamed when all are
-complete. A second run after a kill keeps the complete parts.
+complete. A second run, after a kill or with changed files, keeps the parts that are complete.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def build_shards(
 
     Args:
         inputs: From ``find_files``; read by ``readers.read_documents``.
-        out: The folder to write. If it already holds the shards of these inputs and settings,
-            nothing is done.
+        out: The folder to write. If it already holds shards of these inputs and settings, only the
+            parts whose inputs were changed or added since are built.
         config: Settings of the shards.
         executor: Where parts are built; a job can be continued by another executor.
         workers: Parts built at once; None: as many as cores, or all of them on a cluster.
@@ -69,15 +69,15 @@ def build_shards(
         config = replace(config, tokenizer=config.tokenizer.absolute())
     tokenizer = tokenizer_of(config)
     plan = _plan(inputs, tokenizer, config)
-    if out.is_dir() and any(out.iterdir()):
-        return _finished(out, plan)
+    if manifest := _finished(out, plan):
+        return manifest
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: expected a folder to write, found a file")
     staging = out.absolute().parent / f".{out.name}.building"
     with locked(out.parent / f".{out.name}.lock", out):
-        if out.is_dir() and any(out.iterdir()):
-            return _finished(out, plan)  # by another job, which had the lock before
-        _prepare(staging, plan)
+        if manifest := _finished(out, plan):
+            return manifest  # of another job, which had the lock before
+        _prepare(staging, plan, out)
         groups = [tuple(map(Path, part["paths"])) for part in plan["parts"]]
         tasks = [
             PartTask(staging, f"part-{i:05d}", group, config) for i, group in enumerate(groups)
@@ -94,9 +94,13 @@ def build_shards(
             raise DataError(f"{inputs[0]} and the other inputs: expected text, found none")
         about = {"build": plan["settings"], "plan": plan["digest"]}
         manifest = write_manifest(staging, records, tokenizer, about)
+        replaced = staging.with_suffix(".replaced")
         with contextlib.suppress(FileNotFoundError):
-            out.rmdir()  # empty
+            shutil.rmtree(replaced)  # of a job that was killed in the lines below
+        with contextlib.suppress(FileNotFoundError):
+            out.rename(replaced)
         staging.rename(out)
+        shutil.rmtree(replaced, ignore_errors=True)
         # Deleted last: a killed job needs them to continue.
         shutil.rmtree(out / _CLUSTER, ignore_errors=True)
         for name in (_PLAN, *(record_path(task).name for task in tasks)):
@@ -104,15 +108,29 @@ def build_shards(
     return manifest
 
 
-def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of existing shards, if they are the requested ones."""
+def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the manifest of existing shards, if no input was changed or added since.
+
+    Raises:
+        ConfigError: If the folder holds anything else.
+    """
+    if not out.is_dir() or not any(out.iterdir()):
+        return None
     if not (out / MANIFEST).exists():
         raise ConfigError(f"{out}: expected a new or empty folder, found other files in it")
     manifest = read_manifest(out)
-    if manifest.get("plan") != plan["digest"]:
-        problem = "already holds shards of other inputs or settings"
+    if manifest.get("plan") == plan["digest"]:
+        return manifest
+    gone = _names(manifest["parts"]) - _names(plan["parts"])
+    if manifest.get("build") != plan["settings"] or gone:
+        what = f"inputs ({min(gone)} is not among these)" if gone else "settings"
+        problem = f"already holds shards of other {what}"
         raise ConfigError(f"{out}: {problem}; delete it or choose another --out")
-    return manifest
+    return None
+
+
+def _names(parts: Sequence[dict[str, Any]]) -> set[str]:
+    return {one["name"] for part in parts for one in part["inputs"]}
 
 
 def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> dict[str, Any]:
@@ -145,23 +163,53 @@ def _plan(inputs: Sequence[Path], tokenizer: Tokenizer, config: BuildConfig) -> 
     return {"parts": parts, "settings": settings, "digest": digest}
 
 
-def _prepare(staging: Path, plan: dict[str, Any]) -> None:
-    """Create the working folder, or keep that of a killed run with the same plan."""
+def _prepare(staging: Path, plan: dict[str, Any], out: Path) -> None:
+    """Create the working folder, with the parts of earlier runs whose inputs are the same."""
     path = staging / _PLAN
     try:
-        kept = parse_json(read_plain(path))["digest"] == plan["digest"]
+        before = parse_json(read_plain(path))
+        kept = before["parts"] if before["settings"] == plan["settings"] else []
     except (OSError, ValueError, KeyError, TypeError):
-        kept = False
+        kept = []
     try:
         if staging.exists() and not kept:
             shutil.rmtree(staging)
         staging.mkdir(exist_ok=True)
-        for leftover in staging.glob(".part-*"):
-            leftover.unlink()
+        _delete_changed(staging, kept, plan["parts"])
+        if (out / MANIFEST).exists():
+            _take_unchanged(out, staging, plan["parts"])
         with atomic_write(path) as file:
             file.write(json.dumps(plan).encode())
     except OSError as error:
         raise DataError(f"{staging}: cannot be written ({error.strerror})") from None
+
+
+def _delete_changed(
+    staging: Path, before: Sequence[dict[str, Any]], parts: Sequence[dict[str, Any]]
+) -> None:
+    """Delete what a killed run left half written, and its parts of other inputs."""
+    same = {
+        f"part-{number:05d}"
+        for number, (old, new) in enumerate(zip(before, parts, strict=False))
+        if old["inputs"] == new["inputs"]
+    }
+    for path in [*staging.glob(".part-*"), *staging.glob("part-*")]:
+        if path.name.split(".")[0] not in same:
+            path.unlink()
+
+
+def _take_unchanged(out: Path, staging: Path, parts: Sequence[dict[str, Any]]) -> None:
+    """Link the parts of finished shards whose inputs are the same."""
+    for record, part in zip(read_manifest(out)["parts"], parts, strict=False):
+        if record["inputs"] == part["inputs"]:
+            for path in out.glob(f"{record['name']}.*"):
+                try:
+                    (staging / path.name).hardlink_to(path)
+                except OSError:  # there already, or no links on this disk
+                    shutil.copyfile(path, staging / path.name)
+            about = {name: value for name, value in record.items() if name != "inputs"}
+            with atomic_write(staging / f"{record['name']}.json") as file:
+                file.write(json.dumps(about).encode())
 
 
 def describe(manifest: dict[str, Any], out: Path) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import typer
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        help="Files, folders or patterns in quotes: .jsonl, .txt, .parquet, .md, MediaWiki .xml; "
-        "compressed too."
+        help="Files, folders or patterns in quotes: .jsonl, .txt, .csv, .tsv, .xlsx, .parquet, "
+        ".md, MediaWiki .xml; compressed too."
     ),
 ]
 Out = Annotated[Path, typer.Argument(help="Folder for the shards; a stopped job continues.")]

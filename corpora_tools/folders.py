@@ -56,11 +56,17 @@ def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
     """Return the files of each task: one file, or several small ones. It depends on the files only.
 
     Paths become absolute, because tasks can run elsewhere.
+
+    Raises:
+        DataError: If a file is missing.
     """
     tasks: list[list[InputFile]] = []
     room = 0
     for one in inputs:
-        size = one.path.stat().st_size
+        try:
+            size = one.path.stat().st_size
+        except OSError as error:
+            raise DataError(f"{one.path}: cannot be read ({error.strerror})") from None
         if not tasks or size > room:
             tasks.append([])
             room = _TASK_BYTES

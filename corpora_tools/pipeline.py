@@ -64,7 +64,8 @@ def clean(
 
     Args:
         inputs: The files; see ``find_inputs``.
-        out: A folder: new, empty, or that of the same job, which is then continued.
+        out: A folder: new, empty, or that of the same job, which is then continued; only the tasks
+            of changed and added inputs are done again.
         config: Rules for paragraphs and documents.
         exclude: Evaluation files whose texts must not be in the corpus.
         shard_format: ``zst`` or ``xz``.
@@ -84,8 +85,8 @@ def clean(
         "domain": domain,
     }
     out = out.absolute()
-    with job(out, "clean", settings, [one.path for one in inputs], exclude) as state:
-        tasks = plan_tasks(inputs)
+    tasks = plan_tasks(inputs)
+    with job(out, "clean", settings, tasks, exclude, "clean") as state:
         steps: list[Any] = [
             ReadDocuments(tasks, source=source, domain=domain),
             CleanDocuments(config),
@@ -115,7 +116,8 @@ def dedup(
 
     Args:
         inputs: Files written by ``clean``, or any others.
-        out: As in ``clean``.
+        out: A folder: new, empty, or that of the same job, which is then continued. Changed inputs
+            are read again, the others only once the job had finished.
         minhash: Definition of near duplicates; None keeps them.
         shard_format: ``zst`` or ``xz``.
         executor: Where tasks run; a job can be continued by another executor.
@@ -127,8 +129,9 @@ def dedup(
     """
     settings = {"minhash": asdict(minhash) if minhash else None, "format": shard_format}
     out = out.absolute()
-    with job(out, "dedup", settings, [one.path for one in inputs], ()) as state:
-        stages = dedup_stages(plan_tasks(inputs), out, state, minhash, shard_format)
+    tasks = plan_tasks(inputs)
+    with job(out, "dedup", settings, tasks, (), "digests") as state:
+        stages = dedup_stages(tasks, out, state, minhash, shard_format)
         return run_stages(out, state, stages, executor, workers, report)
 
 

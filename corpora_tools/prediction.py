@@ -13,7 +13,7 @@ from datatrove.pipeline.base import PipelineStep
 
 from corpora_tools.executors import Executor, PipelineStage
 from corpora_tools.folders import InputFile
-from corpora_tools.jobs import ANSWERS, Report, job, run_stages
+from corpora_tools.jobs import ANSWERS, Report, in_known_order, job, run_stages
 from corpora_tools.statistics import collect_answers
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.textio import atomic_write, encode_json
@@ -38,8 +38,9 @@ def predict(
 
     Args:
         model: Bundled name, folder or hub id; on a cluster, accessible to all machines.
-        inputs: The files, one task each; JSON Lines, CSV, or one text per line, by their names.
-        out: A folder: new, empty, or that of the same job, which is then continued.
+        inputs: The files, one task each; see ``inference.files.form_of``.
+        out: A folder: new, empty, or that of the same job, which is then continued; only changed
+            and added files are answered again.
         executor: Where tasks run; a job can be continued by another executor.
         workers: Files at once; None: one per core, or all on a cluster.
         report: Called whenever a file is finished.
@@ -57,8 +58,8 @@ def predict(
     metadata = (folder / "config.json").stat()
     settings = {"model": str(folder), "changed": metadata.st_mtime_ns}
     out = out.absolute()
-    with job(out, "predict", settings, [one.path for one in inputs], ()) as state:
-        tasks = [replace(one, path=one.path.absolute()) for one in inputs]
+    tasks = [replace(one, path=one.path.absolute()) for one in in_known_order(out, inputs)]
+    with job(out, "predict", settings, [[one] for one in tasks], (), "answers") as state:
         # A bundled model by its name, because other machines may have it elsewhere.
         known = str(folder) if Path(model).expanduser().is_dir() else model
         stages = [PipelineStage("answers", [AnswerFile(tasks, known, out, threads)], len(tasks))]

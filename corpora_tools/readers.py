@@ -1,4 +1,4 @@
-"""Readers of raw text: JSON Lines, plain text, Parquet, Markdown, MediaWiki dumps.
+"""Readers of raw text: JSON Lines, plain text, tables, Parquet, Markdown, MediaWiki dumps.
 
 They stream one document at a time. The format follows from the file's name, which may end in
 ``.xz``, ``.gz`` or ``.zst`` (dumps also in ``.bz2``).
@@ -27,6 +27,9 @@ _KINDS = {
     ".jsonl": "jsonl",
     ".json": "jsonl",
     ".ndjson": "jsonl",
+    ".csv": "table",
+    ".tsv": "table",
+    ".xlsx": "table",
     ".txt": "text",
     ".parquet": "parquet",
     ".md": "markdown",
@@ -56,8 +59,8 @@ def kind_of(path: Path) -> str | None:
 def read_documents(path: Path) -> Rows:
     """Yield a file's documents in order.
 
-    A JSON line, a Parquet row, an article of a dump and a Markdown file are one document each; in
-    plain text, documents are separated by blank lines.
+    A JSON line, a row of a table or of Parquet, an article of a dump and a Markdown file are one
+    document each; in plain text, documents are separated by blank lines.
 
     Raises:
         DataError: If the file is missing, empty, damaged, not UTF-8, or a row has no text.
@@ -78,7 +81,7 @@ def read_documents(path: Path) -> Rows:
         raise DataError(f"{path}: expected at least one document, found an empty file")
 
 
-def _read_jsonl(path: Path) -> Rows:
+def _read_rows(path: Path) -> Rows:
     for line, row in read_objects(path):
         if not isinstance(row.get("text"), str):
             problem = f"expected a string 'text', found {row.get('text')!r}"
@@ -174,7 +177,8 @@ def _open_stream(path: Path) -> Any:
 
 
 _READERS: dict[str, Callable[[Path], Rows]] = {
-    "jsonl": _read_jsonl,
+    "jsonl": _read_rows,
+    "table": _read_rows,
     "text": _read_text,
     "parquet": _read_parquet,
     "markdown": _read_markdown,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import keyword
 import re
 import tomllib
 import types
 import typing
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -132,31 +132,26 @@ def write_toml(config: object) -> str:
     'seed = 1\n'
     """
     tables: list[str] = []
-    _write_table(_named(config), "", tables)
+    _write_table(dataclasses.asdict(config), "", tables)  # type: ignore[call-overload]
     return "\n".join(tables)
 
 
-def _named(table: Any) -> dict[str, Any]:
-    """Return the values of a dataclass, or of a table of the user's own names, by their keys."""
-    if isinstance(table, Mapping):
-        return {_toml_key(key): value for key, value in table.items()}
-    fields = dataclasses.fields(table)
-    return {field.name.removesuffix("_"): getattr(table, field.name) for field in fields}
-
-
 def _write_table(values: Mapping[str, Any], name: str, tables: list[str]) -> None:
-    below = {k: v for k, v in values.items() if isinstance(v, Mapping) or is_dataclass(v)}
-    plain = {k: v for k, v in values.items() if k not in below and v is not None}
-    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items()]
+    plain = {k: v for k, v in values.items() if not isinstance(v, Mapping) and v is not None}
+    lines = [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in plain.items()]
     head = [f"[{name}]"] if name else []
     if lines:
         tables.append("\n".join(head + lines) + "\n")
-    for key, value in below.items():
-        _write_table(_named(value), f"{name}.{key}" if name else key, tables)
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            _write_table(value, f"{name}.{_toml_key(key)}" if name else _toml_key(key), tables)
 
 
 def _toml_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml_value(key)
+    if keyword.iskeyword(name := key.removesuffix("_")):  # see _checked_fields
+        return name
+    bare = re.fullmatch(r"[A-Za-z0-9_-]+", key)  # names of classes may be anything
+    return key if bare else _toml_value(key)
 
 
 def _toml_value(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -180,12 +181,39 @@ def test_what_is_there_is_kept_or_refused(corpus: list[Path], tmp_path: Path) ->
 
     assert build_shards(corpus, out, BuildConfig()) == first
     assert (out / "manifest.json").stat().st_mtime_ns == before
-    with pytest.raises(ConfigError, match="already holds shards of other inputs or settings"):
+    with pytest.raises(ConfigError, match=r"shards of other inputs \(c2.jsonl.xz is not"):
         build_shards(corpus[:2], out, BuildConfig())
+    with pytest.raises(ConfigError, match="already holds shards of other settings"):
+        build_shards(corpus, out, BuildConfig(without_sources=("s0",)))
     with pytest.raises(ConfigError, match="expected a new or empty folder"):
         build_shards(corpus, corpus[0].parent, BuildConfig())
     with pytest.raises(ConfigError, match="expected a folder to write, found a file"):
         build_shards(corpus, corpus[0], BuildConfig())
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_only_parts_of_changed_files_are_built_again(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, finished: bool
+) -> None:
+    out, lines = tmp_path / "out", lzma.decompress(corpus[1].read_bytes())
+    if not finished:
+        corpus[1].write_bytes(lzma.compress(lines + b"\ndamaged"))
+    with (
+        contextlib.nullcontext()
+        if finished
+        else pytest.raises(DataError, match="line 41: not JSON")
+    ):
+        build_shards(corpus, out, BuildConfig())
+    corpus[1].write_bytes(lzma.compress(lines.rpartition(b"\n")[0]))
+    make, made = build_parts.build_part, []
+    monkeypatch.setattr(
+        build_parts, "build_part", lambda task: made.append(task.name) or make(task)
+    )
+    build_shards(corpus, out, BuildConfig())
+    assert made == ["part-00001"] if finished else ["part-00001", "part-00002"]
+    build_shards(corpus, tmp_path / "whole", BuildConfig())
+    assert content(out) == content(tmp_path / "whole")
+    assert not list(tmp_path.glob(".out.*ed"))
 
 
 def test_two_jobs_on_one_folder(corpus: list[Path], tmp_path: Path) -> None:

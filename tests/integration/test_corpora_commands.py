@@ -277,6 +277,61 @@ def test_a_folder_is_for_one_job_with_one_set_of_settings(corpus, tmp_path, run)
     assert "does not hold the input" in inside[2]
 
 
+def times_of(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("corpus-*")}
+
+
+@pytest.mark.parametrize("command", ["clean", "dedup"])
+def test_a_repaired_file_and_a_new_one_are_done_and_no_other(corpus, tmp_path, run, command):
+    out, damaged = tmp_path / "out", corpus / "3.jsonl.xz"
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:-40])
+    code, _, errors = run(command, corpus, out, "--workers", 1)
+    assert code == 2
+    assert "3.jsonl.xz" in errors
+    first = {"clean": "clean", "dedup": "digests"}[command]
+    done = out / ".job" / first / "completions"
+    before = {path.name: path.stat().st_mtime_ns for path in done.iterdir()}
+    assert before
+
+    damaged.write_bytes(whole)
+    (corpus / "5.jsonl.xz").write_bytes((corpus / "0.jsonl.xz").read_bytes())
+    code, _, errors = run(command, corpus, out, "--workers", 1)
+    assert code == 0, errors
+    assert {name: (done / name).stat().st_mtime_ns for name in before} == before
+    assert run(command, corpus, tmp_path / "anew", "--workers", 1)[0] == 0
+    assert files_of(out) == files_of(tmp_path / "anew")
+
+
+@pytest.mark.parametrize("command", ["clean", "dedup"])
+def test_a_finished_job_does_changed_files_again(corpus, tmp_path, run, command):
+    out = tmp_path / "out"
+    assert run(command, corpus, out, "--workers", 1)[0] == 0
+    before = times_of(out)
+    rows = lzma.decompress((corpus / "2.jsonl.xz").read_bytes()).splitlines(keepends=True)
+    (corpus / "2.jsonl.xz").write_bytes(lzma.compress(b"".join(rows[:9])))
+
+    assert run(command, corpus, out, "--workers", 1)[0] == 0
+    changed = [name for name, time in times_of(out).items() if time != before[name]]
+    assert changed == ["corpus-00002.jsonl.zst"] or command == "dedup"
+    assert run(command, corpus, tmp_path / "anew", "--workers", 1)[0] == 0
+    assert files_of(out) == files_of(tmp_path / "anew")
+
+    (corpus / "4.jsonl.xz").unlink()
+    code, _, errors = run(command, corpus, out, "--workers", 1)
+    assert code == 2
+    assert "4.jsonl.xz, which is not among the inputs now" in errors
+
+
+def test_settings_of_a_job_that_has_done_nothing_can_be_changed(corpus, tmp_path, run):
+    damaged = corpus / "0.jsonl.xz"
+    whole = damaged.read_bytes()
+    damaged.write_bytes(b"nothing")
+    assert run("clean", corpus, tmp_path / "out", "--workers", 1)[0] == 2
+    damaged.write_bytes(whole)
+    assert run("clean", corpus, tmp_path / "out", "--min-document", 50)[0] == 0
+
+
 def test_two_jobs_do_not_share_a_folder(corpus, tmp_path, run):
     state = tmp_path / "out" / ".job"
     state.mkdir(parents=True)

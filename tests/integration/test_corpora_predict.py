@@ -82,11 +82,34 @@ def test_a_damaged_file_is_named_and_the_job_goes_on(
     assert not (out / "b.txt.answers.jsonl").exists()
     assert (out / "a.jsonl.answers.jsonl").exists()
 
-    (files / "b.txt").write_bytes(whole)  # another file: so another job
+    (files / "b.txt").write_bytes(whole)
+    answered = (out / "a.jsonl.answers.jsonl").stat().st_mtime_ns
     ran = zh_corpora("predict", trained, *inputs, out)
+    assert ran.returncode == 0, ran.stderr
+    assert (out / "a.jsonl.answers.jsonl").stat().st_mtime_ns == answered
+    assert len((out / "b.txt.answers.jsonl").read_text("utf-8").splitlines()) == len(TEXTS)
+
+
+def test_only_changed_and_new_files_are_answered_again(
+    files: Path, trained: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    inputs = [files / "b.txt", files / "more" / "c.csv"]
+    assert zh_corpora("predict", trained, *inputs, out).returncode == 0
+    before = (out / "b.txt.answers.jsonl").stat().st_mtime_ns
+    # A new file before the others in the list, and a changed one.
+    with inputs[1].open("a", encoding="utf-8") as file:
+        file.write("9,很好\n")
+    ran = zh_corpora("predict", trained, files / "a.jsonl", *inputs, out, "--json")
+    assert ran.returncode == 0, ran.stderr
+    counts = json.loads(ran.stdout)
+    assert (counts["files"], counts["rows"], counts["errors"]) == (3, 16, 3)
+    assert (out / "b.txt.answers.jsonl").stat().st_mtime_ns == before
+    assert len((out / "c.csv.answers.jsonl").read_text("utf-8").splitlines()) == len(TEXTS) + 1
+
+    ran = zh_corpora("predict", trained, files / "a.jsonl", out)
     assert ran.returncode == 2
-    assert "another job (inputs differ)" in ran.stderr
-    assert zh_corpora("predict", trained, *inputs, tmp_path / "anew").returncode == 0
+    assert "b.txt, which is not among the inputs now" in ran.stderr
 
 
 def test_an_unknown_model_is_refused_at_once(files: Path, tmp_path: Path) -> None:

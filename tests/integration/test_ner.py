@@ -225,7 +225,7 @@ ENTITY = '{"text": "他好 吗", "entities": [{"start": %s, "end": %s, "type": %
         (ENTITY % (-1, 2, '"P"'), "line 1: entity -1–2 lies outside"),
         (ENTITY % (0, 3, '"P"'), "line 1: entity 0–3 is '他好 ', with white space at an edge"),
         (ENTITY % ("true", 1, '"P"'), 'line 1: "start" must be a whole number, found True'),
-        (ENTITY % (0, 1, '""'), "line 1: \"type\" must be printable, found ''"),
+        (ENTITY % (0, 1, '""'), 'line 1: "type" is empty'),
         (ENTITY % (0, 1, "7"), 'line 1: "type" must be a string, found 7'),
         (ENTITY % (0, 2, '"P", "text": "好"'), "line 1: entity 0–2 is '他好', but says '好'"),
         ('{"text": "他好", "entities": []}', "expected texts with entities, found none"),

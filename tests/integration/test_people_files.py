@@ -125,6 +125,18 @@ def test_a_file_that_is_wrong_from_the_beginning_is_refused(
     assert ".csv, .xlsx, .jsonl" in ran.err
 
 
+def test_labels_have_their_chinese_names_beside_them(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text\n国足客场战平\n\n股市大跌\n", encoding="utf-8")
+    for name in ("b.csv", "b.jsonl"):
+        ran = cli("predict", "news", tmp_path / "a.csv", "--out", tmp_path / name)
+        assert ran.code == 0, ran.err
+        rows = [row for _, row in read_objects(tmp_path / name)]
+        assert [(row["label"], row["label_zh"]) for row in rows] == [
+            ("news_sports", "体育"),
+            ("news_finance", "财经"),
+        ]
+
+
 def test_answers_go_to_a_tool_and_come_back_as_data(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("👍李华在杭州\n好\n", encoding="utf-8")
     assert cli("predict", "ner-msra", tmp_path / "a.txt", "--out", tmp_path / "a.jsonl").code == 0

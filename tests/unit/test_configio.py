@@ -70,6 +70,13 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path) -> None:
     assert isinstance(config.train, TrainConfig)
 
 
+@pytest.mark.parametrize("label", ["news_car", "好评", "a.b", 'say "x"', "", "of_", "1"])
+def test_names_of_labels_are_keys_that_read_back(tmp_path: Path, label: str) -> None:
+    config = build(FinetuneConfig, {"card": {"label_zh": {label: "汽车"}}})
+    (tmp_path / "a.toml").write_text(write_toml(config), encoding="utf-8")
+    assert build(FinetuneConfig, read_toml(tmp_path / "a.toml")) == config
+
+
 def test_an_override_with_a_line_end_is_one_value() -> None:
     assert parse_overrides(["note=1\nx = 2"]) == {"note": "1\nx = 2"}
 

@@ -179,6 +179,12 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
                 f"{source}: {name}: expected different ones, found {twice[0]!r:.80} twice; get the "
                 "folder again"
             )
+    names = task.get("label_zh") or {}
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise CheckpointError(
+            f"{source}: label_zh: expected strings by label, found {names!r:.80}; get the folder "
+            "again"
+        )
     ngrams = task.get("ngrams") or {}
     if not isinstance(ngrams, dict) or not all(_is_number(value) for value in ngrams.values()):
         raise CheckpointError(

@@ -56,7 +56,13 @@ def predict(
     from zh_albert.cli.progress import echo, track
     from zh_albert.errors import DataError
     from zh_albert.inference.answered_tables import answered_table
-    from zh_albert.inference.files import answered_rows, file_rows, form_for, rows_of_lines
+    from zh_albert.inference.files import (
+        answered_rows,
+        count_rows,
+        file_rows,
+        form_for,
+        rows_of_lines,
+    )
     from zh_albert.inference.loading import load
     from zh_albert.textio import encode_json, numbered_lines
 
@@ -72,7 +78,7 @@ def predict(
     chosen = {"text": text_column} if text_column else None
     total = None
     if file and file.is_file():
-        total = sum(1 for _ in file_rows(file, read_as, chosen=chosen, sheet=sheet))
+        total = count_rows(file, read_as, chosen=chosen, sheet=sheet)
     if file:
         rows = file_rows(file, read_as, chosen=chosen, sheet=sheet)
     else:
@@ -80,7 +86,8 @@ def predict(
         rows = rows_of_lines(lines, source, read_as, chosen=chosen)
     failed = 0
     answered = track(answered_rows(predictor, rows, source, top_k=top_k), total=total, what="texts")
-    with answered_table(out) if out else nullcontext() as table:
+    names = predictor.metadata.get("label_zh")
+    with answered_table(out, names) if out else nullcontext() as table:
         for row, answer in answered:
             failed += "error" in answer
             if table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -27,17 +27,20 @@ class AnsweredTable:
 
     Args:
         write_cells: Writes the cells of a row, the names of the columns first.
+        label_zh: See ``answered_table``.
     """
 
-    def __init__(self, write_cells: Callable[[Sequence[Any]], object]) -> None:
-        self._write = write_cells
+    def __init__(
+        self, write_cells: Callable[[Sequence[Any]], object], label_zh: Mapping[str, str]
+    ) -> None:
+        self._write, self._label_zh = write_cells, label_zh
         self._columns: list[str] = []
         self._answers: dict[str, str] = {}  # field of an answer → name of its column
         self._waiting: list[Row] = []  # answers to damaged rows before that
 
     def write(self, row: Any, answer: Row) -> None:
         """Add a row."""
-        given, found = _given(row), _flat(answer)
+        given, found = _given(row), _flat(_named(answer, self._label_zh))
         if not given and not self._columns:
             self._waiting.append(found)
             return
@@ -57,18 +60,26 @@ class AnsweredTable:
 class _Lines:
     """JSON Lines: each row's fields, and its answer as it is."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
+    def __init__(self, file: IO[bytes], label_zh: Mapping[str, str]) -> None:
+        self._file, self._label_zh = file, label_zh
 
     def write(self, row: Any, answer: Row) -> None:
         given = _given(row)
+        answer = _named(answer, self._label_zh)
         named = {_apart(name, given): value for name, value in answer.items()}
         self._file.write(encode_json(given | named) + b"\n")
 
 
 @contextmanager
-def answered_table(path: Path) -> Iterator[AnsweredTable | _Lines]:
+def answered_table(
+    path: Path, label_zh: Mapping[str, str] | None = None
+) -> Iterator[AnsweredTable | _Lines]:
     """Write a table of answers, completely or not at all.
+
+    Args:
+        path: The file.
+        label_zh: Chinese names of labels: a further field of each row; of a bundled model its
+            ``metadata["label_zh"]``.
 
     Raises:
         ConfigError: If the name ends otherwise than in .csv, .xlsx or .jsonl.
@@ -76,14 +87,15 @@ def answered_table(path: Path) -> Iterator[AnsweredTable | _Lines]:
     kind = path.suffix.lower()
     if kind not in _KINDS:
         raise ConfigError(f"--out {path}: expected a file that ends in {', '.join(_KINDS)}")
+    names = label_zh or {}
     with atomic_write(path) as file:
         if kind == ".jsonl":
-            yield _Lines(file)
+            yield _Lines(file, names)
         elif kind == ".csv":
             # Excel takes a file for UTF-8 only if it begins with the mark.
             text = io.TextIOWrapper(file, "utf-8-sig", "backslashreplace", newline="")
             writer = csv.writer(text, lineterminator="\r\n")
-            yield AnsweredTable(lambda cells: writer.writerow(map(_harmless, cells)))
+            yield AnsweredTable(lambda cells: writer.writerow(map(_harmless, cells)), names)
             text.flush()
             text.detach()
         else:
@@ -91,7 +103,9 @@ def answered_table(path: Path) -> Iterator[AnsweredTable | _Lines]:
 
             book = openpyxl.Workbook(write_only=True)
             sheet = book.create_sheet("answers")
-            yield AnsweredTable(lambda cells: sheet.append([_of_workbook(cell) for cell in cells]))
+            yield AnsweredTable(
+                lambda cells: sheet.append([_of_workbook(cell) for cell in cells]), names
+            )
             book.save(file)
 
 
@@ -108,6 +122,18 @@ def _apart(name: str, given: Row) -> str:
     while name in given:
         name = f"predicted_{name}"
     return name
+
+
+def _named(answer: Row, label_zh: Mapping[str, str]) -> Row:
+    """Return an answer with the Chinese name behind its label."""
+    if not label_zh or "label" not in answer:
+        return answer
+    fields: Row = {}
+    for name, value in answer.items():
+        fields[name] = value
+        if name == "label":
+            fields["label_zh"] = label_zh.get(value, value)
+    return fields
 
 
 def _flat(answer: Row) -> Row:

@@ -14,7 +14,7 @@ from zh_albert.errors import ConfigError, DataError
 from zh_albert.tables.columns import with_fields
 from zh_albert.tables.delimited import TableError, csv_rows, is_csv
 from zh_albert.tables.objects import json_rows
-from zh_albert.tables.workbook import is_workbook, workbook_rows
+from zh_albert.tables.workbook import is_workbook, stated_rows, workbook_rows
 from zh_albert.tasks.fields import MissingFieldError
 from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.textio import read_lines
@@ -62,6 +62,18 @@ def file_rows(
         return with_fields(workbook_rows(path, sheet), path, chosen)
     lines = read_lines(path, keep_ends=form == "csv", pipes=True)
     return rows_of_lines(lines, path, form, chosen=chosen)
+
+
+def count_rows(
+    path: Path, form: Form, *, chosen: Mapping[str, str] | None = None, sheet: str | None = None
+) -> int | None:
+    """Return the number of rows of ``file_rows``; of a workbook what it says of itself, if it does.
+
+    Reading a workbook takes seconds for 100,000 rows, other files a tenth of that.
+    """
+    if form == "xlsx":
+        return stated_rows(path, sheet)
+    return sum(1 for _ in file_rows(path, form, chosen=chosen))
 
 
 def rows_of_lines(

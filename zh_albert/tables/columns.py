@@ -41,6 +41,7 @@ class TableLayout(NamedTuple):
 
 BY_NAMES = TableLayout()
 _SAMPLE = 100  # rows that are looked at
+_TITLES = 4  # rows that may stand above the names of columns
 _CLEARLY = 2  # times as much Chinese text as the next column
 _CHINESE = re.compile(f"[{CHINESE}]")
 
@@ -78,6 +79,40 @@ def fields_of(columns: Sequence[str]) -> dict[str, str]:
         if name is not None and written[name] not in found:
             found[written[name]] = field
     return {column: found[column] for column in columns if column in found}
+
+
+def without_titles(
+    rows: Iterator[tuple[int, list[str]]], source: Path | str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table from the one that names the columns, and warn of those above it.
+
+    Spreadsheets often begin with a title, over all columns. So rows without a known name, above
+    one with more cells and known names, are left out.
+
+    Args:
+        rows: Each with its line and its cells.
+        source: Named in the warning.
+    """
+    first: list[tuple[int, list[str]]] = []
+    error: DataError | None = None
+    try:
+        for row in islice(rows, _TITLES + 1):
+            first.append(row)
+            if fields_of(row[1]):
+                break
+    except DataError as damaged:  # told when it is its turn
+        error = damaged
+    filled = [sum(map(bool, map(str.strip, cells))) for _, cells in first]
+    if len(first) > 1 and fields_of(first[-1][1]) and max(filled[:-1]) < filled[-1]:
+        above = " ".join(cell.strip() for _, cells in first[:-1] for cell in cells if cell.strip())
+        if above:
+            problem = f"what stands above the names of columns is left out: {above!r:.80}"
+            warnings.warn(f"{source}: {problem}", stacklevel=2)
+        first = first[-1:]
+    yield from first
+    if error:
+        raise error
+    yield from rows
 
 
 def with_fields(

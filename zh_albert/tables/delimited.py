@@ -12,7 +12,7 @@ from typing import Any
 
 from zh_albert.errors import DataError
 from zh_albert.tables.cells import restored
-from zh_albert.tables.columns import fields_of
+from zh_albert.tables.columns import fields_of, without_titles
 from zh_albert.textio import read_lines
 
 _SEPARATORS = ",\t;|"
@@ -84,6 +84,25 @@ def csv_rows(
     )
     header: list[str] = []
     written: list[str] = []
+    for line, cells in without_titles(_cells(reader, separator, source), source):
+        if not header:
+            written = header = _checked_header(cells, source, line)
+            if len({*map(restored, written)}) == len({*written}):  # names must stay apart
+                header = [restored(name) for name in written]
+        elif cells == written:
+            problem = "left out, for it names the columns again"
+            warnings.warn(f"{source}, line {line}: {problem}", stacklevel=2)
+        elif any(map(str.strip, cells)) or (cells and len(header) == 1):  # there, an empty text
+            try:
+                yield line, _by_column(header, cells, source, line)
+            except TableError as error:
+                if not in_place:
+                    raise
+                yield line, error
+
+
+def _cells(reader: Any, separator: str, source: Path | str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the last line and the cells of each row of a ``csv.reader``."""
     while True:
         try:
             cells = next(reader, None)
@@ -96,22 +115,7 @@ def csv_rows(
             return
         if separator == "\t":
             cells = [_unquoted(cell) for cell in cells]
-        if not header:
-            written = header = _checked_header(cells, source, reader.line_num)
-            if len({*map(restored, written)}) == len({*written}):  # names must stay apart
-                header = [restored(name) for name in written]
-        elif cells == written:
-            warnings.warn(
-                f"{source}, line {reader.line_num}: left out, for it names the columns again",
-                stacklevel=2,
-            )
-        elif any(map(str.strip, cells)) or (cells and len(header) == 1):  # there, an empty text
-            try:
-                yield reader.line_num, _by_column(header, cells, source, reader.line_num)
-            except TableError as error:
-                if not in_place:
-                    raise
-                yield reader.line_num, error
+        yield reader.line_num, cells
 
 
 def _to_the_first_row(lines: Iterator[str]) -> tuple[list[str], Iterator[str]]:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import datetime
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from zh_albert.errors import DataError
 from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
+from zh_albert.tables.columns import without_titles
 
 _LARGEST = 64  # times its size that a workbook may unpack to, as they repeat much
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_NAMES = "expected a name for each column, no two alike, as the first row"
+_HEAD_BYTES = 1 << 16  # of a sheet: its range, and some hundred rows
+_NOT_COMPUTED = re.compile(rb"<f[^<]*(?:/>|>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>")
 Cells = list[str]
 
 
@@ -37,6 +46,10 @@ def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, d
 
     refuse_special(path)
     _refuse_hostile(path)
+    if any(map(_NOT_COMPUTED.search, _heads(path, sheet))):
+        problem = "formulas that were never computed are read as empty cells"
+        hint = "open the workbook in a spreadsheet program and save it"
+        warnings.warn(f"{path}: {problem}; {hint}", stacklevel=2)
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError, SyntaxError) as error:
@@ -45,32 +58,73 @@ def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, d
         if sheet is not None and sheet not in book.sheetnames:
             listed = ", ".join(map(repr, book.sheetnames))
             raise DataError(f"{path}: there is no sheet {sheet!r}, but {listed}")
-        sheets = [book[sheet]] if sheet else [s for s in book if s.sheet_state == "visible"]
-        for one in sheets:
+        hidden = [one.title for one in book if one.sheet_state != "visible"]
+        for one in [book[sheet]] if sheet else [s for s in book if s.title not in hidden]:
             rows = _rows(one.iter_rows(values_only=True), path)
             first = next(rows, None)
             if first is not None:
                 yield first
                 yield from rows
                 return
-        raise DataError(f"{path}: no sheet has rows below names of columns")
+        others = f"; hidden are {', '.join(map(repr, hidden))}" if hidden and not sheet else ""
+        raise DataError(f"{path}: no sheet has rows below names of columns{others}")
     finally:
         book.close()
 
 
+def stated_rows(path: Path, sheet: str | None = None) -> int | None:
+    """Return how many rows a sheet says it has below the names of columns; None if it does not say.
+
+    An estimate at no cost, for progress: blank rows count.
+
+    Args:
+        path: The workbook.
+        sheet: See ``workbook_rows``.
+    """
+    for head in _heads(path, sheet):
+        found = re.search(rb'<dimension ref="\w+:[A-Z]+([0-9]+)"', head)
+        if found and int(found[1]) > 1:
+            return int(found[1]) - 1
+    return None
+
+
+def _heads(path: Path, sheet: str | None) -> Iterator[bytes]:
+    """Yield the first bytes of the sheets that may be read, unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
+            parts = {one.get("Id"): f"/xl/{one.get('Target')}" for one in relations}
+            book = ElementTree.fromstring(archive.read("xl/workbook.xml"))  # noqa: S314
+            for one in book.iter(f"{{{_MAIN}}}sheet"):
+                if one.get("name") == sheet if sheet else one.get("state", "visible") == "visible":
+                    part = parts[one.get(_RELATION)].rpartition("/xl/")[2]
+                    with archive.open(f"xl/{part}") as content:
+                        yield content.read(_HEAD_BYTES)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, SyntaxError):
+        return  # openpyxl says what is wrong
+
+
 def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     names: Cells = []
-    for number, values in enumerate(rows, start=1):
-        cells = [_text(value) for value in values]
-        if not any(map(str.strip, cells)) or cells == names:
-            continue
+    told = False
+    numbered = ((n, [_text(value) for value in values]) for n, values in enumerate(rows, start=1))
+    filled = ((n, cells) for n, cells in numbered if any(map(str.strip, cells)))
+    for number, cells in without_titles(filled, path):
         if not names:
             names = cells
             used = [name for name in names if name.strip()]
             if len(set(used)) < len(used):
-                problem = "expected a name for each column, no two alike, as the first row"
-                raise DataError.at(path, number, problem)
+                raise DataError.at(path, number, _NAMES)
             continue
+        if cells == names:
+            continue
+        nameless = [c for n, c in zip_longest(names[1:], cells[1:], fillvalue="") if not n.strip()]
+        if any(map(str.strip, nameless)) and not told:
+            if len(used) == 1:
+                raise DataError.at(path, number, _NAMES)
+            told = True
+            problem = "cells in columns without a name are left out"
+            warnings.warn(f"{path}, line {number}: {problem}", stacklevel=2)
         yield number, {n: c for n, c in zip(names, cells, strict=False) if n.strip()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -38,6 +39,8 @@ class CardConfig:
     trained_on: str = ""
     licence: str = ""
     note: str = ""
+    # Chinese names of labels, for people who read the answers: {news_car = "汽车"}.
+    label_zh: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

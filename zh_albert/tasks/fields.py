@@ -11,6 +11,7 @@ import numpy as np
 
 from zh_albert.errors import DataError
 from zh_albert.tables.columns import TableRow
+from zh_albert.tables.workbook import is_workbook
 from zh_albert.tasks.texts import has_content
 
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
@@ -131,7 +132,10 @@ def checked_name(name: Any, field: str, path: Path | str, line: int) -> str:
     if not isinstance(name, str):
         raise DataError.at(path, line, f'"{field}" must be a string, found {name!r:.80}')
     checked = label_name(name)
-    if not checked.isprintable() or not checked:
+    if not checked:
+        hint = "Of merged cells only the first has a value" if is_workbook(Path(path)) else ""
+        raise DataError.at(path, line, f'"{field}" is empty', hint=hint)
+    if not checked.isprintable():
         raise DataError.at(path, line, f'"{field}" must be printable, found {name!r:.80}')
     return checked
 

@@ -46,6 +46,14 @@ def test_names_of_columns_that_come_again_are_left_out_and_told() -> None:
     assert found == ROW * 2
 
 
+def test_a_title_above_the_names_is_left_out_and_told() -> None:
+    with pytest.warns(UserWarning, match="a.csv: what stands above .* is left out: '九月的评论'"):
+        found = rows("九月的评论,,\n,,\n订单,评论,情感\n1,很好,好评\n")
+    assert found == [{"订单": "1", "评论": "很好", "情感": "好评"}]
+    # Texts that look like names are no reason to take the first row for a title.
+    assert rows("客人的话\n内容\n标题\n") == [{"客人的话": "内容"}, {"客人的话": "标题"}]
+
+
 def test_cells_that_were_made_harmless_are_read_back() -> None:
     assert rows("text,label\n'=1+1,'-x\n") == [{"text": "=1+1", "label": "-x"}]
 

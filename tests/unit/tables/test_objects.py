@@ -58,6 +58,7 @@ def test_what_is_no_workbook_is_named(tmp_path: Path) -> None:
         list(read_objects(tmp_path / "b.xlsx"))
 
 
+@pytest.mark.filterwarnings("ignore:.*formulas that were never computed:UserWarning")
 def test_cells_are_what_a_person_sees(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.append(["text", "label", "when"])
