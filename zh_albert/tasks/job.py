@@ -33,9 +33,10 @@ from zh_albert.tasks.texts import HasText, fresh
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size, seeded_batches
 from zh_albert.training.events import Observer
-from zh_albert.training.loop import Batch, LossOutput, refuse_blind_patience
+from zh_albert.training.loop import Batch, LossOutput
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import state_folder
+from zh_albert.training.selection import refuse_blind_patience
 
 Example = TypeVar("Example", bound=HasText)
 Model = TypeVar("Model", bound=TaskModel[Any, Any])

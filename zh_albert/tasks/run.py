@@ -22,9 +22,10 @@ from zh_albert.tasks.config import JobConfig
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
 from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
-from zh_albert.training.loop import BestCheckpoint, is_first_process, resolved, train
+from zh_albert.training.loop import is_first_process, resolved, train
 from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
+from zh_albert.training.selection import BestCheckpoint
 from zh_albert.training.stages import watched
 
 Model = TypeVar("Model", bound=TaskModel[Any, Any])

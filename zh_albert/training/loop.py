@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError, TrainingError
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.events import Evaluation, Observer, Warned
+from zh_albert.training.events import Observer, Warned
 from zh_albert.training.interrupt import stop_requests
 from zh_albert.training.meter import Figures, Meter, add_figure
 from zh_albert.training.optim import build_optimizer
@@ -36,6 +36,7 @@ from zh_albert.training.resume import (
     seed_torch,
 )
 from zh_albert.training.schedule import learning_rate
+from zh_albert.training.selection import BestCheckpoint, record, refuse_blind_patience
 
 
 @dataclass(frozen=True)
@@ -76,24 +77,6 @@ class LossOutput(NamedTuple):
 
 
 Objective = Callable[[nn.Module, dict[str, Tensor]], LossOutput]
-
-
-@dataclass(frozen=True)
-class BestCheckpoint:
-    """Evaluation and the choice of the weights to keep.
-
-    Attributes:
-        evaluate: Returns the dev metrics of the model as it is now. None: the last weights are
-            taken.
-        metric: The one that decides; higher is better.
-        keep: Called with the metrics, while the model holds the best weights so far; without
-            ``evaluate`` once, at the end. It comes before the run is said to be finished, so a
-            run that dies in it goes on with it.
-    """
-
-    evaluate: Callable[[], Mapping[str, float]] | None
-    metric: str
-    keep: Callable[[Mapping[str, float]], None]
 
 
 def is_first_process() -> bool:
@@ -178,7 +161,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     def assess() -> None:
         if selection and selection.evaluate and accelerator.is_main_process:
             model.eval()
-            _assess(selection, selection.evaluate(), position, config, total, listeners)
+            record(selection, selection.evaluate(), position, config, total, listeners)
             model.train()
         # Only the first process evaluates; all stop after the same update.
         position.stopped_early = _summed(accelerator, float(position.stopped_early)) > 0
@@ -218,19 +201,6 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     save()
     accelerator.wait_for_everyone()
     return position
-
-
-def refuse_blind_patience(config: TrainConfig, evaluates: bool) -> None:
-    """Check that a run which may be ended early has something to be judged by.
-
-    Raises:
-        ConfigError: If it has not.
-    """
-    if config.patience is not None and not evaluates:
-        raise ConfigError(
-            f"train.patience={config.patience} ends a run by its scores on dev examples, and there "
-            "are none: give some, or leave it out"
-        )
 
 
 def _remaining(
@@ -303,36 +273,3 @@ def _summed(accelerator: Accelerator, value: float) -> float:
         return value
     tensor = torch.tensor(value, device=accelerator.device)
     return float(accelerator.reduce(tensor, "sum").item())
-
-
-def _assess(
-    selection: BestCheckpoint,
-    found: Mapping[str, float],
-    position: RunState,
-    config: TrainConfig,
-    total: int,
-    listeners: Sequence[Observer],
-) -> None:
-    metrics = dict(found)
-    score = metrics[selection.metric]
-    best = position.best_score is None or score > position.best_score
-    if best:
-        position.best_score, position.best_update = score, position.update
-        position.best_metrics = metrics
-    position.unimproved = 0 if best else position.unimproved + 1
-    exhausted = config.patience is not None and position.unimproved >= config.patience
-    position.stopped_early = exhausted and position.update < total
-    event = Evaluation(
-        update=position.update,
-        total=total,
-        tokens=position.tokens,
-        metrics=metrics,
-        best=best,
-        metric=selection.metric,
-        unimproved=position.unimproved,
-        stopped=position.stopped_early,
-    )
-    for listener in listeners:
-        listener(event)
-    if best:  # after the event: what is kept may tell the run's history
-        selection.keep(metrics)

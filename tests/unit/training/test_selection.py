@@ -21,8 +21,9 @@ from tests.helpers.regression import (
 from zh_albert.errors import ConfigError
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Evaluation, Event, Progress
-from zh_albert.training.loop import BestCheckpoint, train
+from zh_albert.training.loop import train
 from zh_albert.training.resume import read_run_state
+from zh_albert.training.selection import BestCheckpoint
 
 SCORES = (0.2, 0.5, 0.4, 0.6, 0.6, 0.3, 0.9)
 PATIENT = replace(CONFIG, epochs=7, patience=2)  # 8 updates an epoch
