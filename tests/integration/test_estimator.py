@@ -56,6 +56,9 @@ def test_it_fits_predicts_and_scores(fitted: AlbertClassifier) -> None:
     np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-5)
     assert (fitted.predict(TEXTS) == fitted.classes_[probabilities.argmax(1)]).all()
     assert fitted.score(TEXTS, LABELS) > 0.9
+    blanks = (" ", "\u3000", "\xa0", "")
+    stray = [f"{label}{blanks[n % 4]}" for n, label in enumerate(LABELS)]
+    assert fitted.score(TEXTS, stray) == fitted.score(TEXTS, LABELS)
 
 
 def test_the_same_seed_gives_the_same_model_another_seed_another() -> None:

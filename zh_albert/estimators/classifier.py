@@ -145,6 +145,10 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         best = probabilities.argmax(-1)
         return np.asarray(self.classes_[best])
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
+        """Return the accuracy on texts ``X`` with labels ``y``, named as in ``fit``."""
+        return float(super().score(X, _with_one_name_each(_table_or_column(y)), sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         """Return the tags: samples are strings and may have several labels."""
         tags = super().__sklearn_tags__()

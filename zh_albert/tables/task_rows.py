@@ -8,6 +8,7 @@ from pathlib import Path
 from zh_albert.tables.annotations import from_annotations
 from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.delimited import is_csv
+from zh_albert.tables.nameless import is_nameless, nameless_rows
 from zh_albert.tables.objects import Objects, json_rows, read_objects
 from zh_albert.tables.tagged_text import brat_rows, is_tagged, tagged_rows
 from zh_albert.tables.workbook import is_workbook
@@ -20,8 +21,8 @@ def read_task_rows(path: Path, layout: TableLayout = BY_NAMES) -> Objects:
     """Yield ``(line number, row)`` of a task file, of whatever kind.
 
     What ``read_objects`` reads, and besides it brat's files (an ``.ann`` and the ``.txt`` beside
-    it), tokens with tags in columns, and exports of annotation tools (``annotations``), which are
-    known by what is in them.
+    it), tokens with tags in columns, texts with a label and a tab between, and exports of
+    annotation tools (``annotations``), which are known by what is in them.
 
     Args:
         path: The file.
@@ -42,7 +43,10 @@ def _by_content(path: Path) -> Objects:
     lines = read_lines(path)
     first = list(islice(lines, _LOOKED_AT))
     lines = chain(first, lines)
-    if is_tagged([line for _, line in first]):
+    beginning = [line for _, line in first]
+    if is_tagged(beginning):
         yield from tagged_rows(lines, path)
+    elif is_nameless(beginning):
+        yield from nameless_rows(lines, beginning, path)
     else:
         yield from from_annotations(json_rows(lines, path), path)
