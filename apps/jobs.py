@@ -31,7 +31,7 @@ class BackgroundJob(ABC):
 
     Attributes:
         folder: For its files; there once it is in a queue.
-        output: The file that can be downloaded; None until it is whole.
+        outputs: The files that can be downloaded; empty until they are whole.
         state: How far it is.
         failure: What went wrong; None unless it failed.
         started: When it began, by ``time.monotonic``; 0 while it waits.
@@ -39,7 +39,7 @@ class BackgroundJob(ABC):
 
     def __init__(self) -> None:
         self.folder = Path()
-        self.output: Path | None = None
+        self.outputs: list[Path] = []
         self.state: JobState = "waiting"
         self.failure: Exception | None = None
         self.started = 0.0

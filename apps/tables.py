@@ -1,6 +1,7 @@
-"""Uploaded tables, CSV or JSON Lines: checked once as a whole, then read row by row.
+"""Uploaded files of rows: checked once as a whole, then read row by row.
 
-A file is never in memory as a whole. Errors are notices in the page's language, with the line.
+The readers are those of the command line; their errors become notices in the page's language. A
+file is never in memory as a whole (but a JSON array is).
 """
 
 from __future__ import annotations
@@ -15,16 +16,22 @@ from typing import Any
 from apps.i18n.notice import Notice
 from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
-from zh_albert.tables.columns import NAMES
-from zh_albert.tables.delimited import TableError, csv_rows, is_csv
+from zh_albert.file_notes import listening
+from zh_albert.inference.files import Form, form_of
+from zh_albert.tables.columns import NAMES, column_named, likely_text_column
+from zh_albert.tables.delimited import TableError, csv_rows
+from zh_albert.tables.objects import json_rows
+from zh_albert.tables.workbook import workbook_rows
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import parse_object, read_lines
+from zh_albert.textio import read_lines
 
-KINDS = (".csv", ".jsonl")  # endings of the files that are read
+KINDS = (".xlsx", ".xlsm", ".xls", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")
+"""Endings of the files that are read; an .xls is taken to say why it is not."""
 MAX_BYTES = 100 * 1024 * 1024
 MAX_CELL = 100_000  # characters
 MAX_COLUMNS = 200
 HEAD_ROWS = 5
+_SAMPLE = 100  # rows that show which column has the texts
 # The first bytes of archives and workbooks.
 _PACKED = (
     b"PK\x03\x04",
@@ -55,8 +62,12 @@ class Table:
         path: The file.
         name: Its name on the visitor's computer, without folders.
         columns: Names of the columns, and how many rows have a text in each.
-        rows: How many there are.
-        head: The first ones.
+        rows: How many there are, damaged ones included.
+        head: The first ones that can be read.
+        damaged: How many cannot.
+        damaged_at: The place of the first of those.
+        texts: The column with clearly the most Chinese text, if there is one.
+        notes: What the reader decided: the kind of each note, and its facts.
     """
 
     path: Path
@@ -64,18 +75,18 @@ class Table:
     columns: dict[str, int]
     rows: int
     head: list[Row]
+    damaged: int
+    damaged_at: int
+    texts: str | None
+    notes: list[tuple[str, dict[str, str | int]]]
 
-    def likely(self, field: str = "text", *, without: str | None = None) -> str:
-        """Return the column that probably holds a field: a known name, else the fullest one.
+    def column_of(self, field: str) -> str | None:
+        """Return the column that holds a field of our task files; None: in doubt, so ask.
 
-        Args:
-            field: A field of our task files.
-            without: A column with something else; only taken if there is no other.
+        It has a known name, or, for a single text, clearly the most Chinese text.
         """
-        others = [name for name in self.columns if name != without] or list(self.columns)
         names = [*NAMES[field], *(NAMES["text"] if field == "context" else ())]
-        known = (name for name in names if name in others)
-        return next(known, max(others, key=lambda name: self.columns[name]))
+        return column_named(names, self.columns) or (self.texts if field == "text" else None)
 
 
 def open_table(strings: TableStrings, path: Path, name: str) -> Table:
@@ -83,41 +94,114 @@ def open_table(strings: TableStrings, path: Path, name: str) -> Table:
 
     Args:
         strings: What can be wrong with it.
-        path: The file; it is CSV or JSON Lines by its name.
+        path: The file; its name says of which kind it is.
         name: Its name on the visitor's computer.
 
     Raises:
-        RefusedError: If it is of another kind, too large, empty, or a line of it is damaged.
+        RefusedError: If it is of another kind, too large, empty, or cannot be read on from some
+            place, or from the first row on.
     """
     name = Path(name.replace("\\", "/")).name
     _refuse_other_kinds(strings, path, name)
     columns: Counter[str] = Counter()
-    head: list[Row] = []
-    rows = 0
-    for number, row in read_rows(strings, path):
-        for column, value in row.items():
-            columns[column] += isinstance(value, str) and has_content(value)
-            if isinstance(value, str) and len(value) > MAX_CELL:
-                raise RefusedError(strings.long_cell.filled(line=number, limit=f"{MAX_CELL:,}"))
-        if len(columns) > MAX_COLUMNS:
-            raise RefusedError(strings.many_columns.filled(limit=MAX_COLUMNS))
-        rows += 1
-        if rows <= HEAD_ROWS:
-            head.append(row)
-    if not rows or not columns:
+    sample: list[Row] = []
+    rows = damaged = damaged_at = 0
+    first_damage: RefusedError | None = None
+    with listening() as notes:
+        for place, row in read_rows(strings, path):
+            rows += 1
+            if isinstance(row, RefusedError):
+                if _form(path) == "jsonl" and not sample:  # no JSON Lines at all
+                    raise row
+                damaged += 1
+                if first_damage is None:
+                    first_damage, damaged_at = row, place
+                continue
+            for column, value in row.items():
+                columns[column] += isinstance(value, str) and has_content(value)
+            if len(columns) > MAX_COLUMNS:
+                raise RefusedError(strings.many_columns.filled(limit=MAX_COLUMNS))
+            if len(sample) < _SAMPLE:
+                sample.append(row)
+    if first_damage and not sample:
+        raise first_damage
+    if not columns:
         raise RefusedError(strings.no_rows)
     if not any(columns.values()):
         raise RefusedError(strings.no_texts)
-    return Table(path, name, dict(columns), rows, head)
+    label = column_named(NAMES["label"], columns)
+    others = [column for column, texts in columns.items() if texts and column != label]
+    likely = likely_text_column(others, sample) if others else None
+    told = [(note.kind, note.facts) for note in notes]
+    return Table(
+        path=path,
+        name=name,
+        columns=dict(columns),
+        rows=rows,
+        head=sample[:HEAD_ROWS],
+        damaged=damaged,
+        damaged_at=damaged_at,
+        texts=likely,
+        notes=told,
+    )
 
 
-def read_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the line and the columns of each row, in order; blank lines are skipped.
+def read_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row | RefusedError]]:
+    """Yield the place and the columns of each row, in order; blank lines are skipped.
+
+    In place of a row that cannot be read stands the error that says why.
 
     Raises:
-        RefusedError: At the first damaged line.
+        RefusedError: At the first place from which on nothing can be read.
     """
-    yield from _csv_rows(strings, path) if is_csv(path) else _json_rows(strings, path)
+    place = 0
+    try:
+        for place, row in _rows(strings, path):
+            if isinstance(row, DataError):
+                yield place, RefusedError(_notice(strings, row, place))
+            elif any(isinstance(cell, str) and len(cell) > MAX_CELL for cell in row.values()):
+                limits: dict[str, Any] = {"line": place, "limit": f"{MAX_CELL:,}"}
+                yield place, RefusedError(strings.long_cell.filled(**limits))
+            else:
+                yield place, row
+    except DataError as error:
+        raise RefusedError(_notice(strings, error, place)) from None
+
+
+def _rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Any]]:
+    form = _form(path)
+    if form == "xlsx":
+        yield from workbook_rows(path)
+    elif form == "csv":
+        yield from csv_rows(_lines(strings, path, keep_ends=True), path.name, in_place=True)
+    elif form == "jsonl":
+        rows = json_rows(_lines(strings, path), path.name, in_place=True)
+        yield from ((place, row) for place, row in rows if row != "")  # blank lines
+    else:
+        yield from ((n, {"text": line}) for n, line in _lines(strings, path) if line.strip())
+
+
+def _form(path: Path) -> Form:
+    """Return the form of a file: of the command line's, but a .tsv file has names of columns."""
+    return "csv" if path.suffix.lower() == ".tsv" else form_of(path)
+
+
+def _lines(
+    strings: TableStrings, path: Path, *, keep_ends: bool = False
+) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        for number, line in read_lines(path, keep_ends=keep_ends):
+            yield number, line
+    except DataError:  # the file is there and plain: a line has another encoding
+        raise RefusedError(strings.not_utf8.filled(line=number + 1)) from None
+
+
+def _notice(strings: TableStrings, error: DataError, place: int) -> Notice:
+    if isinstance(error, TableError):
+        notice: Notice = getattr(strings, error.kind)
+        return notice.filled(**error.facts)
+    return strings.not_json.filled(line=place) if place else strings.bad_array.filled()
 
 
 def _refuse_other_kinds(strings: TableStrings, path: Path, name: str) -> None:
@@ -127,6 +211,8 @@ def _refuse_other_kinds(strings: TableStrings, path: Path, name: str) -> None:
     if size > MAX_BYTES:
         limits = {"size": f"{size / 2**20:,.0f}", "limit": f"{MAX_BYTES / 2**20:,.0f}"}
         raise RefusedError(strings.too_large.filled(**limits))
+    if _form(path) == "xlsx":
+        return
     with path.open("rb") as file:
         start = file.read(1 << 16)
     if start.startswith(_PACKED):
@@ -135,35 +221,8 @@ def _refuse_other_kinds(strings: TableStrings, path: Path, name: str) -> None:
         raise RefusedError(strings.binary)
 
 
-def _lines(strings: TableStrings, path: Path) -> Iterator[tuple[int, str]]:
-    number = 0
-    try:
-        for number, line in read_lines(path, keep_ends=is_csv(path)):
-            yield number, line
-    except DataError:  # the file is there and plain: a line has another encoding
-        raise RefusedError(strings.not_utf8.filled(line=number + 1)) from None
-
-
-def _json_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
-    for number, line in _lines(strings, path):
-        if line.strip():
-            try:
-                row = parse_object(line, number, path.name)
-            except DataError:
-                raise RefusedError(strings.not_json.filled(line=number)) from None
-            yield number, row
-
-
-def _csv_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row]]:
-    try:
-        yield from csv_rows(_lines(strings, path), path.name)
-    except TableError as error:
-        notice: Notice = getattr(strings, error.kind)
-        raise RefusedError(notice.filled(**error.facts)) from None
-
-
 def as_cell(value: Any) -> str:
-    """Return a value as a cell of CSV: strings as they are, others as JSON.
+    """Return a value as a cell of a table: strings as they are, others as JSON.
 
     >>> as_cell("好"), as_cell(0.5), as_cell(None), as_cell(["好"])
     ('好', '0.5', '', '["好"]')

@@ -11,7 +11,9 @@ from apps.i18n.notice import Notice
 from apps.i18n.page import PageStrings
 from apps.i18n.tabs import TextTabStrings
 from apps.markup.text import notice
+from apps.markup.unknown_signs import unknown_signs
 from zh_albert.errors import DataError, ZhAlbertError
+from zh_albert.tokenization.tokenizer import default_tokenizer
 
 MAX_CHARACTERS = 100_000
 LIVE_CHARACTERS = 1_000  # up to here answers keep up with the typing
@@ -72,7 +74,7 @@ class TextAnswers(ABC, Generic[S]):
         if problem := self.problem(texts) or too_long(self.strings.page, _length(texts)):
             return notice(problem)
         try:
-            return self.panel(texts, chosen)
+            return self.panel(texts, chosen) + self._unknown(texts)
         except DataError:
             return notice(self.unreadable)
         except FAILURES as error:
@@ -99,6 +101,10 @@ class TextAnswers(ABC, Generic[S]):
         ):
             return ""
         return notice(self.strings.page.working.filled(count=f"{length:,}"), alarm=False)
+
+    def _unknown(self, texts: Sequence[str]) -> str:
+        """Return the note about signs that no bundled model knows."""
+        return unknown_signs(self.strings.page, default_tokenizer(), texts)
 
     def _read(self, boxes: Sequence[str | None]) -> tuple[list[str], str]:
         values = [value or "" for value in boxes]

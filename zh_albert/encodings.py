@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import math
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -16,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from zh_albert.errors import DataError
+from zh_albert.file_notes import FileNote, tell
 from zh_albert.plain_files import how_to_raise, limit_bytes
 
 NAMES = {"gb18030": "GB18030 (GBK)", "cp950": "Big5", "big5hkscs": "Big5-HKSCS"}
@@ -168,4 +168,4 @@ def _refuse_long(raw: bytes, number: int, source: Path | str) -> None:
 
 
 def _tell(source: Path | str, name: str) -> None:
-    warnings.warn(f"{source}: read as {name}, for it is not UTF-8", stacklevel=2)
+    tell(FileNote(f"{source}: read as {name}, for it is not UTF-8", "encoding", name=name))

@@ -10,6 +10,8 @@ lacks:
 - ``url_state``, with ``page.js``: the tab and its texts stand in the address, behind the "#", which
   browsers do not send.
 - ``stream.js``: answers arrive once and in order, also in a busy browser.
+- ``composing.js``: what an input method composes is no text yet.
+- ``answers.js``: an answer to something else than what stands in the boxes looks like an old one.
 - ``requests``: a page for each language behind ``?lang=``. Gradio's translations reach labels only,
   and its own words follow the browser's language.
 - ``uploads``: only the page itself may send something, files of the kinds that the tabs read, and

@@ -11,8 +11,10 @@ import gradio as gr
 
 from apps.gradio_page import layout
 from apps.i18n.tabs import JobTabStrings
+from apps.job_panels import head_of
 from apps.jobs import KEPT_S, YIELDS_S, JobQueue, TableJob
-from apps.markup.text import notice
+from apps.markup.sections import section
+from apps.markup.text import escape, notice, panel
 from apps.tables import KINDS, RefusedError, Table, open_table
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -34,6 +36,7 @@ class JobTab(ABC, Generic[S, J]):
 
     Attributes:
         strings: The tab's strings.
+        most_outputs: The most files that a job can give.
         setting: The box of the setting.
         owner: The box of the owner.
         columns: The boxes in which the columns are chosen.
@@ -46,6 +49,8 @@ class JobTab(ABC, Generic[S, J]):
         jobs: The queue of the work.
         kind: The type of the tab's jobs.
     """
+
+    most_outputs = 1
 
     def __init__(self, name: str, strings: S, jobs: JobQueue, kind: type[J]) -> None:
         self.strings = strings
@@ -60,11 +65,11 @@ class JobTab(ABC, Generic[S, J]):
         """Return the labels of the columns that are read, one or two."""
 
     @abstractmethod
-    def likely_columns(self, table: Table, setting: Any) -> list[str]:
-        """Return the columns that are probably meant."""
+    def likely_columns(self, table: Table, setting: Any) -> list[str | None]:
+        """Return the columns that are clearly meant; None for one that has to be asked for."""
 
     @abstractmethod
-    def preview(self, table: Table, columns: Sequence[str]) -> str:
+    def preview(self, table: Table, columns: Sequence[str | None]) -> str:
         """Return the panel of an uploaded table.
 
         Raises:
@@ -117,12 +122,15 @@ class JobTab(ABC, Generic[S, J]):
                 with gr.Row(elem_classes="za-actions"):
                     go = gr.Button(strings.go, variant="primary", elem_id=name)
                     stop = gr.Button(strings.page.stop, interactive=False, elem_id=f"{name}-stop")
-                download = gr.DownloadButton(
-                    strings.download,
-                    visible=False,
-                    elem_id=f"{name}-download",
-                    elem_classes="za-download",
-                )
+                with gr.Row(elem_classes="za-downloads"):
+                    downloads = [
+                        gr.DownloadButton(
+                            visible=False,
+                            elem_id=f"{name}-download-{number}",
+                            elem_classes="za-download",
+                        )
+                        for number in range(1, self.most_outputs + 1)
+                    ]
             with layout.area("answer"):
                 waiting = notice(strings.waiting, alarm=False)
                 self.result = layout.result_panel(waiting, f"{name}-result")
@@ -134,7 +142,8 @@ class JobTab(ABC, Generic[S, J]):
                 ]
         table, timer = gr.State(None), gr.Timer(1, active=False)
         self.owner = gr.Textbox(visible=False)
-        shown = [self.result, timer, stop, download, *self._below]
+        shown = [self.result, timer, stop, *downloads, *self._below]
+        self._shown_count = len(shown)
         opened = [table, *self.columns, *shown]
         uploaded = [file, self.setting, self.owner]
         self.inputs = [table, *self.columns, self.setting, self.owner]
@@ -167,7 +176,7 @@ class JobTab(ABC, Generic[S, J]):
         return table, *pickers, self.previewed(table, columns), *self._idle()
 
     def columns_chosen(
-        self, table: Table | None, first: str, second: str, setting: Any, owner: str
+        self, table: Table | None, first: str | None, second: str | None, setting: Any, owner: str
     ) -> Any:
         """Show the file again when another column is chosen."""
         if table is None or self.job_of(owner):
@@ -175,16 +184,20 @@ class JobTab(ABC, Generic[S, J]):
         return self.previewed(table, [first, second][: len(self.column_labels(setting))])
 
     def begin(
-        self, table: Table | None, first: str, second: str, setting: Any, owner: str
+        self, table: Table | None, first: str | None, second: str | None, setting: Any, owner: str
     ) -> tuple[Any, ...]:
         """Start a job."""
-        columns = [first, second][: len(self.column_labels(setting))]
+        chosen = [first, second][: len(self.column_labels(setting))]
         try:
-            if table is None or not {*columns} <= table.columns.keys():
+            if table is None:
                 raise RefusedError(self.strings.no_file)
+            columns = [column for column in chosen if column in table.columns]
+            if len(columns) < len(chosen):
+                raise RefusedError(self.strings.which_column)
             job = self.new_job(table, columns, setting)
         except RefusedError as error:
-            return notice(error.notice), *([gr.skip()] * (3 + len(self._below)))
+            rows = panel(section(head_of(self.strings.page, table))) if table else ""
+            return notice(error.notice) + rows, *([gr.skip()] * (self._shown_count - 1))
         self._jobs.put(owner, job)
         return self.watch(owner)
 
@@ -195,16 +208,18 @@ class JobTab(ABC, Generic[S, J]):
             return gr.skip(), *self._idle()
         # First what the job is, then what it shows: between the two it may end.
         active = job.active
-        panel = self.progress(job, self._jobs.ahead_of(job))
-        file = None if active else job.output
+        shown = self.progress(job, self._jobs.ahead_of(job))
+        if not active:  # for answers.js: another model may be chosen by now
+            shown += f'<i hidden data-setting="{escape(str(job.setting))}"></i>'
         timer = gr.Timer(1 if active else 60, active=True)
-        return panel, timer, gr.Button(interactive=active), *self._offered(file)
+        files = [] if active else job.outputs
+        return shown, timer, gr.Button(interactive=active), *self._offered(files)
 
     def found_again(self, owner: str) -> tuple[Any, ...]:
         """Return file, setting, columns and progress of a job that began before."""
         job = self.job_of(owner)
         if job is None or not job.table.path.exists():
-            return tuple([gr.skip()] * (9 + len(self._below)))
+            return tuple([gr.skip()] * (5 + self._shown_count))
         pickers = self.pickers(job.table, job.columns, job.setting)
         return str(job.table.path), job.setting, job.table, *pickers, *self.watch(owner)
 
@@ -218,17 +233,19 @@ class JobTab(ABC, Generic[S, J]):
         job = self._jobs.of(owner)
         return job if isinstance(job, self._kind) else None
 
-    def pickers(self, table: Table, columns: Sequence[str], setting: Any) -> list[gr.Dropdown]:
-        """Return the two boxes for columns, filled in; invisible where there is no choice."""
+    def pickers(
+        self, table: Table, columns: Sequence[str | None], setting: Any
+    ) -> list[gr.Dropdown]:
+        """Return the two boxes for columns, as chosen; invisible where there is no choice."""
         names, labels = list(table.columns), self.column_labels(setting)
-        visible = len(names) > 1 or len(labels) > 1
+        visible = len(names) > 1 or len(labels) > 1 or None in columns
         boxes = [
             gr.Dropdown(names, value=column, label=label, visible=visible)
             for label, column in zip(labels, columns, strict=True)
         ]
         return [*boxes, gr.Dropdown([], value=None, visible=False)][:2]
 
-    def previewed(self, table: Table, columns: Sequence[str]) -> str:
+    def previewed(self, table: Table, columns: Sequence[str | None]) -> str:
         """Return the panel of a table, or the notice why it is refused."""
         try:
             return self.preview(table, columns)
@@ -237,9 +254,12 @@ class JobTab(ABC, Generic[S, J]):
 
     def _idle(self) -> tuple[Any, ...]:
         """Return what is shown below the panel while there is no job."""
-        return gr.Timer(active=False), gr.Button(interactive=False), *self._offered(None)
+        return gr.Timer(active=False), gr.Button(interactive=False), *self._offered([])
 
-    def _offered(self, file: Path | None) -> list[Any]:
-        there = file is not None
-        download = gr.DownloadButton(value=file, visible=there)
-        return [download, *(gr.Column(visible=there) for _ in self._below)]
+    def _offered(self, files: Sequence[Path]) -> list[Any]:
+        downloads = [
+            gr.DownloadButton(self.strings.download.format(kind=file.suffix), file, visible=True)
+            for file in files
+        ]
+        hidden = [gr.DownloadButton(visible=False)] * (self.most_outputs - len(files))
+        return [*downloads, *hidden, *(gr.Column(visible=bool(files)) for _ in self._below)]

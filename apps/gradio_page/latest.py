@@ -52,7 +52,13 @@ class Latest:
         return number == newest
 
     def on_typing(
-        self, triggers: list[Any], answer: Callable[..., Any], boxes: Sequence[Any], shown: Any
+        self,
+        triggers: list[Any],
+        answer: Callable[..., Any],
+        boxes: Sequence[Any],
+        shown: Any,
+        *,
+        api_name: str | None = None,
     ) -> None:
         """Answer while somebody types: one answer after the other, and only the last text.
 
@@ -62,9 +68,12 @@ class Latest:
             answer: From the values of the boxes to the values shown.
             boxes: The boxes it reads.
             shown: The boxes it fills.
+            api_name: The name of the answer in the page's API, if it has one.
         """
         answered = self._only_latest(answer)
         how = QUIETLY | {"js": _TYPED, "trigger_mode": "always_last"}
+        if api_name:
+            how |= {"api_name": api_name, "api_visibility": "public"}
         gr.on(triggers, answered, [*boxes, self.moment], shown, **self.in_turn, **how)
 
     def on_asking(
@@ -110,6 +119,26 @@ class Latest:
         def answered(*given: Any) -> Any:
             *values, moment = given
             result = answer(*values) if self.holds(moment) else None
-            return result if result is not None and self.holds(moment) else gr.skip()
+            if result is None or not self.holds(moment):
+                return gr.skip()
+            return stamped(result, moment)
 
         return answered
+
+
+def stamped(answer: Any, moment: object) -> Any:
+    """Return an answer whose panels say which event it belongs to, for ``answers.js``.
+
+    >>> stamped(('<div class="za"></div>', 3, ""), ["page", 7])
+    ('<div class="za"></div><i hidden data-moment="7"></i>', 3, '')
+    """
+    match moment:
+        case [str(), int(number)]:
+            stamp = f'<i hidden data-moment="{number}"></i>'
+        case _:  # a program that uses the API
+            return answer
+    if not isinstance(answer, tuple):
+        return answer + stamp
+    panels = (isinstance(one, str) and one.startswith("<") for one in answer)
+    stamps = zip(answer, panels, strict=True)
+    return tuple(one + stamp if is_panel else one for one, is_panel in stamps)

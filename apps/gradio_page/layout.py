@@ -82,9 +82,15 @@ def go_and_clear(
         )
 
 
-def result_panel(start: str, elem_id: str) -> gr.HTML:
-    """Draw the panel of the answers, with what it shows at first."""
-    return gr.HTML(start, elem_id=elem_id, elem_classes="za-result")
+def result_panel(start: str, elem_id: str, **how: Any) -> gr.HTML:
+    """Draw a panel of the answers, with what it shows at first.
+
+    Args:
+        start: That.
+        elem_id: Its id on the page.
+        how: Other settings of Gradio.
+    """
+    return gr.HTML(start, elem_id=elem_id, elem_classes="za-result", **how)
 
 
 def model_choice(

@@ -103,7 +103,8 @@
     const given = JSON.stringify(values.slice(0, -1));
     const late = kind === "typed" && given === answering;
     if (!late) answering = kind === "asked" ? given : "";
-    return [...values.slice(0, -1), [page, late ? 0 : ++number]];
+    if (!late) zaAsked(++number);
+    return [...values.slice(0, -1), [page, late ? 0 : number]];
   };
 
   document.addEventListener("click", (event) => {

@@ -46,7 +46,12 @@ def keep_in_address(
 
 def copy_button(strings: PageStrings) -> str:
     """Return the button that copies the page's address, with what ``page.js`` then says."""
-    said = {"done": strings.copied, "long": strings.link_too_long, "failed": strings.not_copied}
+    said = {
+        "done": strings.copied,
+        "long": strings.link_too_long,
+        "failed": strings.not_copied,
+        "old": strings.old_answer,
+    }
     data = " ".join(f'data-{name}="{escape(text)}"' for name, text in said.items())
     return (
         f'<button type="button" id="copy-link" class="za-switch" {data}>'

@@ -45,6 +45,9 @@ class PageStrings:
     sentences: str
     latency: str
     time_left: str
+    old_answer: str
+    unknown_signs: str
+    more_signs: str
     probabilities: str
     other_classes: str
     first_rows: str
@@ -110,6 +113,9 @@ CHINESE = PageStrings(
     sentences="句子",
     latency="用时 {time}",
     time_left="还要 {time}",
+    old_answer="内容改了，这是上一次的结果……",
+    unknown_signs="模型不认识：",
+    more_signs="等，另有 {count} 种",
     probabilities="各类别的概率",
     other_classes="其余 {count} 类合计",
     first_rows="前几行",
@@ -157,6 +163,9 @@ ENGLISH = PageStrings(
     sentences="Sentences",
     latency="took {time}",
     time_left="{time} left",
+    old_answer="Changed since; this is the earlier answer …",
+    unknown_signs="Unknown to the model: ",
+    more_signs="and {count} others",
     probabilities="Probability of each class",
     other_classes="the other {count} classes together",
     first_rows="The first rows",

@@ -43,10 +43,11 @@ class JobTabStrings(TabStrings):
     Attributes:
         file: The label of the upload box.
         go: The button that starts the work.
-        download: The button that downloads the result.
+        download: The button that downloads the result, of some kind of file.
         about: What the tab does, and its limits.
         waiting: Shown before a file is there.
         no_file: Shown when the work cannot start without one.
+        which_column: Asks for a column that is not clear by its name or content.
     """
 
     file: str
@@ -55,3 +56,4 @@ class JobTabStrings(TabStrings):
     about: str
     waiting: Notice
     no_file: Notice
+    which_column: Notice

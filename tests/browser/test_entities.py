@@ -75,6 +75,25 @@ def test_text_is_never_markup(page: Page) -> None:
     assert page.evaluate("window.hacked") is None
 
 
+def test_on_a_phone_every_column_of_the_list_is_in_sight(open_demo: OpenDemo) -> None:
+    page = open_tab(open_demo(390), CHINESE.entities.tab)
+    text = "李华在中国科学院计算技术研究所智能信息处理重点实验室工作，住在杭州西湖边的龙井村。"
+    page.locator("#entities-text textarea").fill(text)
+    cells = page.locator("#entities-result .za-listed tbody td")
+    expect(cells.nth(3)).to_be_visible()
+    edges = cells.evaluate_all("cells => cells.map(cell => cell.getBoundingClientRect().right)")
+    assert max(edges) <= 390 - 20
+
+
+def test_signs_that_the_model_does_not_know_are_named(page: Page) -> None:
+    page.locator("#entities-text textarea").fill("李华😀去了北京")
+    note = page.locator("#entities-result .za-unknown")
+    expect(note).to_have_text("模型不认识：😀")
+    expect(note.locator("span")).to_have_attribute("title", "U+1F600 GRINNING FACE")
+    page.locator("#entities-text textarea").fill("李华去了北京")
+    expect(note).to_have_count(0)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> None:

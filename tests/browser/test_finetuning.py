@@ -44,7 +44,7 @@ def test_a_model_is_taught_tried_and_taken_away(
     expect(answer.locator("li")).to_have_count(3)
     photograph(page, f"demo-finetuning-{width}-{scheme}", width)
     with page.expect_download() as download:
-        page.locator("#finetuning-download").click()
+        page.locator("#finetuning-download-1").click()
     download.value.save_as(tmp_path / "model.zip")
     with zipfile.ZipFile(tmp_path / "model.zip") as archive:
         assert "messages-model/config.json" in archive.namelist()
@@ -68,8 +68,16 @@ def test_the_page_stays_alive_while_it_learns_and_learning_can_be_stopped(
     expect(page.locator("#finetuning-result")).to_contain_text("停")
 
 
-def test_without_labels_it_says_what_is_missing(open_demo: OpenDemo) -> None:
+def test_without_labels_it_asks_for_them(open_demo: OpenDemo) -> None:
     page = open_tab(open_demo(), CHINESE.finetuning.tab)
-    file = {"name": "t.csv", "mimeType": "text/csv", "buffer": "text\n很好\n不好\n".encode()}
+    content = "text,n\n" + "".join(f"第{n}句,{n % 2}\n" for n in range(20))
+    file = {"name": "t.csv", "mimeType": "text/csv", "buffer": content.encode()}
     page.locator("#finetuning-file input[type=file]").set_input_files(file)  # type: ignore[arg-type]
-    expect(page.locator("#finetuning-result").get_by_role("alert")).to_contain_text("同一列")
+    result = page.locator("#finetuning-result")
+    expect(result).to_contain_text("文本和标签各在哪一列？")
+    expect(page.locator("#finetuning-texts input")).to_have_value("text")
+    page.locator("#finetuning").click()
+    expect(result.get_by_role("alert")).to_contain_text("文本和标签各在哪一列？")
+    page.locator("#finetuning-labels input").click()
+    page.get_by_role("option", name="n", exact=True).click()
+    expect(result).to_contain_text("16 条用来学习，4 条用来考试")

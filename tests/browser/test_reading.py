@@ -71,6 +71,23 @@ def test_a_long_passage_waits_for_the_button(page: Page) -> None:
     expect(result.locator(".za-passage")).to_be_visible(timeout=60_000)
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_long_passage_is_scrolled_to_the_answer(open_demo: OpenDemo, width: int) -> None:
+    page = open_tab(open_demo(width), STRINGS.tab)
+    around = "这座图书馆在城市的东边，周围有许多老房子和安静的小路。" * 20
+    page.locator("#reading-question textarea").fill("图书馆几点开门？")
+    passage = page.locator("#reading-passage textarea")
+    passage.fill(f"{around}图书馆每天早上九点开门。{around}")
+    page.locator("#reading").click()
+    mark = page.locator("#reading-result .za-found")
+    expect(mark).to_be_visible(timeout=60_000)
+    places = "box => { const {top, bottom} = box.getBoundingClientRect(); return [top, bottom]; }"
+    box = page.locator("#reading-result .za-passage")
+    expect(box).not_to_have_js_property("scrollTop", 0)
+    (top, bottom), (above, below) = box.evaluate(places), mark.evaluate(places)
+    assert top <= above < below <= bottom
+
+
 def test_text_is_never_markup(page: Page) -> None:
     page.locator("#reading-question textarea").fill(HOSTILE)
     page.locator("#reading-passage textarea").fill(HOSTILE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from zh_albert.errors import ConfigError
+from zh_albert.file_notes import FileNote, tell
 from zh_albert.tables.cells import harmless
 from zh_albert.textio import atomic_write, encode_json
 
@@ -103,9 +103,14 @@ def answered_table(
 
             book = openpyxl.Workbook(write_only=True)
             sheet = book.create_sheet("answers")
-            yield AnsweredTable(
-                lambda cells: sheet.append([_of_workbook(cell) for cell in cells]), names
-            )
+            try:
+                yield AnsweredTable(
+                    lambda cells: sheet.append([_of_workbook(cell) for cell in cells]), names
+                )
+            except BaseException:
+                sheet.close()
+                sheet._writer.cleanup()  # else its file stays until the process ends
+                raise
             book.save(file)
 
 
@@ -162,5 +167,5 @@ def _of_workbook(cell: Any) -> Any:
         return cell
     kept = "".join(c for c in cell if c >= " " or c in "\t\n\r").encode("utf-8", "replace").decode()
     if len(kept) > _LONGEST:
-        warnings.warn(f"a text is cut to {_LONGEST:,} characters, the most of a cell", stacklevel=2)
+        tell(FileNote(f"a text is cut to {_LONGEST:,} characters, the most of a cell", "cut_text"))
     return harmless(kept)[:_LONGEST]

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
+from zh_albert.file_notes import FileNote, tell
 from zh_albert.tokenization.characters import CHINESE
 
 NAMES: Mapping[str, Sequence[str]] = {
@@ -69,16 +70,25 @@ def fields_of(columns: Sequence[str]) -> dict[str, str]:
     >>> fields_of(["正文", "问题"])
     {'正文': 'context', '问题': 'question'}
     """
-    written = {name.strip().lstrip("\ufeff").casefold(): name for name in columns}
     order = list(NAMES)
-    if set(NAMES["question"]) & written.keys():  # 正文 is then what the question is about
+    if column_named(NAMES["question"], columns):  # 正文 is then what the question is about
         order.remove("text")
     found: dict[str, str] = {}
     for field in order:
-        name = next((one for one in NAMES[field] if one in written), None)
-        if name is not None and written[name] not in found:
-            found[written[name]] = field
+        name = column_named(NAMES[field], columns)
+        if name is not None and name not in found:
+            found[name] = field
     return {column: found[column] for column in columns if column in found}
+
+
+def column_named(names: Iterable[str], columns: Iterable[str]) -> str | None:
+    """Return the column with the first of some names that a column has.
+
+    >>> column_named(NAMES["label"], ["序号", " Label"])
+    ' Label'
+    """
+    written = {name.strip().lstrip("\ufeff").casefold(): name for name in columns}
+    return next((written[name] for name in names if name in written), None)
 
 
 def without_titles(
@@ -107,7 +117,7 @@ def without_titles(
         above = " ".join(cell.strip() for _, cells in first[:-1] for cell in cells if cell.strip())
         if above:
             problem = f"what stands above the names of columns is left out: {above!r:.80}"
-            warnings.warn(f"{source}: {problem}", stacklevel=2)
+            tell(FileNote(f"{source}: {problem}", "title", title=above[:80]))
         first = first[-1:]
     yield from first
     if error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
+from zh_albert.file_notes import FileNote, tell
 from zh_albert.tables.cells import restored
 from zh_albert.tables.columns import fields_of, without_titles
 from zh_albert.textio import read_lines
@@ -24,7 +24,8 @@ class TableError(DataError):
 
     Attributes:
         kind: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another length than the
-            header) or "bad_header".
+            header), "bad_header"; of a workbook also "old_workbook", "no_workbook",
+            "bad_workbook", "large_workbook" or "empty_workbook".
         facts: Line number and further numbers of the message.
     """
 
@@ -38,6 +39,13 @@ class TableError(DataError):
         """
         error = cls(f"{source}, line {line}: {problem.format(**facts)}")
         error.kind, error.facts = kind, {"line": line, **facts}
+        return error
+
+    @classmethod
+    def of_file(cls, kind: str, problem: str, source: Path | str) -> TableError:
+        """Return an error about the file as a whole."""
+        error = cls(f"{source}: {problem}")
+        error.kind, error.facts = kind, {}
         return error
 
 
@@ -90,8 +98,8 @@ def csv_rows(
             if len({*map(restored, written)}) == len({*written}):  # names must stay apart
                 header = [restored(name) for name in written]
         elif cells == written:
-            problem = "left out, for it names the columns again"
-            warnings.warn(f"{source}, line {line}: {problem}", stacklevel=2)
+            said = f"{source}, line {line}: left out, for it names the columns again"
+            tell(FileNote(said, "repeated_header", line=line))
         elif any(map(str.strip, cells)) or (cells and len(header) == 1):  # there, an empty text
             try:
                 yield line, _by_column(header, cells, source, line)

@@ -73,7 +73,13 @@ def json_rows(
                 if not in_place:
                     raise
                 yield number, error
-        return
+    else:
+        yield from _array_rows(lines, source, in_place=in_place)
+
+
+def _array_rows(
+    lines: Iterator[tuple[int, str]], source: Path | str, *, in_place: bool
+) -> Iterator[tuple[int, Any]]:
     text, size = [], 0
     for _, line in lines:
         text.append(line)
@@ -86,7 +92,11 @@ def json_rows(
     except (ValueError, RecursionError) as error:
         raise DataError(f"{source}: not a JSON array that can be read: {error}") from None
     for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict):
-            problem = f"expected a JSON object in the array, found {type(row).__name__}"
-            raise DataError(f"{source}, element {number}: {problem}")
-        yield number, row
+        if isinstance(row, dict):
+            yield number, row
+            continue
+        problem = f"expected a JSON object in the array, found {type(row).__name__}"
+        wrong = DataError(f"{source}, element {number}: {problem}")
+        if not in_place:
+            raise wrong
+        yield number, wrong

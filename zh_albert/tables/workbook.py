@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime
 import re
-import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from zh_albert.errors import DataError
+from zh_albert.file_notes import FileNote, tell
 from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
 from zh_albert.tables.columns import without_titles
+from zh_albert.tables.delimited import TableError
 
 _LARGEST = 64  # times its size that a workbook may unpack to, as they repeat much
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -22,6 +24,13 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _NAMES = "expected a name for each column, no two alike, as the first row"
 _HEAD_BYTES = 1 << 16  # of a sheet: its range, and some hundred rows
 _NOT_COMPUTED = re.compile(rb"<f[^<]*(?:/>|>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>")
+_OLD = b"\xd0\xcf\x11\xe0"  # the beginning of .xls, and of workbooks with a password
+_LOOKED_AT = 100  # rows of a sheet that may be empty
+# What openpyxl raises for damaged workbooks, some of it only while rows are read.
+_DAMAGE = (
+    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError),
+    *(LookupError, ValueError, TypeError, AttributeError, SyntaxError, AssertionError),
+)
 Cells = list[str]
 
 
@@ -33,14 +42,16 @@ def is_workbook(path: Path) -> bool:
 def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield ``(row number, cells by column)`` of a sheet whose first row names the columns.
 
-    Cells are text, as CSV has them; a formula's cell has its last value.
+    Cells are text, as CSV has them; a formula's cell has its last value. If other sheets have
+    something in them too, a note tells which one is read.
 
     Args:
         path: The workbook.
         sheet: Name of the sheet; None: the first visible one with a row below the names.
 
     Raises:
-        DataError: If it is no workbook, too large, protected, or has no such sheet.
+        TableError: If it is no workbook, damaged, too large or protected, or has no rows.
+        DataError: If it has no such sheet.
     """
     import openpyxl  # noqa: PLC0415  (takes a while)
 
@@ -49,27 +60,45 @@ def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, d
     if any(map(_NOT_COMPUTED.search, _heads(path, sheet))):
         problem = "formulas that were never computed are read as empty cells"
         hint = "open the workbook in a spreadsheet program and save it"
-        warnings.warn(f"{path}: {problem}; {hint}", stacklevel=2)
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError, SyntaxError) as error:
-        raise DataError(f"{path}: no workbook that can be read: {error}") from None
-    try:
-        if sheet is not None and sheet not in book.sheetnames:
-            listed = ", ".join(map(repr, book.sheetnames))
-            raise DataError(f"{path}: there is no sheet {sheet!r}, but {listed}")
-        hidden = [one.title for one in book if one.sheet_state != "visible"]
-        for one in [book[sheet]] if sheet else [s for s in book if s.title not in hidden]:
-            rows = _rows(one.iter_rows(values_only=True), path)
-            first = next(rows, None)
-            if first is not None:
-                yield first
-                yield from rows
-                return
-        others = f"; hidden are {', '.join(map(repr, hidden))}" if hidden and not sheet else ""
-        raise DataError(f"{path}: no sheet has rows below names of columns{others}")
-    finally:
-        book.close()
+        tell(FileNote(f"{path}: {problem}; {hint}", "formulas"))
+    with path.open("rb") as file:  # by its name, openpyxl would refuse a renamed one
+        try:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            yield from _sheet_rows(book, path, sheet)
+        except DataError:
+            raise
+        except _DAMAGE as error:
+            problem = f"no workbook that can be read ({error!r:.200}). Open it, and save it again"
+            raise TableError.of_file("bad_workbook", problem, path) from None
+
+
+def _sheet_rows(book: Any, path: Path, sheet: str | None) -> Iterator[tuple[int, dict[str, str]]]:
+    if sheet is not None and sheet not in book.sheetnames:
+        listed = ", ".join(map(repr, book.sheetnames))
+        raise DataError(f"{path}: there is no sheet {sheet!r}, but {listed}")
+    hidden = [one.title for one in book if one.sheet_state != "visible"]
+    sheets = [book[sheet]] if sheet else [one for one in book if one.title not in hidden]
+    for place, one in enumerate(sheets, start=1):
+        one.reset_dimensions()  # some programs write wrong ones
+        rows = _rows(one.iter_rows(values_only=True), path)
+        first = next(rows, None)
+        if first is not None:
+            if others := [other.title for other in sheets[place:] if _is_used(other)]:
+                said = f"{path}: read from sheet {one.title!r}; there are also "
+                said += ", ".join(map(repr, others))
+                tell(FileNote(said, "sheet", name=one.title, others=", ".join(others)))
+            yield first
+            yield from rows
+            return
+    unseen = f"; hidden are {', '.join(map(repr, hidden))}" if hidden and not sheet else ""
+    problem = f"no sheet has rows below names of columns{unseen}"
+    raise TableError.of_file("empty_workbook", problem, path)
+
+
+def _is_used(sheet: Any) -> bool:
+    sheet.reset_dimensions()
+    rows = islice(sheet.iter_rows(values_only=True), _LOOKED_AT)
+    return any(value is not None for row in rows for value in row)
 
 
 def stated_rows(path: Path, sheet: str | None = None) -> int | None:
@@ -114,18 +143,19 @@ def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, di
             names = cells
             used = [name for name in names if name.strip()]
             if len(set(used)) < len(used):
-                raise DataError.at(path, number, _NAMES)
+                raise TableError.of("bad_header", _NAMES, path, number)
             continue
         if cells == names:
             continue
         nameless = [c for n, c in zip_longest(names[1:], cells[1:], fillvalue="") if not n.strip()]
         if any(map(str.strip, nameless)) and not told:
             if len(used) == 1:
-                raise DataError.at(path, number, _NAMES)
+                raise TableError.of("bad_header", _NAMES, path, number)
             told = True
-            problem = "cells in columns without a name are left out"
-            warnings.warn(f"{path}, line {number}: {problem}", stacklevel=2)
-        yield number, {n: c for n, c in zip(names, cells, strict=False) if n.strip()}
+            said = f"{path}, line {number}: cells in columns without a name are left out"
+            tell(FileNote(said, "nameless", line=number))
+        whole = [*cells, *[""] * (len(names) - len(cells))]
+        yield number, {n: c for n, c in zip(names, whole, strict=False) if n.strip()}
 
 
 def _text(value: Any) -> str:
@@ -150,11 +180,14 @@ def _refuse_hostile(path: Path) -> None:
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, zipfile.BadZipFile):
+        with path.open("rb") as file:
+            is_old = file.read(len(_OLD)) == _OLD
+        found = "an old .xls, or one with a password" if is_old else "a file of another kind"
+        problem = f"expected an .xlsx workbook, found {found}"
         hint = "Save it as .xlsx without a password, or as CSV"
-        problem = (
-            "expected an .xlsx workbook, found another kind (an old .xls, or one with a password)"
-        )
-        raise DataError(f"{path}: {problem}. {hint}") from None
+        kind = "old_workbook" if is_old else "no_workbook"
+        raise TableError.of_file(kind, f"{problem}. {hint}", path) from None
     size = path.stat().st_size
     if unpacked > max(unpacked_limit(size), _LARGEST * size):
-        raise DataError(f"{path}: unpacks to {unpacked:,} bytes from {size:,}; {how_to_raise()}")
+        problem = f"unpacks to {unpacked:,} bytes from {size:,}; {how_to_raise()}"
+        raise TableError.of_file("large_workbook", problem, path)

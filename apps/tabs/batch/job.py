@@ -5,29 +5,29 @@ Rows are read, answered and written in chunks, so memory does not depend on thei
 
 from __future__ import annotations
 
-import codecs
-import csv
 import itertools
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
 
 from apps.jobs import TableJob
 from apps.models import BulkModel
-from apps.tables import HEAD_ROWS, Row, Table, as_cell, read_rows
+from apps.tables import HEAD_ROWS, RefusedError, Row, Table, read_rows
 from apps.tabs.batch.strings import BatchStrings
 from zh_albert.errors import DataError
-from zh_albert.tables.cells import harmless
-from zh_albert.tables.delimited import is_csv
+from zh_albert.file_notes import listening
+from zh_albert.inference.answered_tables import answered_table
 from zh_albert.tasks.classification.predictor import Regressor
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import atomic_write, encode_json
 
 _CHUNK = 256  # rows answered together; progress and stops come in these steps
+_SHEET_ROWS = 1_048_575  # of a workbook, below the names of the columns
+_OBJECTS = (".json", ".jsonl", ".ndjson")
 
 
 def fields_of(model: BulkModel) -> tuple[str, ...]:
@@ -40,25 +40,25 @@ def fields_of(model: BulkModel) -> tuple[str, ...]:
 
 
 class BatchJob(TableJob):
-    """A model's answers to every row of a table; its output is the table with new columns.
+    """A model's answers to every row of a table; its outputs are what ``predict --out`` writes.
+
+    They are a workbook, and CSV, or JSON Lines of a file of objects.
 
     Args:
         strings: The tab's strings, for rows that cannot be answered.
         table: The table.
         columns: The columns of the model's fields, one each.
-        name: The model's name; it begins the names of the new columns.
+        name: The model's name; the outputs are named after it.
         model: The model.
 
     Attributes:
         model: The model.
         done: Rows answered so far.
-        unanswered: Those of them without a text.
+        unanswered: Those of them that could not be.
         counts: How often each label was given; for a tagger each type, for a reader an answer or
             none, for values each whole step of the scale.
-        head: The first rows with their answers.
-        new_columns: The columns that are added.
-        main_column: The most important of these.
-        shown_columns: Those that the page shows: without scores and errors.
+        head: The first rows, each with the fields of its answer.
+        cuts_texts: Whether the workbook has texts that were too long for it.
     """
 
     def __init__(
@@ -73,16 +73,13 @@ class BatchJob(TableJob):
         self.model = model
         self.done = self.unanswered = 0
         self.counts: Counter[str] = Counter()
-        self.head: list[Row] = []
+        self.head: list[tuple[Row, Row]] = []
+        self.cuts_texts = False
         self._strings = strings
-        self._names = {
-            key: _unused(f"{name}_{key}", table.columns) for key in (*model.unanswered, "error")
-        }
-        self.new_columns = list(self._names.values())
-        self.main_column = self._names.get("text", self.new_columns[0])
-        spare = ("scores", "error")
-        self.shown_columns = [new for key, new in self._names.items() if key not in spare]
-        self._file_name = f"{table.path.stem}-{name}{table.path.suffix.lower()}"
+        kinds = [".jsonl" if table.path.suffix.lower() in _OBJECTS else ".csv"]
+        if table.rows <= _SHEET_ROWS:
+            kinds.insert(0, ".xlsx")
+        self._names = [f"{table.path.stem}-{name}{kind}" for kind in kinds]
         self._ended = 0.0
 
     @property
@@ -91,49 +88,56 @@ class BatchJob(TableJob):
         return (self._ended or time.monotonic()) - self.started if self.started else 0.0
 
     def work(self) -> None:
-        """Write the output; it appears under its name when it is whole."""
-        output = self.folder / self._file_name
-        with atomic_write(output) as file:
-            write = _writer(file, self.table, self.new_columns)
-            for row, answer in zip(self._rows(), self._answers(), strict=True):
+        """Write the outputs; each appears under its name when it is whole."""
+        paths = [self.folder / name for name in self._names]
+        label_zh = self.model.metadata.get("label_zh")
+        with listening() as notes, ExitStack() as written:
+            files = [written.enter_context(answered_table(path, label_zh)) for path in paths]
+            for row, answer in self._answered():
                 self.check()
-                full = row | self._answer_of(self._texts(row), answer)
-                write(full)
+                for path, file in zip(paths, files, strict=True):
+                    file.write(row if path.suffix == ".jsonl" else self._whole(row), answer)
                 if len(self.head) < HEAD_ROWS:
-                    self.head.append(full)
+                    self.head.append((row if isinstance(row, dict) else {}, answer))
                 self.done += 1
+        # The notes of reading were shown with the file.
+        self.cuts_texts = any(note.kind == "cut_text" for note in notes)
         self._ended = time.monotonic()
-        self.output = output
+        self.outputs = paths
 
-    def _answers(self) -> Iterator[Any]:
-        contents = (self._content(row) for row in self._rows())
-        while chunk := list(itertools.islice(contents, _CHUNK)):
+    def _whole(self, row: Row | RefusedError) -> Any:
+        """Return a row with all columns of the table: objects may lack some."""
+        if isinstance(row, RefusedError):
+            return row
+        return {name: row.get(name) for name in self.table.columns}
+
+    def _answered(self) -> Iterator[tuple[Row | RefusedError, Row]]:
+        rows = (row for _, row in read_rows(self._strings.page.tables, self.table.path))
+        while chunk := list(itertools.islice(rows, _CHUNK)):
             self.check()
-            yield from self.model.stream(chunk)
+            texts = [self._texts(row) for row in chunk]
+            contents: list[Any] = [one[0] if len(one) == 1 else one for one in texts]
+            for row, read, answer in zip(chunk, texts, self.model.stream(contents), strict=True):
+                yield row, self._fields(row, read, answer)
 
-    def _rows(self) -> Iterator[Row]:
-        return (row for _, row in read_rows(self._strings.page.tables, self.table.path))
-
-    def _texts(self, row: Row) -> tuple[str, ...]:
-        values = (row.get(column) for column in self.columns)
+    def _texts(self, row: Row | RefusedError) -> tuple[str, ...]:
+        """Return what the model reads of a row; nothing of a damaged one."""
+        found = row if isinstance(row, dict) else {}
+        values = (found.get(column) for column in self.columns)
         return tuple(value if isinstance(value, str) else "" for value in values)
 
-    def _content(self, row: Row) -> Any:
-        """Return what the model reads of a row: a text, or two."""
-        texts = self._texts(row)
-        return texts[0] if len(texts) == 1 else texts
-
-    def _answer_of(self, texts: Sequence[str], answer: Any) -> Row:
-        """Return the new columns of a row, and count its labels."""
-        if isinstance(answer, DataError) or not all(map(has_content, texts)):
-            self.unanswered += 1
-            strings = self._strings
-            missing = strings.no_text if len(texts) == 1 else strings.text_missing
-            given = {**self.model.unanswered, "error": missing}
-        else:
-            given = {**self.model.row(answer), "error": None}
+    def _fields(self, row: Row | RefusedError, texts: Sequence[str], answer: Any) -> Row:
+        """Return the fields of a row's answer, and count its labels."""
+        if not isinstance(answer, DataError) and all(map(has_content, texts)):
+            given = self.model.row(answer)
             self.counts.update(self._labels(given))
-        return {self._names[key]: value for key, value in given.items()}
+            return given
+        self.unanswered += 1
+        strings = self._strings
+        reason = strings.no_text if len(texts) == 1 else strings.text_missing
+        if isinstance(row, RefusedError):
+            reason = row.notice.problem
+        return {**self.model.unanswered, "error": reason}
 
     def _labels(self, given: Row) -> list[str]:
         match self.model:
@@ -145,36 +149,3 @@ class BatchJob(TableJob):
                 low = math.floor(given["value"])
                 return [f"{low}–{low + 1}"]
         return given["labels"] if "labels" in given else [given["label"]]
-
-
-def _unused(name: str, taken: dict[str, int]) -> str:
-    """Return the name of a new column, with underscores where it is taken.
-
-    >>> _unused("news_label", {"text": 1}), _unused("news_label", {"news_label": 1})
-    ('news_label', 'news_label_')
-    """
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _writer(file: IO[bytes], table: Table, new: list[str]) -> Callable[[Row], object]:
-    """Return a function that writes a row in the format of its table."""
-    if not is_csv(table.path):
-        return lambda row: file.write(encode_json(row) + b"\n")
-    with table.path.open("rb") as original:  # Excel needs the mark, and puts it there
-        marked = original.read(3) == codecs.BOM_UTF8
-    if marked:
-        file.write(codecs.BOM_UTF8)
-    text = codecs.getwriter("utf-8")(file, "backslashreplace")
-    plain = csv.writer(text, lineterminator="\n")
-    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-
-    def write(cells: Sequence[str]) -> None:
-        # Python before 3.13 leaves a carriage return without quotes, and then cannot read it.
-        lines = quoted if any("\r" in cell for cell in cells) else plain
-        lines.writerow(map(harmless, cells))
-
-    columns = [*table.columns, *new]
-    write(columns)
-    return lambda row: write([as_cell(row.get(column)) for column in columns])

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from apps.job_panels import MAX_CELL, job_notice, rows_table
+from apps.i18n.names import Names
+from apps.job_panels import (
+    MAX_CELL,
+    head_of,
+    job_notice,
+    rows_table,
+    table_notes,
+    which_column,
+)
 from apps.markup.bars import count_bars, progress_bar
 from apps.markup.numbers import clock, duration
 from apps.markup.sections import caption, section
 from apps.markup.text import element, notice, panel
-from apps.tables import Table
+from apps.tables import Row, Table
 from apps.tabs.batch.job import BatchJob
 from apps.tabs.batch.strings import BatchStrings
 from zh_albert.tasks.classification.predictor import Regressor
@@ -18,23 +26,24 @@ from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
 
 
-def table_panel(strings: BatchStrings, table: Table, columns: Sequence[str]) -> str:
+def table_panel(strings: BatchStrings, table: Table, columns: Sequence[str | None]) -> str:
     """Return the panel of an uploaded file.
 
     Args:
         strings: The tab's strings.
         table: The file.
-        columns: The columns of its texts.
+        columns: The columns of its texts; None for one that is not chosen yet.
     """
     counts = {"rows": f"{table.rows:,}", "columns": len(table.columns)}
-    warnings = ""
+    warnings = table_notes(strings.page, table)
     for column in columns:
-        if missing := table.rows - table.columns.get(column, 0):
+        missing = table.rows - table.damaged - table.columns.get(column, 0) if column else 0
+        if column and missing:
             about = {"column": column[:MAX_CELL], "count": f"{missing:,}"}
             warnings += caption(strings.empty_cells.format(**about), "za-short")
     title = element(strings.read.format(name=table.name[-80:], **counts), "h3")
-    rows = rows_table(strings.page, list(table.columns), table.head)
-    return panel(section(title + warnings + rows, "za-first"))
+    body = title + warnings + head_of(strings.page, table)
+    return which_column(strings, columns) + panel(section(body, "za-first"))
 
 
 def job_panel(strings: BatchStrings, job: BatchJob, ahead: int) -> str:
@@ -49,14 +58,10 @@ def job_panel(strings: BatchStrings, job: BatchJob, ahead: int) -> str:
         return notice(strings.stopped, alarm=False)
     if told := job_notice(strings.page, job, ahead):
         return told
-    # The answer first: on a phone there is no room for more.
-    columns = [job.main_column, *job.columns]
-    columns += [name for name in job.shown_columns if name not in columns]
-    rows = list(job.head)
     return panel(
         section(_progress(strings, job), "za-first")
         + section(_counts(strings, job))
-        + (section(rows_table(strings.page, columns, rows)) if rows else "")
+        + _first_answers(strings, job)
     )
 
 
@@ -74,9 +79,11 @@ def _progress(strings: BatchStrings, job: BatchJob) -> str:
             left = strings.page.time_left.format(time=clock((total - job.done) / rate))
             chips += element(left, "span", "za-chip")
     missing = strings.without_text.format(count=f"{job.unanswered:,}") if job.unanswered else ""
+    cut = strings.page.tables.notes["cut_text"] if job.cuts_texts else ""
     return (
         f"<header>{element(text, 'h3')}<span>{chips}</span></header>"
         f"{progress_bar(job.done / total, text)}{caption(missing, 'za-short')}"
+        f"{caption(cut, 'za-short')}"
     )
 
 
@@ -95,3 +102,37 @@ def _counts(strings: BatchStrings, job: BatchJob) -> str:
             title = strings.counts
     body = count_bars(strings.page, ranked, name_of) if ranked else caption(strings.nothing_counted)
     return element(title, "h3") + body
+
+
+def _first_answers(strings: BatchStrings, job: BatchJob) -> str:
+    """Return the first rows, the answer first: on a phone there is no room for more."""
+    if not job.head:
+        return ""
+    names = strings.page.names
+    columns = [strings.answer, *job.columns, strings.score]
+    rows = []
+    for row, answer in list(job.head):
+        texts = (row.get(column) for column in job.columns)
+        score = answer.get("score")
+        shown = (_shown(strings, names, answer), *texts, None if score is None else f"{score:.1%}")
+        rows.append(shown)
+    if not any(row[-1] for row in rows):  # of entities each has its own
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return section(rows_table(strings.page, columns, rows))
+
+
+def _shown(strings: BatchStrings, names: Names, answer: Row) -> str:
+    """Return an answer in the page's language."""
+    match answer:
+        case {"error": str(reason)}:
+            return reason
+        case {"entities": list(entities)}:
+            found = (f"{one['text']}/{names.of_entity(one['type'])}" for one in entities)
+            return "; ".join(found) or "—"
+        case {"labels": list(labels)}:
+            return "; ".join(map(names.of_class, labels))
+        case {"value": float(value)}:
+            return f"{value:.1f}"
+        case {"label": str(label)}:
+            return names.of_class(label)
+    return answer["text"] or strings.answered["none"]

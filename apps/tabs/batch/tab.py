@@ -10,6 +10,7 @@ import gradio as gr
 from apps.gradio_page import layout
 from apps.gradio_page.job_tab import LATEST_OF_MINE, SAMPLES, JobTab
 from apps.gradio_page.url_state import LinkedBoxes
+from apps.job_panels import MAX_CELL
 from apps.jobs import JobQueue
 from apps.markup.text import notice
 from apps.models import BulkModel
@@ -49,6 +50,8 @@ def batch_tab(
 class BatchTab(JobTab[BatchStrings, BatchJob]):
     """The tab for whole files; its setting is the name of the model."""
 
+    most_outputs = 2
+
     def __init__(
         self, strings: BatchStrings, models: Mapping[str, BulkModel], jobs: JobQueue
     ) -> None:
@@ -70,14 +73,11 @@ class BatchTab(JobTab[BatchStrings, BatchJob]):
         """Return the labels of the columns of the model's fields."""
         return [self.strings.fields[field] for field in self._fields(setting)]
 
-    def likely_columns(self, table: Table, setting: str) -> list[str]:
-        """Guess the columns of the model's fields."""
-        found: list[str] = []
-        for field in self._fields(setting):
-            found.append(table.likely(field, without=found[0] if found else None))
-        return found
+    def likely_columns(self, table: Table, setting: str) -> list[str | None]:
+        """Return the columns that clearly hold the model's fields."""
+        return [table.column_of(field) for field in self._fields(setting)]
 
-    def preview(self, table: Table, columns: Sequence[str]) -> str:
+    def preview(self, table: Table, columns: Sequence[str | None]) -> str:
         """Return the panel of an uploaded table."""
         return table_panel(self.strings, table, columns)
 
@@ -87,6 +87,9 @@ class BatchTab(JobTab[BatchStrings, BatchJob]):
             raise RefusedError(self.strings.no_file)
         if len({*columns}) < len(columns):
             raise RefusedError(self.strings.one_column)
+        for column in columns:
+            if not table.columns[column]:
+                raise RefusedError(self.strings.empty_column.filled(column=column[:MAX_CELL]))
         return BatchJob(self.strings, table, columns, setting, self._models[setting])
 
     def progress(self, job: BatchJob, ahead: int) -> str:
@@ -94,12 +97,19 @@ class BatchTab(JobTab[BatchStrings, BatchJob]):
         return job_panel(self.strings, job, ahead)
 
     def model_chosen(
-        self, table: Table | None, _first: str, _second: str, setting: str, owner: str
+        self,
+        table: Table | None,
+        first: str | None,
+        second: str | None,
+        setting: str,
+        owner: str,
     ) -> tuple[Any, ...]:
-        """Ask for the columns that another model reads."""
+        """Ask for the columns that another model reads; a single chosen one stays."""
         if table is None:
             return gr.skip(), gr.skip(), gr.skip()
         columns = self.likely_columns(table, setting)
+        if len(columns) == 1 and second is None and first in table.columns:
+            columns = [first]
         panel = gr.skip() if self.job_of(owner) else self.previewed(table, columns)
         return *self.pickers(table, columns, setting), panel
 

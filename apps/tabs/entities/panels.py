@@ -104,7 +104,7 @@ def _lists(strings: EntityStrings, entities: Sequence[Entity]) -> str:
     )
     rest = len(entities) - MAX_ROWS
     more = caption(strings.left_out.format(shown=MAX_ROWS, rest=rest)) if rest > 0 else ""
-    listed = table(map(element, strings.columns), rows) + more
+    listed = table(map(element, strings.columns), rows, "za-scroll za-listed") + more
     as_json = f'<pre class="za-json">{escape(f"[{lines}]")}</pre>'
     kind = "za-section za-numbers"
     return folded(element(strings.listed), listed, kind, is_open=True) + folded(

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from apps.markup.text import notice
+from apps.markup.unknown_signs import unknown_signs
 from apps.tabs.fill_mask.panels import Gap, Word, fill_panel, words_panel
 from apps.tabs.fill_mask.strings import FillMaskStrings
 from apps.text_answers import FAILURES, failure
@@ -127,7 +128,8 @@ class FillAnswers:
         for spot in spots:
             first, last = (_unmasked(place, grown) for place in (spot.start, spot.end))
             gaps.append(Gap(first, last, text[first:last], spot.candidates))
-        return fill_panel(strings, text, gaps, time.perf_counter() - start)
+        shown = fill_panel(strings, text, gaps, time.perf_counter() - start)
+        return shown + unknown_signs(strings.page, self._encoder.tokenizer, text.split(MASK))
 
     def _masked(self, text: str, hidden: Collection[Word]) -> tuple[str, list[tuple[int, int]]]:
         """Hide words; also return where each one's masks end, and how much longer they are."""

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from apps.tables import RefusedError, Table, as_cell, read_rows
 from apps.tabs.finetuning.strings import FinetuningStrings
+from zh_albert.file_notes import listening
 from zh_albert.tasks.classification.examples import TextExample
+from zh_albert.tasks.fields import label_name
 from zh_albert.tasks.texts import has_content, text_key
 
 MAX_ROWS = 2_000
@@ -16,7 +18,6 @@ MAX_CHARACTERS = 1_000  # of a text
 MAX_LABELS = 50
 MIN_TEXTS = 4  # of a label
 _DEV_SHARE = 5  # one text in five is for the evaluation
-LABEL_COLUMNS = ("label", "标签", "类别", "分类", "category", "class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,13 @@ def read_dataset(strings: FinetuningStrings, table: Table, text: str, label: str
     by_label: dict[str, list[TextExample]] = defaultdict(list)
     known: dict[str, str] = {}
     left_out: Counter[str] = Counter()
-    for _, row in read_rows(strings.page.tables, table.path):
-        content, name = row.get(text), as_cell(row.get(label)).strip()
+    with listening():  # the notes are shown with the table
+        rows = [row for _, row in read_rows(strings.page.tables, table.path)]
+    for row in rows:
+        if isinstance(row, RefusedError):
+            left_out[strings.unread] += 1
+            continue
+        content, name = row.get(text), label_name(as_cell(row.get(label)))
         if not isinstance(content, str) or not has_content(content):
             left_out[strings.without_text] += 1
         elif not name:

@@ -80,7 +80,7 @@ class FinetuningJob(TableJob):
             release(folder)
         if (folder / "config.json").is_file():  # the best weights so far
             self.classifier = Classifier(TextClassifier.load(folder))
-            self.output = _packed(folder, self.folder / f"{self._name}.zip")
+            self.outputs = [_packed(folder, self.folder / f"{self._name}.zip")]
         if stopped:
             raise stopped
 

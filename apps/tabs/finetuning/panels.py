@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
-from apps.job_panels import job_notice, rows_table
+from apps.job_panels import head_of, job_notice, table_notes, which_column
 from apps.markup.bars import count_bars, progress_bar
 from apps.markup.line_figure import LineFigure, figures
 from apps.markup.numbers import clock
 from apps.markup.sections import caption, header, section
 from apps.markup.text import element, notice, panel
+from apps.tables import Table
 from apps.tabs.finetuning.dataset import Dataset
 from apps.tabs.finetuning.job import FinetuningJob
 from apps.tabs.finetuning.strings import FinetuningStrings
@@ -26,11 +28,17 @@ def dataset_panel(strings: FinetuningStrings, dataset: Dataset) -> str:
         left_out = f'{title}<ul class="za-list">{problems}</ul>'
     counts = count_bars(strings.page, dataset.counts.most_common(), strings.page.names.of_class)
     parts = caption(strings.parts.format(**sizes))
-    table = dataset.table
+    notes = table_notes(strings.page, dataset.table)
     return panel(
-        section(f"{element(strings.labels, 'h3')}{parts}{counts}{left_out}", "za-first")
-        + section(rows_table(strings.page, list(table.columns), table.head))
+        section(f"{element(strings.labels, 'h3')}{parts}{notes}{counts}{left_out}", "za-first")
+        + section(head_of(strings.page, dataset.table))
     )
+
+
+def undecided_panel(strings: FinetuningStrings, table: Table, columns: Sequence[str | None]) -> str:
+    """Return the first rows of a file whose columns have to be asked for."""
+    body = table_notes(strings.page, table) + head_of(strings.page, table)
+    return which_column(strings, columns) + panel(section(body, "za-first"))
 
 
 def training_panel(strings: FinetuningStrings, job: FinetuningJob, ahead: int) -> str:

@@ -29,6 +29,7 @@ class FinetuningStrings(JobTabStrings):
     left_out: str
     without_text: str
     without_label: str
+    unread: str
     long_text: str
     twice: str
     contradicting: str
@@ -58,12 +59,12 @@ CHINESE = FinetuningStrings(
     page=page.CHINESE,
     classification=classification.CHINESE,
     tab="微调",
-    file="带标签的 CSV 或 JSON Lines 文件",
+    file="带标签的 Excel（.xlsx）、CSV、TSV 或 JSON 文件",
     text_column="文本在哪一列",
     label_column="标签在哪一列",
     epochs="学几遍",
     go="开始学习",
-    download="下载模型（zip）",
+    download="下载模型（{kind}）",
     about=(
         "每行一条文本和它的标签，几十条就能看到效果，最多 {rows} 条。每五条留一条不学，"
         "专门用来考试。模型从随附的编码器开始，在这台电脑上学习。"
@@ -76,6 +77,7 @@ CHINESE = FinetuningStrings(
     left_out="没有用上的行",
     without_text="{count} 行没有文本",
     without_label="{count} 行没有标签",
+    unread="{count} 行读不了",
     long_text="{count} 行超过 {limit} 个字符",
     twice="{count} 行和前面重复",
     contradicting="{count} 行的文本前面出现过，标签却不同",
@@ -95,6 +97,10 @@ CHINESE = FinetuningStrings(
     mine="我的模型",
     waiting=Notice("曲线会显示在这里", "上传带标签的文件，或点一个例子，再按“开始学习”。"),
     no_file=Notice("还没有可以学习的文件", "请先上传带标签的文件，或点一个例子。"),
+    which_column=Notice(
+        "文本和标签各在哪一列？",
+        "从列名和内容看不出来；请在文件下面的选框里选好，再按“开始学习”。",
+    ),
     no_model=Notice("模型已经不在了", "请再按一次“开始学习”。"),
     nothing_learned=Notice("停得太早，还没有学到东西", "再按“开始学习”会从头来过。"),
     many_rows=Notice(
@@ -114,12 +120,12 @@ ENGLISH = FinetuningStrings(
     page=page.ENGLISH,
     classification=classification.ENGLISH,
     tab="Fine-tuning",
-    file="CSV or JSON Lines file with labels",
+    file="Excel (.xlsx), CSV, TSV or JSON file with labels",
     text_column="Column with the texts",
     label_column="Column with the labels",
     epochs="Times to read the texts",
     go="Learn",
-    download="Download the model (zip)",
+    download="Download the model ({kind})",
     about=(
         "A text and its label a row; some dozens are enough to see an effect, {rows} are the most. "
         "One in five is kept back for the examination. The model starts from the bundled encoder "
@@ -132,6 +138,7 @@ ENGLISH = FinetuningStrings(
     left_out="Rows that were left out",
     without_text="rows without a text: {count}",
     without_label="rows without a label: {count}",
+    unread="rows that cannot be read: {count}",
     long_text="rows of more than {limit} characters: {count}",
     twice="rows that repeat an earlier one: {count}",
     contradicting="rows that repeat a text with another label: {count}",
@@ -157,6 +164,10 @@ ENGLISH = FinetuningStrings(
     ),
     no_file=Notice(
         "There is nothing to learn from yet", "Upload a file with labels, or click an example."
+    ),
+    which_column=Notice(
+        "Which columns hold the texts and the labels?",
+        "Names and contents do not tell; choose in the boxes below the file, then press Learn.",
     ),
     no_model=Notice("The model is gone", "Press Learn once more."),
     nothing_learned=Notice("Stopped before anything was learned", "Learn begins anew."),

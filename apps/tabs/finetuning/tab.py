@@ -17,9 +17,9 @@ from apps.markup.class_card import ClassAnswer
 from apps.markup.text import notice
 from apps.tables import Table
 from apps.tabs.classification.panels import classification_panel
-from apps.tabs.finetuning.dataset import LABEL_COLUMNS, MAX_ROWS, read_dataset
+from apps.tabs.finetuning.dataset import MAX_ROWS, read_dataset
 from apps.tabs.finetuning.job import DEFAULT_EPOCHS, MAX_EPOCHS, FinetuningJob
-from apps.tabs.finetuning.panels import dataset_panel, training_panel
+from apps.tabs.finetuning.panels import dataset_panel, training_panel, undecided_panel
 from apps.tabs.finetuning.strings import FinetuningStrings
 from apps.text_answers import FAILURES, failure, too_long
 from zh_albert.errors import DataError
@@ -81,15 +81,16 @@ class FinetuningTab(JobTab[FinetuningStrings, FinetuningJob]):
         """Return the labels of the columns of the texts and of the labels."""
         return [self.strings.text_column, self.strings.label_column]
 
-    def likely_columns(self, table: Table, setting: Any) -> list[str]:  # noqa: ARG002
-        """Guess the columns of the texts and of the labels."""
-        label = next((name for name in LABEL_COLUMNS if name in table.columns), None)
-        text = table.likely(without=label)
-        return [text, label or next((name for name in table.columns if name != text), text)]
+    def likely_columns(self, table: Table, setting: Any) -> list[str | None]:  # noqa: ARG002
+        """Return the columns that clearly hold the texts and the labels."""
+        return [table.column_of("text"), table.column_of("label")]
 
-    def preview(self, table: Table, columns: Sequence[str]) -> str:
-        """Return the labels of an uploaded table."""
-        return dataset_panel(self.strings, read_dataset(self.strings, table, *columns))
+    def preview(self, table: Table, columns: Sequence[str | None]) -> str:
+        """Return the labels of an uploaded table, or the question for its columns."""
+        text, label = columns
+        if text is None or label is None:
+            return undecided_panel(self.strings, table, columns)
+        return dataset_panel(self.strings, read_dataset(self.strings, table, text, label))
 
     def new_job(self, table: Table, columns: Sequence[str], setting: float) -> FinetuningJob:
         """Return a job that trains a classifier."""

@@ -71,13 +71,13 @@ def inside_tab(strings: InsideStrings, encoders: EncoderCache) -> LinkedBoxes:
             )
         with layout.area("answer"):
             start = answers.typed("", "", _START).overview
-            overview = gr.HTML(start, elem_id="inside-heads", js_on_load=_SEND_HEAD)
-            enlarged = gr.HTML(elem_id="inside-map")
+            overview = layout.result_panel(start, "inside-heads", js_on_load=_SEND_HEAD)
+            enlarged = layout.result_panel("", "inside-map")
         with layout.examples_area(strings.page):
             [examples] = read_examples("inside").values()
             title = strings.page.sentences
             layout.offer_examples(strings.page, title, examples, [text], "inside-heads")
-    movement = gr.HTML(elem_id="inside-movement")
+    movement = layout.result_panel("", "inside-movement")
     picked = gr.State(_START)
 
     def pick(text: str, model: str, event: gr.EventData) -> tuple[Head, str]:

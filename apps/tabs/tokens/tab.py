@@ -6,7 +6,8 @@ from functools import partial
 
 import gradio as gr
 
-from apps.gradio_page.layout import QUIETLY
+from apps.gradio_page.latest import Latest
+from apps.gradio_page.layout import QUIETLY, result_panel
 from apps.gradio_page.url_state import LinkedBoxes
 from apps.tabs.tokens.answers import tokenize_and_mask
 from apps.tabs.tokens.strings import TokenStrings
@@ -38,15 +39,8 @@ def tokens_tab(strings: TokenStrings, tokenizer: Tokenizer, cut: Cut) -> LinkedB
         with gr.Column(scale=4, min_width=280):
             seed = gr.Slider(0, 99, 0, step=1, label=strings.seed, elem_id="seed")
             again = gr.Button(strings.again, elem_id="again")
-    panel = gr.HTML(draw(_EXAMPLE, 0), elem_id="tokens-result")
-    gr.on(
-        [text.change, seed.change],
-        draw,
-        [text, seed],
-        panel,
-        trigger_mode="always_last",
-        show_progress="hidden",
-        api_name="tokens",
-    )
+    result = result_panel(draw(_EXAMPLE, 0), "tokens-result")
+    latest = Latest()
+    latest.on_typing([text.change, seed.change], draw, [text, seed], result, api_name="tokens")
     again.click(None, seed, seed, js="seed => ((seed || 0) + 1) % 100", **QUIETLY)
     return {"text": text, "seed": seed}

@@ -10,6 +10,7 @@ import pytest
 
 from zh_albert.errors import DataError
 from zh_albert.tables.objects import json_rows, read_objects
+from zh_albert.textio import read_lines
 
 ROWS = [{"text": "房间很干净", "label": "好评"}, {"text": "味道太差了", "label": "差评"}]
 
@@ -74,6 +75,8 @@ def test_an_array_with_something_else_in_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"text": "好"}, 3]')
     with pytest.raises(DataError, match=r"element 2: expected a JSON object .*, found int"):
         list(read_objects(tmp_path / "a.json"))
+    rows = list(json_rows(read_lines(tmp_path / "a.json"), "a.json", in_place=True))
+    assert [type(row) for _, row in rows] == [dict, DataError]
     (tmp_path / "a.json").write_text('[{"text": "好"}, ')
     with pytest.raises(DataError, match="not a JSON array that can be read"):
         list(read_objects(tmp_path / "a.json"))

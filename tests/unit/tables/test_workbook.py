@@ -112,3 +112,29 @@ def test_a_zip_archive_is_no_workbook(tmp_path: Path) -> None:
         archive.writestr("a.txt", "x")
     with pytest.raises(DataError, match="no workbook that can be read"):
         rows_of(tmp_path / "a.xlsx")
+
+
+def test_a_renamed_workbook_is_read_and_a_cut_one_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.xls", [["text"], ["很好"]])
+    assert rows_of(path) == [(2, {"text": "很好"})]
+    (tmp_path / "b.xlsx").write_bytes(path.read_bytes()[:-99])
+    with pytest.raises(DataError, match="found a file of another kind"):
+        rows_of(tmp_path / "b.xlsx")
+
+
+def test_a_wrong_size_of_a_sheet_loses_no_cells(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.xlsx", [["text", "label"], ["很好", "好评"]])
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'ref="A1:B2"', b'ref="A1"'))
+    assert rows_of(tmp_path / "b.xlsx") == [(2, {"text": "很好", "label": "好评"})]
+
+
+def test_the_sheet_is_told_where_others_are_used(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.xlsx", [["text"], ["很好"]])
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("空")
+    book.create_sheet("说明").append(["三月"])
+    book.save(path)
+    with pytest.warns(UserWarning, match="read from sheet 'Sheet'; there are also '说明'$"):
+        rows_of(path)

@@ -45,7 +45,8 @@ def upload(client: TestClient, *names: str, path: str = "/gradio_api/upload", **
 
 def test_the_page_itself_and_programs_may_send() -> None:
     client = page()
-    expected = {"评论.csv": "text\n评论.csv\n", "b.JSONL": "text\nb.JSONL\n"}
+    names = ("评论.csv", "b.JSONL", "c.xlsx", "d.tsv", "e.json")
+    expected = {name: f"text\n{name}\n" for name in names}
     for headers in ({}, {"Origin": HERE}):
         assert upload(client, *expected, headers=headers).json() == expected
         assert client.post("/", json={}, headers=headers).status_code == 200
@@ -80,7 +81,7 @@ def test_other_hosts_are_refused() -> None:
 def test_only_files_that_a_tab_reads_are_taken(names: list[str]) -> None:
     answer = upload(page(), *names)
     assert answer.status_code == 415
-    assert answer.text.startswith("只能读 .csv 和 .jsonl 文件")
+    assert answer.text.startswith("只能读 .xlsx、.csv、")
     assert names[-1] in answer.text
     assert "\n" not in answer.text
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import openpyxl
 import pytest
 
 from apps.tables import open_table, read_rows
@@ -26,6 +28,8 @@ TAGS = OURS | {"h4", "table", "thead", "tbody", "tr", "th", "td"}
 
 class Grader(Classifier):
     """Says whether a text has 好 in it."""
+
+    metadata: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         pass
@@ -50,8 +54,20 @@ class Watching(Grader):
         yield from super().stream(found)
 
 
+class Tiring(Grader):
+    """Answers 256 texts at once, no fewer."""
+
+    def stream(self, texts: Iterable[Any]) -> Iterator[Any]:
+        found = list(texts)
+        if len(found) < 256:
+            raise MemoryError
+        yield from super().stream(found)
+
+
 class Finder(Tagger):
     """Finds the first character of every text."""
+
+    metadata: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         pass
@@ -66,6 +82,8 @@ class Matcher(Regressor):
 
     pairs = True
 
+    metadata: ClassVar[dict[str, Any]] = {}
+
     def __init__(self) -> None:
         pass
 
@@ -76,6 +94,8 @@ class Matcher(Regressor):
 
 class Locator(Reader):
     """Finds the question's first character."""
+
+    metadata: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         pass
@@ -100,15 +120,26 @@ def job_for(
     path = folder / name
     path.write_bytes(content.encode())
     table = open_table(CHINESE.page.tables, path, name)
-    job = BatchJob(CHINESE, table, columns or [table.likely()], "mine", model or Grader())
+    read = columns or [table.column_of("text") or next(iter(table.columns))]
+    job = BatchJob(CHINESE, table, read, "mine", model or Grader())
     job.folder = folder / "job"
     job.folder.mkdir()
     return job
 
 
+def cells(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def sheet(path: Path) -> list[list[str]]:
+    rows = openpyxl.load_workbook(path)["answers"].iter_rows(values_only=True)
+    return [["" if cell is None else str(cell) for cell in row] for row in rows]
+
+
 def test_a_csv_keeps_rows_columns_and_order(tmp_path: Path) -> None:
     lines = [
-        ["id", "text", "mine_label"],
+        ["id", "text", "label"],
         ["1", "很好，\n“真的”", "x"],
         ["2", " ", "y"],
         ["3", "差", "z"],
@@ -120,15 +151,15 @@ def test_a_csv_keeps_rows_columns_and_order(tmp_path: Path) -> None:
     job.run()
 
     assert job.state == "done"
-    assert job.output == job.folder / "t-mine.csv"
-    assert job.output.read_bytes().startswith(b"\xef\xbb\xbf"), "Excel reads it as UTF-8"
-    with job.output.open(encoding="utf-8-sig", newline="") as file:
-        written = list(csv.reader(file))
-    new = ["mine_label_", "mine_score", "mine_scores", "mine_error"]
-    assert written[0] == [*lines[0], *new]
+    assert [path.name for path in job.outputs] == ["t-mine.xlsx", "t-mine.csv"]
+    book, table = job.outputs
+    assert table.read_bytes().startswith(b"\xef\xbb\xbf"), "Excel reads it as UTF-8"
+    written = cells(table)
+    assert written[0] == [*lines[0], "predicted_label", "score", "error"]
     assert [row[:3] for row in written] == lines
-    assert written[1][3:] == ["positive", "0.75", '{"positive": 0.75}', ""]
-    assert written[2][3:] == ["", "", "{}", "这一行没有文字"]
+    assert written[1][3:] == ["positive", "0.75", ""]
+    assert written[2][3:] == ["", "", "这一行没有文字"]
+    assert sheet(book) == written
     assert job.counts == {"positive": 1, "negative": 1}
     assert job.unanswered == 1
 
@@ -143,24 +174,25 @@ def test_no_cell_of_a_result_is_a_formula(tmp_path: Path) -> None:
     job = job_for(tmp_path, path.read_bytes().decode(), columns=["text"])
     job.run()
 
-    assert job.output
-    with job.output.open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
+    book, result = job.outputs
+    header, *rows = cells(result)
     assert header[0] == "'=text"
-    cells = [cell for row in rows for cell in row]
-    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == [
-        "-5"
-    ] * 2
-    again = open_table(CHINESE.page.tables, job.output, job.output.name)
-    read = [row for _, row in read_rows(CHINESE.page.tables, again.path)]
+    for written in (rows, sheet(book)):
+        risky = [
+            cell
+            for row in written
+            for cell in row
+            if cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        ]
+        assert risky == ["-5"] * 2
+    again = open_table(CHINESE.page.tables, result, result.name)
+    read = [row for _, row in read_rows(CHINESE.page.tables, again.path) if isinstance(row, dict)]
     # An apostrophe that was there before a formula is taken for ours, and comes back in a result.
     assert [row["=text"] for row in read] == [text.replace("'=1", "=1") for text in texts]
     second = BatchJob(CHINESE, again, ["text"], "mine", Grader())
     second.folder = tmp_path
     second.run()
-    assert second.output
-    with second.output.open(encoding="utf-8", newline="") as file:
-        assert [row[:2] for row in csv.reader(file)] == [row[:2] for row in [header, *rows]]
+    assert [row[:2] for row in cells(second.outputs[1])] == [row[:2] for row in [header, *rows]]
 
 
 def test_json_lines_keep_their_objects(tmp_path: Path) -> None:
@@ -169,37 +201,75 @@ def test_json_lines_keep_their_objects(tmp_path: Path) -> None:
     job = job_for(tmp_path, lines, name="t.jsonl", model=Finder())
     job.run()
 
-    assert job.output
-    written = [json.loads(line) for line in job.output.read_text("utf-8").splitlines()]
-    new = ("mine_entities", "mine_error")
+    book, lined = job.outputs
+    assert lined.name == "t-mine.jsonl"
+    written = [json.loads(line) for line in lined.read_text("utf-8").splitlines()]
+    new = ("entities", "error")
     assert [{k: v for k, v in row.items() if k not in new} for row in written] == objects
-    assert written[0]["mine_entities"] == [
+    assert written[0]["entities"] == [
         {"start": 0, "end": 1, "type": "name", "text": "王", "score": 0.5}
     ]
-    assert [row["mine_error"] for row in written] == [None, "这一行没有文字", None]
+    assert [row.get("error") for row in written] == [None, "这一行没有文字", None]
     assert job.counts == {"name": 2}
+    assert sheet(book) == [
+        ["text", "n", "x", "entities", "error"],
+        ["王芳来了", "1", "", "王/name", ""],
+        ["", "[2]", "", "", "这一行没有文字"],
+        ["好", "", "", "好/name", ""],
+    ]
+
+
+def test_a_result_has_the_chinese_names_of_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Grader, "metadata", {"label_zh": {"positive": "好评"}})
+    job = job_for(tmp_path, "text\n好\n差\n")
+    job.run()
+    for table in (cells(job.outputs[1]), sheet(job.outputs[0])):
+        column = table[0].index("label_zh")
+        assert [row[column] for row in table[1:]] == ["好评", "negative"]
+
+
+def test_texts_that_are_cut_for_the_workbook_are_told(tmp_path: Path) -> None:
+    job = job_for(tmp_path, f"text\n好\n{'长' * 40_000}\n")
+    job.run()
+    assert len(cells(job.outputs[1])[2][0]) == 40_000
+    assert len(sheet(job.outputs[0])[2][0]) == 32_767
+    assert "在 .xlsx 里截短了" in job_panel(CHINESE, job, 0)
+
+
+def test_a_damaged_row_stands_in_its_place(tmp_path: Path) -> None:
+    job = job_for(tmp_path, "text,n\n很好,啊,3\n很好,1\n差\n差,2\n")
+    job.run()
+    table = cells(job.outputs[1])
+    assert table[0] == ["text", "n", "label", "score", "error"]
+    assert [row[0] for row in table[1:]] == ["", "很好", "", "差"]
+    assert [row[4] for row in table[1:]] == [
+        *("第 2 行有 3 格，表头有 2 格", "", "第 4 行有 1 格，表头有 2 格", "")
+    ]
+    assert job.counts == {"positive": 1, "negative": 1}
+    assert "第 2 行有 3 格" in job_panel(CHINESE, job, 0)
 
 
 def test_pairs_and_questions_read_two_columns(tmp_path: Path) -> None:
     content = "句子1,句子2\n今天下雨,今天晴\n今天下雨,\n甲,乙\n"
     job = job_for(tmp_path, content, model=Matcher(), columns=["句子1", "句子2"])
-    assert [job.table.likely(field) for field in fields_of(job.model)] == ["句子1", "句子2"]
+    assert [job.table.column_of(field) for field in fields_of(job.model)] == ["句子1", "句子2"]
     job.run()
-    assert job.output
-    written = list(csv.DictReader(job.output.read_text("utf-8").splitlines()))
-    assert [row["mine_value"] for row in written] == ["2.25", "", "0.25"]
-    assert [row["mine_error"] for row in written] == ["", "这一行缺了一段文字", ""]
+    header, *rows = cells(job.outputs[1])
+    assert header[2:] == ["value", "error"]
+    assert [row[2] for row in rows] == ["2.25", "", "0.25"]
+    assert [row[3] for row in rows] == ["", "这一行缺了一段文字", ""]
     assert job.counts == {"2–3": 1, "0–1": 1}
     panel = job_panel(CHINESE, job, 0)
     assert panel.index("0–1") < panel.index("2–3"), "in the order of the scale"
 
     content = "context,问题\n图书馆九点开门,九点吗\n图书馆九点开门,谁\n"
     job = job_for(tmp_path / "job", content, model=Locator(), columns=["问题", "context"])
-    assert [job.table.likely(field) for field in fields_of(job.model)] == ["问题", "context"]
+    assert [job.table.column_of(field) for field in fields_of(job.model)] == ["问题", "context"]
     job.run()
     assert job.counts == {"answer": 1, "none": 1}
-    assert job.main_column == "mine_text"
-    assert job.head[0]["mine_text"] == "九"
+    assert job.head[0][1]["text"] == "九"
     assert "文中没有答案" in job_panel(CHINESE, job, 0)
 
 
@@ -220,6 +290,18 @@ def test_a_job_that_is_stopped_or_fails_leaves_no_result(
     assert job.state == "failed"
     assert not list(job.folder.iterdir())
     assert "no memory &lt;b&gt;" in job_panel(CHINESE, job, 0)
+
+
+def test_a_job_that_fails_half_way_leaves_no_file_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    job = job_for(tmp_path, "text\n" + "好\n" * 300, model=Tiring())
+    job.run()
+    assert (job.state, job.done) == ("failed", 256)
+    assert [*temporary.iterdir(), *job.folder.iterdir()] == []
 
 
 def _fail() -> Iterator[Any]:
@@ -247,7 +329,10 @@ def test_the_panels_show_file_progress_counts_and_rows(tmp_path: Path) -> None:
     assert "完成：4 行" in panel
     assert PanelReader(panel).bars[1:] == [pytest.approx(66.7), pytest.approx(33.3)]
     assert panel.index("差评") < panel.index("好评")
+    assert "<td>好评</td><td>很好</td><td>75.0%</td>" in panel
+    assert "<td>Positive</td>" in job_panel(ENGLISH, job, 0)
     assert "Done: 4 rows" in job_panel(ENGLISH, job, 0)
+    assert "哪一列是要读的文本？" in table_panel(CHINESE, job.table, [None])
 
 
 def test_hostile_names_and_cells_are_only_text(tmp_path: Path) -> None:

@@ -42,6 +42,20 @@ def test_rows_that_cannot_be_learned_from_are_left_out_and_counted(tmp_path: Pat
     assert "8 to learn from, 2 for the examination" in panel
 
 
+def test_names_of_a_label_that_look_alike_are_one(tmp_path: Path) -> None:
+    texts = iter(range(100))
+    names = ["好评", "好评 ", "\u3000好评\xa0", "1", "1.0", "0", "0.0"]
+    lines = "".join(f"第{next(texts)}句,{name}\n" for name in names * 4)
+    data = dataset(tmp_path, "text,label\n" + lines)
+    assert data.counts == {"好评": 12, "1": 8, "0": 8}
+
+
+def test_a_damaged_row_is_left_out_and_counted(tmp_path: Path) -> None:
+    data = dataset(tmp_path, "text,label\n" + rows("甲", "乙") + "很好\n")
+    assert data.problems == ["1 行读不了"]
+    assert "有 1 行读不了，第一处在第 12 行" in dataset_panel(CHINESE, data)
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

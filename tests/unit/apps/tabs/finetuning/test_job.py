@@ -47,8 +47,7 @@ def test_a_job_learns_shows_its_curves_and_packs_a_folder_that_opens(
     assert f"{job.best:.0%}" in panel
     assert job.classifier
     assert job.classifier("甲的一句")[0].label in ("甲", "乙")
-    assert job.output
-    with zipfile.ZipFile(job.output) as archive:
+    with zipfile.ZipFile(job.outputs[0]) as archive:
         archive.extractall(tmp_path / "unpacked")
     folder = tmp_path / "unpacked" / "t-model"
     assert {path.name for path in folder.iterdir()} >= {"config.json", "README.md", "vocab.txt"}
