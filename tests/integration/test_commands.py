@@ -239,3 +239,27 @@ def test_ctrl_c_is_answered_in_a_word(
         run(tree)
     assert ended.value.code == 130
     assert capsys.readouterr().err.strip() == "interrupted"
+
+
+def test_all_processes_stop_early_together(micro: Path, tmp_path: Path) -> None:
+    train, out = reviews(tmp_path / "t.jsonl"), tmp_path / "out"
+    files = ["--train", str(train), "--dev", str(train), "--out", str(out), "--init", str(micro)]
+    # Nothing is learned at this rate, so no evaluation after the first is better.
+    stopping = ["--set=train.peak_lr=1e-9", "--set=train.patience=2", "--json"]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"),
+            *("-m", "zh_albert.cli", "finetune", *files, *QUICK, *stopping),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        timeout=120,
+    )
+    result = json.loads(done.stdout)
+    assert result["stopped_early"] is True
+    assert result["updates"] == 3 * result["best_update"]
+    said = " ".join(done.stderr.split())
+    assert f"stopped after {result['updates']} of {8 * result['best_update']} updates" in said
+    assert "no better accuracy in 2 evaluations (train.patience)" in said

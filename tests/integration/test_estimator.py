@@ -85,7 +85,9 @@ def test_clone_search_cross_validation_and_pipeline() -> None:
     copy = clone(small(peak_lr=2e-3))
     assert copy.get_params() == small(peak_lr=2e-3).get_params()
     assert cross_val_score(small(), TEXTS, LABELS, cv=2).shape == (2,)
-    search = GridSearchCV(small(epochs=8), {"peak_lr": [0.5, 5e-3]}, cv=2).fit(TEXTS, LABELS)
+    search = GridSearchCV(small(epochs=8), {"peak_lr": [0.5, 5e-3]}, cv=2)
+    with pytest.warns(ConvergenceWarning, match=r"not learning\. .* lower rate \(peak_lr=1\.7e-01"):
+        search.fit(TEXTS, LABELS)
     assert search.best_params_["peak_lr"] == 5e-3
     strip = FunctionTransformer(lambda texts: [text.strip() for text in texts])
     pipeline = Pipeline([("strip", strip), ("albert", small())]).fit(TEXTS, LABELS)

@@ -154,3 +154,29 @@ def test_answers_go_to_a_tool_and_come_back_as_data(cli: Cli, tmp_path: Path) ->
         slices = [first["text"][one["start"] : one["end"]] for one in first["entities"]]
         assert slices == ["李华", "杭州"]
     assert found[0][0]["entities"] == found[1][0]["entities"]
+
+
+def test_columns_and_the_sheet_can_be_named(
+    cli: Cli, micro: Path, tmp_path: Path, table: list[list[str]]
+) -> None:
+    """Two columns of Chinese texts, and what is meant stands on the second sheet."""
+    book = openpyxl.Workbook()
+    book.active.append(["说明"])
+    sheet = book.create_sheet("数据")
+    sheet.append(["店家说", "顾客说", "判断"])
+    for _, text, label in table[1:]:
+        sheet.append(["谢谢您的支持和光临，欢迎下次再来", text, label])
+    path, out = tmp_path / "a.xlsx", tmp_path / "out"
+    book.save(path)
+    layout = ("--sheet", "数据", "--text-column", "顾客说", "--label-column", "判断")
+    files = ("--train", path, "--dev", path)
+    ran = cli("finetune", *files, "--out", out, "--init", micro, *QUICK, *layout, "--json")
+    assert json.loads(ran.out)["accuracy"] == 1.0
+    assert json.loads(cli("evaluate", out, path, *layout, "--json").out)["accuracy"] == 1.0
+    assert json.loads(cli("baseline", *files, *layout, "--json").out)["accuracy"] == 1.0
+    for command in (("evaluate", out, path), ("baseline", *files)):
+        ran = cli(*command, *layout[:-1], "结论")
+        assert ran.code == 2
+        assert "there is no column '结论' for label, but '店家说', '顾客说', '判断'" in ran.err
+    ran = cli("evaluate", out, path, *layout[:4])
+    assert "say which column it is: --label-column" in ran.err

@@ -175,7 +175,9 @@ def test_answers_are_found_in_whichever_window_they_are(
     more = ("--json", "--set=train.epochs=30")
     ran = finetuned(cli, micro, tmp_path, *more, filler=3)
     assert json.loads(ran.out)["exact_match"] == 100
-    assert re.search(r"^dev at \d+: exact_match 100\.0000  f1 100\.0000  \(best\)$", ran.err, re.M)
+    assert re.search(
+        r"^dev at \d+: exact_match 100\.0000  f1 100\.0000  \(best f1\)$", ran.err, re.M
+    )
     context = "天气不错。" * 400 + "昨天Anna去了西湖，很高兴。" + "天气不错。" * 400
     answer = load(str(tmp_path / "model"))(question="去了哪里？", context=context)
     assert 2000 <= answer.start < answer.end <= 2013  # in the one sentence that is no filler

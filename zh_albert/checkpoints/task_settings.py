@@ -36,8 +36,8 @@ _SAME_TENSORS = {
     "classification": {"classification", "pair"},
 }
 _MEASURED = (
-    *("dev", "dev_examples", "per_type", "per_kind", "trained_on", "train_examples"),
-    "ngrams",
+    *("dev", "dev_examples", "metric", "per_type", "per_kind", "trained_on", "train_examples"),
+    *("ngrams", "one_sided"),
 )
 """Settings that describe certain weights and no others."""
 _LEARNED = ("labels", "threshold", "mean", "spread", "lowest", "highest")

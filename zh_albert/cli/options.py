@@ -11,6 +11,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Init = Annotated[
     str, typer.Option(help="Encoder to start from: name, folder, hub id; random: random weights.")
 ]
+TextColumn = Annotated[str | None, typer.Option(help="Column of a table that holds the texts.")]
+LabelColumn = Annotated[str | None, typer.Option(help="Column of a table that holds the labels.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook.")]
 Exclude = Annotated[
     list[Path] | None,
     typer.Option(help="Drop training texts that also occur in this file; repeatable."),

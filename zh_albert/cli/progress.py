@@ -126,7 +126,13 @@ class TrainingDisplay(Display):
                 for name, value in event.metrics.items()
                 if isinstance(value, float) and name != "seconds"
             )
-            self._line(f"dev at {event.update}: {scores}{'  (best)' if event.best else ''}")
+            best = f"  (best {event.metric})" if event.best else ""
+            self._line(f"dev at {event.update}: {scores}{best}")
+            if event.stopped:
+                self._line(
+                    f"stopped after {event.update} of {event.total} updates: no better "
+                    f"{event.metric} in {event.unimproved} evaluations (train.patience)"
+                )
         elif isinstance(event, Warned):
             self._line(f"warning: {event.text}")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from zh_albert.cli.options import Exclude, Init, Json
+from zh_albert.cli.options import Exclude, Init, Json, LabelColumn, Sheet, TextColumn
 from zh_albert.tasks.catalog import TASKS, forms
 from zh_albert.textio import results_json
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from zh_albert.cli.progress import TrainingDisplay
+    from zh_albert.tables.columns import TableLayout
     from zh_albert.tasks.task import Task
     from zh_albert.training.resume import RunState
 
@@ -43,6 +44,9 @@ def finetune(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="One setting, e.g. train.epochs=5.")
     ] = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    sheet: Sheet = None,
     exclude: Exclude = None,
     unlabelled: Annotated[
         list[Path] | None,
@@ -77,7 +81,10 @@ def finetune(
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
         echo(f"nothing to resume in {out}: starting anew")
-    examples, dev_examples, excluded = (_read(face, paths) for paths in (train, dev, exclude or []))
+    layout = _layout(text_column, label_column, sheet)
+    examples, dev_examples, excluded = (
+        _read(face, paths, layout) for paths in (train, dev, exclude or [])
+    )
     kept = without(examples, excluded)
     if len(kept) < len(examples):
         echo(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
@@ -88,7 +95,8 @@ def finetune(
         if face.read_unlabelled is None:
             able = [name for name in TASKS if TASKS[name].read_unlabelled]
             raise ConfigError(f"--unlabelled is for {', '.join(able)}, not for {task}")
-        texts = [text for path in unlabelled for text in face.read_unlabelled(path)]
+        unnamed = _layout(text_column, None, sheet)
+        texts = [text for path in unlabelled for text in face.read_unlabelled(path, unnamed)]
         further["unlabelled"] = without(texts, excluded)
         if dropped := len(texts) - len(further["unlabelled"]):
             echo(f"{dropped} unlabelled texts dropped: they occur in --exclude files")
@@ -114,8 +122,7 @@ def finetune(
         **position.best_metrics,
         "train_examples": len(kept),
         "train_seconds": round(position.seconds, 1),
-        "updates": position.update,
-        "best_update": position.best_update,
+        **_updates(position),
     }
     if is_first_process():
         _show(result, as_json=as_json)
@@ -192,16 +199,24 @@ def _run_encoder_job(
         **position.best_metrics,
         "train_seconds": round(position.seconds, 1),
         "tokens": position.tokens,
-        "updates": position.update,
-        "best_update": position.best_update,
+        **_updates(position),
     }
     if is_first_process():
         _show(result, as_json=as_json)
 
 
+def _updates(position: RunState) -> dict[str, Any]:
+    """Return what a run's result says about its updates."""
+    early = {"stopped_early": True} if position.stopped_early else {}
+    return {"updates": position.update, "best_update": position.best_update, **early}
+
+
 def evaluate(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
     file: Annotated[Path, typer.Argument(help="Task-format file with labels.")],
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    sheet: Sheet = None,
     as_json: Json = False,
 ) -> None:
     """Score a model on a labelled file.
@@ -216,7 +231,8 @@ def evaluate(
     folder = resolve_model(model)
     _, metadata = load_config(folder)
     with TrainingDisplay() as display:
-        scores = task_of(folder, metadata).score(folder, file, progress=display)
+        layout = _layout(text_column, label_column, sheet)
+        scores = task_of(folder, metadata).score(folder, file, layout=layout, progress=display)
     _show(scores, as_json=as_json)
 
 
@@ -224,6 +240,9 @@ def baseline(
     train: Annotated[list[Path], typer.Option(help="Task-format file to learn from; repeatable.")],
     dev: Annotated[list[Path], typer.Option(help="Task-format file to score on; repeatable.")],
     task: TaskName = "classification",
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    sheet: Sheet = None,
     exclude: Exclude = None,
     as_json: Json = False,
 ) -> None:
@@ -238,15 +257,24 @@ def baseline(
     from zh_albert.tasks.texts import without
 
     face = TASKS[task]
-    examples = without(_read(face, train), _read(face, exclude or []))
-    scores = face.score_baseline(examples, _read(face, dev))
+    layout = _layout(text_column, label_column, sheet)
+    examples = without(_read(face, train, layout), _read(face, exclude or [], layout))
+    scores = face.score_baseline(examples, _read(face, dev, layout))
     if "pearson" in scores and task in ("classification", "pair"):
         echo('note: the labels are numbers, so values are learned; for classes write them as "0"')
     _show({**scores, "task": task}, as_json=as_json)
 
 
-def _read(task: Task, paths: list[Path]) -> list[Any]:
-    return [example for path in paths for example in task.read(path)]
+def _layout(text: str | None, label: str | None, sheet: str | None) -> TableLayout:
+    """Return what the options say about tables."""
+    from zh_albert.tables.columns import TableLayout
+
+    columns = {"text": text, "label": label}
+    return TableLayout({field: name for field, name in columns.items() if name}, sheet)
+
+
+def _read(task: Task, paths: list[Path], layout: TableLayout) -> list[Any]:
+    return [example for path in paths for example in task.read(path, layout)]
 
 
 def _show(result: dict[str, Any], *, as_json: bool) -> None:

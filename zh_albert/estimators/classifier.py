@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,10 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     Args:
         init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
         preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
+        class_weight: Weights of the classes, times ``sample_weight``: ``balanced`` for
+            n / (k · n_c), where a class has n_c of n texts in k classes; or a weight for each
+            label, 1 for those left out. The n-gram model of the ensemble has them, too. Not for
+            several labels each.
         pooling: Summary of a text: ``first``, the first token's state; ``mean``, the mean of all.
         max_length: Tokens of one window; longer texts are split into overlapping windows.
         stride: Tokens shared by neighbouring windows.
@@ -58,6 +62,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     (1, 2)
     """
 
+    class_weight: Literal["balanced"] | Mapping[Any, float] | None = None
     pooling: Literal["first", "mean"] = "mean"
     epochs: int | Literal["auto"] = "auto"
     peak_lr: float = 2e-4
@@ -75,6 +80,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             sample_weight: Weight of each text in the loss. Shape: (texts,). 0 leaves a text out.
 
         Raises:
+            ConfigError: If ``class_weight`` has another label, or a weight that is not positive.
             DataError: If a text is not a string or is empty, a label is missing, the lengths
                 differ, or there is only one class.
         """
@@ -107,7 +113,9 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         ]
         batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
         model = ModelConfig(preset=self._size(), pooling=self.pooling)
-        self._learn(examples, self._config(model, batch_tokens))
+        weights_of_classes = _class_weights(self.class_weight)
+        config = self._config(model, batch_tokens, class_weights=weights_of_classes)
+        self._learn(examples, config)
         columns = np.arange(labels.shape[-1])
         self.classes_ = (
             columns if several else np.unique(labels)
@@ -159,6 +167,22 @@ def twenty_texts(texts: Sequence[Content]) -> int:
     return min(max(20 * characters // len(texts), 256), 2048)
 
 
+def _class_weights(given: Any) -> Any:
+    """Return the setting of the job, whose classes are strings.
+
+    Raises:
+        DataError: If it is neither ``balanced`` nor a mapping from labels to numbers.
+    """
+    if given is None or given == "balanced":
+        return given
+    if isinstance(given, Mapping) and all(isinstance(w, SupportsFloat) for w in given.values()):
+        return {_names(_one_name(label)): float(weight) for label, weight in given.items()}
+    raise DataError(
+        "class_weight: expected None, 'balanced' or a weight for each label such as "
+        f"{{'spam': 5.0}}, found {given!r:.50}"
+    )
+
+
 def _table_or_column(y: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(y)
@@ -171,10 +195,14 @@ def _with_one_name_each(labels: NDArray[Any]) -> NDArray[Any]:
     """Return labels with strings as ``label_name`` writes them."""
     if labels.dtype.kind not in "OUT":
         return labels
-    named = [label_name(one) if isinstance(one, str) else one for one in labels.ravel().tolist()]
+    named = [_one_name(one) for one in labels.ravel().tolist()]
     result = np.empty(len(named), dtype=object)
     result[:] = named
     return result.reshape(labels.shape).astype(labels.dtype)
+
+
+def _one_name(label: Any) -> Any:
+    return label_name(label) if isinstance(label, str) else label
 
 
 def _names(label: Any) -> str | tuple[str, ...]:

@@ -30,10 +30,11 @@ from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Observer
-from zh_albert.training.loop import BestCheckpoint, Objective, train
+from zh_albert.training.loop import Objective, train
 from zh_albert.training.precision import settled
 from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import metrics_file, open_run, run_observers, state_folder
+from zh_albert.training.selection import BestCheckpoint
 
 
 @dataclass(frozen=True, kw_only=True)

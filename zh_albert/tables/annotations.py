@@ -44,7 +44,7 @@ def from_annotations(
         warnings.warn(f"{source}: left out: {counts}", stacklevel=2)
 
 
-def _converted(row: Row, left_out: Counter[str]) -> Iterator[Row]:
+def _converted(row: Row, left_out: Counter[str]) -> Iterator[Row]:  # noqa: PLR0912  (one a form)
     match row:
         case {"data": [{"paragraphs": list()}, *_] as articles}:
             yield from _squad(articles)

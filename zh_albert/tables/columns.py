@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
@@ -30,6 +31,18 @@ NAMES: Mapping[str, Sequence[str]] = {
     "context": ("context", "短文", "文章", "passage", "正文"),
 }
 """Fields of our task files, and names of the columns that hold them, the likeliest first."""
+
+
+class TableLayout(NamedTuple):
+    """What a user says about a table: where its names do not say which column holds what."""
+
+    columns: Mapping[str, str] = MappingProxyType({})
+    """Field → the column that holds it."""
+    sheet: str | None = None
+    """Name of a workbook's sheet; None: see ``workbook_rows``."""
+
+
+BY_NAMES = TableLayout()
 _SAMPLE = 100  # rows that are looked at
 _TITLES = 4  # rows that may stand above the names of columns
 _CLEARLY = 2  # times as much Chinese text as the next column

@@ -6,7 +6,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from zh_albert.tables.annotations import from_annotations
-from zh_albert.tables.columns import with_fields
+from zh_albert.tables.columns import BY_NAMES, TableLayout, with_fields
 from zh_albert.tables.delimited import is_csv
 from zh_albert.tables.nameless import is_nameless, nameless_rows
 from zh_albert.tables.objects import Objects, json_rows, read_objects
@@ -17,12 +17,16 @@ from zh_albert.textio import read_lines
 _LOOKED_AT = 50  # lines
 
 
-def read_task_rows(path: Path) -> Objects:
+def read_task_rows(path: Path, layout: TableLayout = BY_NAMES) -> Objects:
     """Yield ``(line number, row)`` of a task file, of whatever kind.
 
     What ``read_objects`` reads, and besides it brat's files (an ``.ann`` and the ``.txt`` beside
     it), tokens with tags in columns, texts with a label and a tab between, and exports of
     annotation tools (``annotations``), which are known by what is in them.
+
+    Args:
+        path: The file.
+        layout: Of tables, workbooks and JSON.
 
     Raises:
         DataError: At the first row that cannot be read.
@@ -31,11 +35,11 @@ def read_task_rows(path: Path) -> Objects:
     if path == annotated or (path.suffix == ".txt" and annotated.exists()):
         return brat_rows(annotated)
     if is_workbook(path) or is_csv(path):
-        return read_objects(path)
-    return _by_content(path)
+        return read_objects(path, chosen=layout.columns, sheet=layout.sheet)
+    return _by_content(path, layout)
 
 
-def _by_content(path: Path) -> Objects:
+def _by_content(path: Path, layout: TableLayout) -> Objects:
     lines = read_lines(path)
     first = list(islice(lines, _LOOKED_AT))
     lines = chain(first, lines)
@@ -46,4 +50,4 @@ def _by_content(path: Path) -> Objects:
         yield from nameless_rows(lines, beginning, path)
     else:
         rows = from_annotations(json_rows(lines, path), path)
-        yield from with_fields(rows, path, by_content=False)
+        yield from with_fields(rows, path, layout.columns, by_content=False)

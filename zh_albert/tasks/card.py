@@ -47,8 +47,9 @@ def model_card(text: CardText, model: TaskModel[Any, Any], settings: str) -> str
     parameters = sum(p.numel() for p in model.module.parameters())
     scores = metadata.get("dev") or {}
     rows = "\n".join(f"| {name} | {value:.4f} |" for name, value in scores.items())
+    chosen_by = f" by {metadata['metric']}" if "metric" in metadata else ""
     scores_of = (
-        f"On {metadata['dev_examples']:,} dev examples, which also chose the best epoch "
+        f"On {metadata['dev_examples']:,} dev examples, which also chose the best epoch{chosen_by} "
         f"(so slightly optimistic):\n\n| metric | value |\n| --- | --- |\n{rows}{text.scores}"
         if rows
         else "Not evaluated."

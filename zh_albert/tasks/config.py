@@ -54,6 +54,8 @@ class JobConfig:
         default_factory=lambda: TrainConfig(epochs="auto", peak_lr=2e-4, batch_tokens=1024)
     )
     card: CardConfig = field(default_factory=CardConfig)
+    # The score on dev that chooses the best weights; None: the first that the task has.
+    metric: str | None = None
     tensorboard: bool = False  # also write training/tensorboard (extra "track")
     teacher: TeacherConfig | None = None
 

@@ -22,6 +22,11 @@ def timed(
     return {**score(predicted), "examples": len(examples), "seconds": round(seconds, 3)}
 
 
+def noted(warning: str) -> dict[str, str]:
+    """Return an entry of scores with a warning of answers that are all alike, if there is one."""
+    return {"one_sided": warning} if warning else {}
+
+
 def timed_baseline(
     examples: Sequence[Any],
     dev: Sequence[Any],

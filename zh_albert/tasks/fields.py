@@ -63,7 +63,9 @@ def refuse_missing_fields(
             problem = f'field "{name}" is missing, found {", ".join(map(repr, row)) or "none"}'
             hint = f"Each line is {form}"
             if isinstance(row, TableRow):
-                hint = f"Name the column {name}, or say which column of texts it is: --text-column"
+                hint = f"Name the column {name}"
+                if name in ("text", "label"):
+                    hint += f", or say which column it is: --{name}-column"
             raise MissingFieldError.at(path, line, problem, hint=hint)
 
 

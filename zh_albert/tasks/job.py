@@ -36,6 +36,7 @@ from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import state_folder
+from zh_albert.training.selection import refuse_blind_patience
 
 Example = TypeVar("Example", bound=HasText)
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
@@ -87,7 +88,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
     Attributes:
         model: The model that is trained and saved.
         trained: The network whose parameters are trained: the model's, or one around it.
-        metric: The score that chooses the best checkpoint.
+        metric_names: The scores that can choose the best checkpoint; by default the first does.
+        metric: The one that does.
         soft_targets: A teacher's answers to the training instances; None: there is no teacher.
         soft_share: Weight of the soft targets in the loss of each instance. Shape: (instances,).
 
@@ -99,7 +101,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
 
     model_type: ClassVar[type[TaskModel[Any, Any]]]
     config_type: ClassVar[type[JobConfig]]
-    metric: str = "accuracy"
+    metric_names: Sequence[str] = ("accuracy",)
     takes_unlabelled: ClassVar[bool] = False
     """Whether the task can use texts without labels, with a teacher."""
 
@@ -118,6 +120,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         if config.teacher and type(self).questions is FineTuningJob.questions:
             raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
         self.check()
+        self.metric = self._chosen_metric()
+        refuse_blind_patience(config.train, bool(dev))
         refuse_untaught(unlabelled, config.teacher)
         self.unlabelled = fresh(unlabelled, [*self.examples, *dev])
         self.model: Model = untrained(config, init, self.build)
@@ -197,6 +201,19 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         return logits
 
     # ---- shared by all tasks ----
+
+    def _chosen_metric(self) -> str:
+        chosen, names = self.config.metric, self.metric_names
+        if chosen is None:
+            return names[0]
+        if not self.dev:
+            raise ConfigError(
+                f"metric={chosen} chooses the weights by dev examples, and there are none: give "
+                "some, or leave it out"
+            )
+        if chosen not in names:
+            raise ConfigError(f"unknown metric {chosen!r}; there are: {', '.join(names)}")
+        return str(chosen)
 
     def soft_inputs(self, chosen: list[int]) -> dict[str, Tensor]:
         """Return the soft targets and their weights for the loss; empty without a teacher."""

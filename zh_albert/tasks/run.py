@@ -22,9 +22,10 @@ from zh_albert.tasks.config import JobConfig
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
 from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
-from zh_albert.training.loop import BestCheckpoint, is_first_process, resolved, train
+from zh_albert.training.loop import is_first_process, resolved, train
 from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
+from zh_albert.training.selection import BestCheckpoint
 from zh_albert.training.stages import watched
 
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
@@ -110,8 +111,12 @@ def finetune(
     if best:
         model.module.load_state_dict(best)
         assess()  # tunes the decision parameters again: thresholds, the n-gram weight
-    # All processes have the same weights, but only the first has kept the best ones.
-    return (type(model).load(out) if out and is_first_process() else model), state
+    if out and is_first_process():
+        # All processes have the same weights, but only the first has kept the best ones.
+        model = type(model).load(out)
+    if one_sided := model.metadata.get("one_sided"):
+        progress(Warned(update=state.update, text=one_sided))
+    return model, state
 
 
 def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -> dict[str, float]:
@@ -130,6 +135,7 @@ def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -
     parts = {name: score for name, score in scores.items() if name not in numbers}
     whole = {n: round(s, 4) for n, s in numbers.items() if isinstance(s, float)}
     whole.pop("seconds", None)
+    model.metadata.pop("one_sided", None)  # of an earlier evaluation
     model.metadata |= {"dev": whole, **parts}
     return numbers
 
@@ -143,6 +149,7 @@ def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
         "init": job.init.name if job.init else "random weights",
         "train_examples": len(job.examples),
         "dev_examples": len(job.dev),
+        **({"metric": job.metric} if job.dev else {}),
         **teacher,
     }
 

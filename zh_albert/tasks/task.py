@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from zh_albert.checkpoints.verified import verified
 from zh_albert.runtimes.exported import RuntimeSettings, with_runtime
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.predictor import AnyPredictor
 from zh_albert.training.events import Observer
@@ -36,7 +37,7 @@ class Task:
         package: The dotted name of the task's package. Its modules ``finetune`` (``JOB``,
             ``evaluate``) and ``baseline`` (``score_baseline``) are imported on first use, because
             prediction needs neither.
-        read: A task file → examples.
+        read: A task file → examples; a table's layout may be given besides.
         model: The model class: tokenizer, network, its ONNX graph, and its folder.
         predictor: The predictor of a trained model.
         check: ``check(model, examples, source)`` raises ``DataError`` if the model cannot be scored
@@ -49,14 +50,14 @@ class Task:
     """
 
     package: str
-    read: Callable[[Path], list[Any]]
+    read: Callable[..., list[Any]]
     model: type[TaskModel[Any, Any]]
     predictor: Callable[[Any], AnyPredictor]
     check: Callable[[Any, Sequence[Any], Path | str], None] = _nothing_to_check
     remarks: Callable[[Sequence[Any]], Iterable[str]] = _no_remarks
     metric: str = "accuracy"
     best_score: float = 1.0
-    read_unlabelled: Callable[[Path], list[Any]] | None = None
+    read_unlabelled: Callable[..., list[Any]] | None = None
 
     @property
     def job(self) -> type[FineTuningJob[Any, Any]]:
@@ -86,12 +87,20 @@ class Task:
         with verified(folder):
             return self.predictor(with_runtime(self.model.load(folder), folder, **how))
 
-    def score(self, folder: Path, file: Path, *, progress: Observer = silent) -> dict[str, Any]:
+    def score(
+        self,
+        folder: Path,
+        file: Path,
+        *,
+        layout: TableLayout = BY_NAMES,
+        progress: Observer = silent,
+    ) -> dict[str, Any]:
         """Score a model folder on a task file, with its default runtime.
 
         Args:
             folder: Folder of a model for this task.
             file: Labelled examples.
+            layout: Of a file that is a table.
             progress: Progress observer.
 
         Raises:
@@ -102,6 +111,6 @@ class Task:
             model = self.model.load(folder)
             model.runtime.open()  # opens an export's network while it is the checked one
         model.runtime = watched(model.runtime, f"tokens of {file.name}", progress)
-        examples = self.read(file)
+        examples = self.read(file, layout)
         self.check(model, examples, file)
         return self.evaluate(model, examples)

@@ -34,6 +34,8 @@ class TrainConfig:
     compile: bool = False  # torch.compile: starts a minute or more later, then runs faster
     seed: int = 1
     evaluate_every: int = 0  # updates between evaluations; 0: at the end of every epoch
+    # evaluations without a better score that end the run; None: it is never ended early
+    patience: int | None = None
     save_every_s: float = 60.0  # seconds between saved states; 0: after every update
 
     def __post_init__(self) -> None:
@@ -49,8 +51,9 @@ class TrainConfig:
         for name in ("weight_decay", "clip_norm", "evaluate_every", "save_every_s", "seed"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must be >= 0, got {getattr(self, name)}")
-        if self.max_updates is not None and self.max_updates <= 0:
-            raise ConfigError(f"max_updates must be > 0, got {self.max_updates}")
+        for name in ("max_updates", "patience"):
+            if (number := getattr(self, name)) is not None and number <= 0:
+                raise ConfigError(f"{name} must be > 0, got {number}")
 
     def epochs_of(self, updates: int) -> int:
         """Return the number of epochs to train, given the number of updates in one."""

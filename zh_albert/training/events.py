@@ -34,13 +34,16 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Event after an evaluation; ``best`` if it is the best so far."""
+    """Event after an evaluation; ``best`` if it is the best so far, by ``metric``."""
 
     update: int
     total: int
     tokens: int = 0  # read so far
     metrics: Mapping[str, float] = field(default_factory=dict)
     best: bool = False
+    metric: str = ""
+    unimproved: int = 0  # evaluations since the best one
+    stopped: bool = False  # the run ends here, before ``total``: patience is exhausted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +138,8 @@ class TensorBoard:
         self._writer.flush()
 
 
-_MIN_UPDATES = 50  # a loss at chance level is no warning sign earlier
+_MIN_UPDATES = 50  # a loss at chance level is no warning sign earlier, but at the end of a run
+_FEWEST = 15  # updates of a run that could have learned something
 
 
 class ChanceWatch:
@@ -162,13 +166,14 @@ class ChanceWatch:
             return
         old = event.loss if math.isnan(self._smoothed) else self._smoothed
         self._smoothed = 0.7 * old + 0.3 * event.loss
-        due = max(self._patience * event.total, _MIN_UPDATES)
-        if event.update >= due and self._smoothed > 0.98 * self._chance:
+        due = min(max(self._patience * event.total, _MIN_UPDATES), event.total)
+        if event.update >= max(due, _FEWEST) and self._smoothed > 0.98 * self._chance:
             self._warned = True
+            longer = "" if event.total > _MIN_UPDATES else "more updates (train.epochs), "
             text = (
                 f"after {event.update} of {event.total} updates the loss is {self._smoothed:.3f}; "
-                f"guessing gives {self._chance:.3f}: the model is not learning. Try a lower rate "
-                f"(peak_lr={self._peak_lr / 3:.1e}), a longer warm-up (warmup=0.2), or check that "
-                "labels belong to their texts"
+                f"guessing gives {self._chance:.3f}: the model is not learning. Try {longer}"
+                f"a lower rate (peak_lr={self._peak_lr / 3:.1e}), a longer warm-up (warmup=0.2), "
+                "or check that labels belong to their texts"
             )
             self._progress(Warned(update=event.update, text=text))

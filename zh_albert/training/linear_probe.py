@@ -8,7 +8,7 @@ Source: Kumar et al. 2022 (arXiv:2202.10054), linear probing before fine-tuning.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -51,15 +51,31 @@ def fit_linear(
     inputs = (vectors - mean) / spread
     weight = torch.zeros_like(layer.weight, requires_grad=True)
     bias = torch.zeros_like(layer.bias, requires_grad=True)
-    optimizer = torch.optim.LBFGS([weight, bias], max_iter=_STEPS, line_search_fn="strong_wolfe")
+    minimize(
+        [weight, bias],
+        lambda: loss(inputs @ weight.T + bias) + penalty / 2 * weight.square().sum(),
+        steps=_STEPS,
+    )
+    store_standardized(layer, weight, bias, Standardization(mean, spread))
+
+
+def minimize(parameters: Sequence[Tensor], loss: Callable[[], Tensor], *, steps: int) -> None:
+    """Minimize a loss of some parameters by L-BFGS."""
+    optimizer = torch.optim.LBFGS(parameters, max_iter=steps, line_search_fn="strong_wolfe")
 
     def closure() -> Tensor:
         optimizer.zero_grad()
-        total = loss(inputs @ weight.T + bias) + penalty / 2 * weight.square().sum()
+        total = loss()
         total.backward()  # type: ignore[no-untyped-call]
         return total
 
     optimizer.step(closure)  # type: ignore[no-untyped-call]
+
+
+def store_standardized(
+    layer: nn.Linear, weight: Tensor, bias: Tensor, scale: Standardization
+) -> None:
+    """Store in a layer the weights for standardized inputs, changed to those for inputs as is."""
     with torch.no_grad():
-        layer.weight.copy_(weight / spread)
-        layer.bias.copy_(bias - layer.weight @ mean)
+        layer.weight.copy_(weight / scale.spread)
+        layer.bias.copy_(bias - layer.weight @ scale.mean)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError, TrainingError
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.events import Evaluation, Observer, Warned
+from zh_albert.training.events import Observer, Warned
 from zh_albert.training.interrupt import stop_requests
 from zh_albert.training.meter import Figures, Meter, add_figure
 from zh_albert.training.optim import build_optimizer
@@ -36,6 +36,7 @@ from zh_albert.training.resume import (
     seed_torch,
 )
 from zh_albert.training.schedule import learning_rate
+from zh_albert.training.selection import BestCheckpoint, record, refuse_blind_patience
 
 
 @dataclass(frozen=True)
@@ -76,24 +77,6 @@ class LossOutput(NamedTuple):
 
 
 Objective = Callable[[nn.Module, dict[str, Tensor]], LossOutput]
-
-
-@dataclass(frozen=True)
-class BestCheckpoint:
-    """Evaluation and the choice of the weights to keep.
-
-    Attributes:
-        evaluate: Returns the dev metrics of the model as it is now. None: the last weights are
-            taken.
-        metric: The one that decides; higher is better.
-        keep: Called with the metrics, while the model holds the best weights so far; without
-            ``evaluate`` once, at the end. It comes before the run is said to be finished, so a
-            run that dies in it goes on with it.
-    """
-
-    evaluate: Callable[[], Mapping[str, float]] | None
-    metric: str
-    keep: Callable[[Mapping[str, float]], None]
 
 
 def is_first_process() -> bool:
@@ -139,10 +122,12 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
             their total: what depends on the time changes here (a replacement rate, a mask).
 
     Raises:
-        ConfigError: If there is nothing to train on, or the settings changed before ``resume``.
+        ConfigError: If there is nothing to train on, the settings changed before ``resume``, or
+            there is ``patience`` without an evaluation.
         TrainingError: If the loss is no longer a number.
         KeyboardInterrupt: After Ctrl-C, once the state is saved.
     """
+    refuse_blind_patience(config, selection is not None and selection.evaluate is not None)
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
     config = resolved(config, source)
     assert config.epochs != "auto"
@@ -176,8 +161,10 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     def assess() -> None:
         if selection and selection.evaluate and accelerator.is_main_process:
             model.eval()
-            _assess(selection, selection.evaluate(), position, total, listeners)
+            record(selection, selection.evaluate(), position, config, total, listeners)
             model.train()
+        # Only the first process evaluates; all stop after the same update.
+        position.stopped_early = _summed(accelerator, float(position.stopped_early)) > 0
         accelerator.wait_for_everyone()
 
     model.train()
@@ -220,12 +207,16 @@ def _remaining(
     source: BatchSource, width: int, position: RunState, total: int
 ) -> Iterator[tuple[Sequence[Any], bool]]:
     """Yield the batches of each update still to be made, and whether they end their epoch."""
-    while position.update < total:
+
+    def goes_on() -> bool:
+        return position.update < total and not position.stopped_early
+
+    while goes_on():
         plan = source.plan(position.epoch)
         if not plan:
             position.epoch += 1
         for start in range(position.batch * width, len(plan), width):
-            if position.update < total:
+            if goes_on():
                 yield plan[start : start + width], start + width >= len(plan)
 
 
@@ -282,25 +273,3 @@ def _summed(accelerator: Accelerator, value: float) -> float:
         return value
     tensor = torch.tensor(value, device=accelerator.device)
     return float(accelerator.reduce(tensor, "sum").item())
-
-
-def _assess(
-    selection: BestCheckpoint,
-    found: Mapping[str, float],
-    position: RunState,
-    total: int,
-    listeners: Sequence[Observer],
-) -> None:
-    metrics = dict(found)
-    score = metrics[selection.metric]
-    best = position.best_score is None or score > position.best_score
-    if best:
-        position.best_score, position.best_update = score, position.update
-        position.best_metrics = metrics
-    event = Evaluation(
-        update=position.update, total=total, tokens=position.tokens, metrics=metrics, best=best
-    )
-    for listener in listeners:
-        listener(event)
-    if best:  # after the event: what is kept may tell the run's history
-        selection.keep(metrics)

@@ -11,6 +11,7 @@ from zh_albert.training.events import Observer, Progress
 from zh_albert.training.resume import RunState
 
 _REPORT_EVERY_S = 1.0
+_REPORTS = 10  # at least, of a run
 
 Figures = dict[str, tuple[float, float]]  # name → sum, and number of items summed
 
@@ -22,8 +23,8 @@ def add_figure(figures: Figures, name: str, value: float, count: float) -> None:
 
 
 class Meter:
-    """Report updates as ``Progress`` events, at most one a second; time spent evaluating is
-    excluded.
+    """Report updates as ``Progress`` events, one a second and at each tenth of the run; time spent
+    evaluating is excluded.
     """
 
     def __init__(self, state: RunState, total: int, observers: Sequence[Observer]) -> None:
@@ -45,9 +46,11 @@ class Meter:
         for name, (value, count) in figures.items():
             add_figure(self._figures, name, value, count)
         self._tokens += tokens
-        if self._seconds < _REPORT_EVERY_S and not done:
-            return
         update = self._state.update
+        # A run of seconds also tells how its loss changed (``ChanceWatch``, the curves).
+        due = update % max(self._total // _REPORTS, 1) == 0
+        if self._seconds < _REPORT_EVERY_S and not (done or due):
+            return
         means = {name: value / max(n, 1e-9) for name, (value, n) in self._figures.items()}
         event = Progress(
             update=update,

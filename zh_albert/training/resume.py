@@ -37,6 +37,8 @@ class RunState:
     best_score: float | None = None
     best_metrics: dict[str, float] = field(default_factory=dict)
     best_update: int = 0
+    unimproved: int = 0  # evaluations since the best one
+    stopped_early: bool = False  # by ``TrainConfig.patience``
     seconds: float = 0.0  # of training, over all resumed runs
     finished: bool = False
 

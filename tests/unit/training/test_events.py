@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from zh_albert.training.events import ChanceWatch, Evaluation, Event, MetricsFile, Progress, Warned
 
@@ -92,3 +95,24 @@ def test_a_number_that_json_has_not_is_null(tmp_path: Path) -> None:
     assert first["loss"] is None
     assert second["metrics"] == {"spearman": None, "loss": None}
     assert "NaN" not in path.read_text()
+
+
+@pytest.mark.parametrize(("updates", "warned"), [(5, False), (14, False), (20, True), (40, True)])
+def test_a_short_run_is_judged_at_its_end(updates: int, warned: bool) -> None:
+    said: list[Event] = []
+    watch = ChanceWatch(0.693, 1e-3, said.append)
+    for update in range(1, updates + 1):
+        assert not said
+        watch(replace(progress(update, 0.70), total=updates))
+    assert bool(said) == warned
+    if said:
+        assert isinstance(said[0], Warned)
+        assert "Try more updates (train.epochs), a lower rate" in said[0].text
+
+
+def test_a_short_run_that_learned_late_is_not_warned_of() -> None:
+    said: list[Event] = []
+    watch = ChanceWatch(0.693, 1e-3, said.append)
+    for update in range(1, 21):
+        watch(replace(progress(update, 0.75 if update < 15 else 0.6), total=20))
+    assert not said

@@ -26,8 +26,9 @@ from tests.helpers.regression import (
 from zh_albert.errors import ConfigError, TrainingError
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event, Progress, Warned
-from zh_albert.training.loop import Batch, BestCheckpoint, LossOutput, resolved, train
+from zh_albert.training.loop import Batch, LossOutput, resolved, train
 from zh_albert.training.resume import RunState, read_run_state
+from zh_albert.training.selection import BestCheckpoint
 
 
 @pytest.mark.parametrize(("updates", "epochs"), [(1, 10), (8, 10), (10, 8), (30, 4), (5000, 4)])

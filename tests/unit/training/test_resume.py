@@ -21,9 +21,10 @@ from tests.helpers.regression import (
     weights,
 )
 from zh_albert.errors import CheckpointError, ConfigError
-from zh_albert.training.loop import BestCheckpoint, train
+from zh_albert.training.loop import train
 from zh_albert.training.optim import build_optimizer
 from zh_albert.training.resume import STATE_FILE, RunState, read_run_state, save_state
+from zh_albert.training.selection import BestCheckpoint
 
 
 @pytest.mark.parametrize("update", [1, 7, 8, 9, 23])  # 8 updates an epoch

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_string,
@@ -79,7 +80,7 @@ def question_of(row: dict[str, Any], source: Path | str, line: int) -> Question:
     return Question(context, question, tuple(choices), group)
 
 
-def read_choice_examples(path: Path) -> list[ChoiceExample]:
+def read_choice_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[ChoiceExample]:
     """Read a multiple-choice file, ``{"context", "question", "choices", "label"}`` a line.
 
     The label is the index of the right choice, from 0, or its text. A string of digits that is not
@@ -92,7 +93,7 @@ def read_choice_examples(path: Path) -> list[ChoiceExample]:
     """
     examples: list[ChoiceExample] = []
     groups: dict[str, tuple[tuple[str, ...], set[int]]] = {}
-    for number, row in read_task_rows(path):
+    for number, row in read_task_rows(path, layout):
         refuse_missing_fields(row, ("label",), path, number, form=_FORM)
         asked = question_of(row, path, number)
         checked_text(row, "context", path, number)

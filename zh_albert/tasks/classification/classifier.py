@@ -152,16 +152,18 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         )
 
     def tuned_scores(
-        self, encoded: Sequence[EncodedText], gold: Sequence[Label]
+        self, encoded: Sequence[EncodedText], gold: Sequence[Label], metric: str
     ) -> NDArray[np.float32]:
         """Tune the decision parameters on labelled texts, and return their scores.
 
         They are the head's threshold, and the weight and scale of the ensemble; see
-        ``ensemble.tuned``.
+        ``ensemble.tuned``, also for ``metric``.
         """
         logits, margins = self._members(encoded)
         if margins is not None:
-            self.ngrams_weight, self.calibration_scale = tuned(self.head, logits, margins, gold)
+            self.ngrams_weight, self.calibration_scale = tuned(
+                self.head, logits, margins, gold, metric
+            )
         found = self.head.scores(self._added(logits, margins))
         self.head.tune(gold, found)
         return found

@@ -28,22 +28,23 @@ def untuned(head: LabelHead) -> tuple[float, float]:
 
 
 def tuned(
-    head: LabelHead, logits: Tensor, margins: Tensor, gold: Sequence[Label]
+    head: LabelHead, logits: Tensor, margins: Tensor, gold: Sequence[Label], metric: str
 ) -> tuple[float, float]:
-    """Choose the n-gram weight by the head's metric, then the scale by cross-entropy.
+    """Choose the n-gram weight by a metric, then the scale by cross-entropy.
 
     The scale is needed because summed logits of two members are overconfident.
 
     Args:
-        head: The head whose metric and loss are used.
+        head: The head whose metrics and loss are used.
         logits: Logits of the network. Shape: (texts, labels).
         margins: Margins of the n-gram model. Shape: (texts, labels).
         gold: The right labels.
+        metric: One of the head's scores.
     """
     targets = head.targets(gold)
 
     def score(weight: float) -> float:
-        return head.metrics(gold, head.scores(logits + weight * margins))[head.metric]
+        return head.metrics(gold, head.scores(logits + weight * margins))[metric]
 
     weight = max(_WEIGHTS[head.name], key=score)
     added = logits + weight * margins

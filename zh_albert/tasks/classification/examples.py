@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.classification.marked_spans import text_with_marks
 from zh_albert.tasks.fields import (
@@ -79,46 +80,46 @@ def pair_of(row: dict[str, Any], source: Path | str, line: int) -> tuple[str, st
     return first, second
 
 
-def read_text_examples(path: Path) -> list[TextExample]:
+def read_text_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[TextExample]:
     """Read a classification file of the task format, ``{"text", "label"}`` a line.
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty text, a
             label of another kind than the first; or an empty file.
     """
-    return _read(path, text_of)
+    return _read(path, text_of, layout)
 
 
-def read_pair_examples(path: Path) -> list[TextExample]:
+def read_pair_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[TextExample]:
     """Read a file of pairs, ``{"text_a", "text_b", "label"}`` a line.
 
     Raises:
         DataError: See ``read_text_examples``.
     """
-    return _read(path, pair_of)
+    return _read(path, pair_of, layout)
 
 
-def read_unlabelled_texts(path: Path) -> list[UnlabelledText]:
+def read_unlabelled_texts(path: Path, layout: TableLayout = BY_NAMES) -> list[UnlabelledText]:
     """Read a file of texts, ``{"text"}`` a line; labels, if any, are ignored.
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an
             empty file.
     """
-    return [UnlabelledText(content) for _, _, content in _contents(path, text_of)]
+    return [UnlabelledText(content) for _, _, content in _contents(path, text_of, layout)]
 
 
-def read_unlabelled_pairs(path: Path) -> list[UnlabelledText]:
+def read_unlabelled_pairs(path: Path, layout: TableLayout = BY_NAMES) -> list[UnlabelledText]:
     """Read a file of pairs, ``{"text_a", "text_b"}`` a line; see ``read_unlabelled_texts``."""
-    return [UnlabelledText(content) for _, _, content in _contents(path, pair_of)]
+    return [UnlabelledText(content) for _, _, content in _contents(path, pair_of, layout)]
 
 
 _ContentOf = Callable[[dict[str, Any], Path, int], Content]
 
 
-def _read(path: Path, content_of: _ContentOf) -> list[TextExample]:
+def _read(path: Path, content_of: _ContentOf, layout: TableLayout) -> list[TextExample]:
     examples: list[TextExample] = []
-    for number, row, content in _contents(path, content_of):
+    for number, row, content in _contents(path, content_of, layout):
         refuse_missing_fields(row, ("label",), path, number, form='{…, "label": …}')
         label = checked_label(row["label"], path, number)
         if examples and kind_of(label) != (first := kind_of(examples[0].label)):
@@ -145,10 +146,12 @@ def _is_number(label: str | float) -> bool:
     return not isinstance(label, str) or re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", label) is not None
 
 
-def _contents(path: Path, content_of: _ContentOf) -> Iterator[tuple[int, dict[str, Any], Content]]:
+def _contents(
+    path: Path, content_of: _ContentOf, layout: TableLayout
+) -> Iterator[tuple[int, dict[str, Any], Content]]:
     """Yield the number, the fields and the text (or pair) of each line; at least one."""
     number = 0
-    for number, row in read_task_rows(path):
+    for number, row in read_task_rows(path, layout):
         content = content_of(row, path, number)
         if not all(map(has_content, content if isinstance(content, tuple) else (content,))):
             names = '"text_a" or "text_b"' if isinstance(content, tuple) else '"text"'

@@ -18,6 +18,7 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks import run
 from zh_albert.tasks.classification.card import classifier_card
+from zh_albert.tasks.classification.class_weights import class_weights
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.head_selection import head_for, head_from, refuse_unknown
@@ -31,7 +32,7 @@ from zh_albert.tasks.classification.soft_targets import (
     soft_losses,
 )
 from zh_albert.tasks.config import JobConfig, NetworkConfig
-from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.evaluation import noted, timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -69,6 +70,9 @@ class FinetuneConfig(JobConfig):
     """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
+    # Weights of the classes in the loss and in the n-gram model; "balanced": n / (k · n_c) for a
+    # class of n_c texts out of n in k classes; or a table, where a class left out has 1.
+    class_weights: Literal["balanced"] | dict[str, float] | None = None
 
 
 class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
@@ -90,7 +94,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         """See ``FineTuningJob``."""
         settings = self.config.model
         self.head = head_for([example.label for example in self.examples], settings.head)
-        self.metric = self.head.metric
+        self.metric_names = self.head.metric_names
         refuse_unknown(self.head, self.dev, "the dev examples")
         self.pairs = isinstance(self.examples[0].text, tuple)
         if settings.symmetric and not self.pairs:
@@ -104,6 +108,8 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
                 "model.ngrams = true is for one class or value each, the examples have several "
                 "classes; leave it out"
             )
+        labels = [example.label for example in self.examples]
+        self.class_weights = class_weights(self.config.class_weights, self.head, labels)
         possible = not several and settings.pooling == "mean"
         self.with_ngrams = possible if settings.ngrams is None else settings.ngrams
 
@@ -127,8 +133,12 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         targets = self.head.targets([example.label for example in labelled])
         none = targets.new_zeros(len(further), *targets.shape[1:])  # nothing is learned from them
         self.targets = torch.cat([targets, none])
-        weights = [example.weight for example in labelled] + [1.0] * len(further)
-        self.weights = torch.tensor(weights)
+        weights = torch.tensor([example.weight for example in labelled])
+        if self.class_weights is not None:
+            weights *= self.class_weights[targets]
+        # A batch's loss is divided by the sum of its texts' weights (``load``), not by their
+        # number: so it stays a mean, and the learning rate means the same with any weights.
+        self.weights = torch.cat([weights, torch.ones(len(further))])
         batch_tokens = self.config.train.batch_tokens
         return [text.readings[0].size.within(batch_tokens) for text in self.texts]
 
@@ -221,7 +231,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
 
     def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""
-        return evaluate(self.model, self.dev, tune=True)
+        return evaluate(self.model, self.dev, tune=self.metric)
 
 
 JOB = ClassificationJob
@@ -229,19 +239,27 @@ finetune = partial(run.finetune, JOB)
 
 
 def evaluate(
-    classifier: TextClassifier, examples: Sequence[TextExample], *, tune: bool = False
+    classifier: TextClassifier, examples: Sequence[TextExample], *, tune: str | None = None
 ) -> dict[str, Any]:
     """Return the head's metrics, ``examples`` and ``seconds`` (of prediction).
+
+    With ``tune`` also ``one_sided``, a warning, if all answers are the same class.
 
     Args:
         classifier: The classifier to score.
         examples: Examples to score it on.
-        tune: First tune the decision parameters on them; see ``tuned_scores``.
+        tune: First tune the decision parameters on them by this metric; see ``tuned_scores``.
     """
     gold = [example.label for example in examples]
 
     def predict() -> NDArray[np.float32]:
         encoded = classifier.encode([example.text for example in examples])
-        return classifier.tuned_scores(encoded, gold) if tune else classifier.scores_of(encoded)
+        if tune:
+            return classifier.tuned_scores(encoded, gold, tune)
+        return classifier.scores_of(encoded)
 
-    return timed(examples, predict, lambda found: classifier.head.metrics(gold, found))
+    def score(found: NDArray[np.float32]) -> dict[str, Any]:
+        warning = classifier.head.one_sided(gold, found) if tune else ""
+        return classifier.head.metrics(gold, found) | noted(warning)
+
+    return timed(examples, predict, score)

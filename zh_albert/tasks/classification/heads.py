@@ -54,12 +54,12 @@ class LabelHead(Protocol):
 
     Attributes:
         name: The head's name in settings and model folders.
-        metric: The score that chooses the best weights.
+        metric_names: Its scores; by default the first chooses the best weights.
         labels: Names of the logits.
     """
 
     name: ClassVar[HeadName]
-    metric: ClassVar[str]
+    metric_names: ClassVar[Sequence[str]]
     labels: list[str]
 
     @classmethod
@@ -91,6 +91,9 @@ class LabelHead(Protocol):
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """Score predictions."""
 
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:
+        """Return a warning if predictions are all the same class; else an empty string."""
+
     def settings(self) -> dict[str, Any]:
         """Return the settings stored in a model folder besides ``name`` and ``labels``."""
 
@@ -101,7 +104,7 @@ class OneClass:
 
     labels: list[str]
     name: ClassVar[HeadName] = "classes"
-    metric: ClassVar[str] = "accuracy"
+    metric_names: ClassVar[Sequence[str]] = ("accuracy", "macro_f1")
 
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> OneClass:
@@ -142,6 +145,17 @@ class OneClass:
         predicted = [self.labels[number] for number in scores.argmax(-1)]
         return classification_metrics([class_name(label) for label in gold], predicted)
 
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:
+        """See ``LabelHead``."""
+        wanted, found = self.names(gold), {self.labels[number] for number in scores.argmax(-1)}
+        if len(wanted) < 2 or len(found) > 1:
+            return ""
+        return (
+            f"the answer to each of the {len(gold):,} dev examples is {found.pop()!r}, but they "
+            f"have {len(wanted)} classes. Try class_weights=balanced with metric=macro_f1, more "
+            "epochs (train.epochs), or more texts of the rare classes"
+        )
+
     def settings(self) -> dict[str, Any]:
         """Return no further settings."""
         return {}
@@ -159,7 +173,7 @@ class LabelSet:
     labels: list[str]
     threshold: float = 0.5
     name: ClassVar[HeadName] = "multi_label"
-    metric: ClassVar[str] = "micro_f1"
+    metric_names: ClassVar[Sequence[str]] = ("micro_f1", "macro_f1", "accuracy")
 
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> LabelSet:
@@ -198,6 +212,10 @@ class LabelSet:
         """See ``label_set_metrics``."""
         return label_set_metrics(self._given(gold), scores >= self.threshold)
 
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:  # noqa: ARG002
+        """Return an empty string: there is not one class each."""
+        return ""
+
     def settings(self) -> dict[str, Any]:
         """Return the threshold."""
         return {"threshold": self.threshold}
@@ -224,7 +242,7 @@ class Value:
     lowest: float | None = None
     highest: float | None = None
     name: ClassVar[HeadName] = "regression"
-    metric: ClassVar[str] = "spearman"
+    metric_names: ClassVar[Sequence[str]] = ("spearman", "pearson")
 
     @classmethod
     def for_labels(cls, labels: Sequence[Label]) -> Value:
@@ -268,6 +286,10 @@ class Value:
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
         """See ``correlations``."""
         return correlations([value_of(label) for label in gold], scores[:, 0])
+
+    def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:  # noqa: ARG002
+        """Return an empty string: there is not one class each."""
+        return ""
 
     def settings(self) -> dict[str, Any]:
         """Return the scale."""

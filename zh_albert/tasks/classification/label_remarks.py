@@ -37,7 +37,7 @@ def remarks_on(names: Iterable[str]) -> Iterator[str]:
     """
     counts = Counter(names)
     ordered = [name for name, _ in counts.most_common()]
-    yield f"{len(counts)} classes: {_listed(ordered, counts)}"
+    yield f"{len(counts)} class{'' if len(counts) == 1 else 'es'}: {_listed(ordered, counts)}"
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for name in counts:
         folded = unicodedata.normalize("NFKC", name).casefold()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_name,
@@ -37,7 +38,7 @@ class EmbeddingExample:
     label: float | str | None = None
 
 
-def read_embedding_examples(path: Path) -> list[EmbeddingExample]:
+def read_embedding_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[EmbeddingExample]:
     """Read ``{"text"}`` or ``{"text_a", "text_b"}`` a line, a pair also with ``"label"``.
 
     Raises:
@@ -45,7 +46,7 @@ def read_embedding_examples(path: Path) -> list[EmbeddingExample]:
             empty file.
     """
     examples = []
-    for number, row in read_task_rows(path):
+    for number, row in read_task_rows(path, layout):
         if "text" in row:
             examples.append(EmbeddingExample(checked_text(row, "text", path, number)))
             continue

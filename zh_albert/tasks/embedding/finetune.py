@@ -71,7 +71,7 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         DataError: If there is nothing to train on, or dev holds anything but pairs with labels.
     """
 
-    metric = "spearman"
+    metric_names = ("spearman", "pearson")
     model_type = TextEmbedder
     config_type = FinetuneConfig
     card = staticmethod(embedder_card)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_name,
@@ -44,7 +45,7 @@ class EntityExample:
     place: str = field(default="", compare=False)
 
 
-def read_entity_examples(path: Path) -> list[EntityExample]:
+def read_entity_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[EntityExample]:
     """Read an entity file of the task format, ``{"text", "entities"}`` a line.
 
     Raises:
@@ -52,7 +53,7 @@ def read_entity_examples(path: Path) -> list[EntityExample]:
             entity outside its text or with white space at an edge; or an empty file.
     """
     examples = []
-    for number, row in read_task_rows(path):
+    for number, row in read_task_rows(path, layout):
         refuse_missing_fields(row, ("text", "entities"), path, number, form=_FORM)
         text = checked_text(row, "text", path, number)
         if not isinstance(row["entities"], list):
@@ -65,7 +66,7 @@ def read_entity_examples(path: Path) -> list[EntityExample]:
     return examples
 
 
-def read_unlabelled_texts(path: Path) -> list[EntityExample]:
+def read_unlabelled_texts(path: Path, layout: TableLayout = BY_NAMES) -> list[EntityExample]:
     """Read a file of texts, ``{"text"}`` a line; entities, if any, are ignored.
 
     Returns:
@@ -76,7 +77,7 @@ def read_unlabelled_texts(path: Path) -> list[EntityExample]:
             empty file.
     """
     examples = []
-    for number, row in read_task_rows(path):
+    for number, row in read_task_rows(path, layout):
         refuse_missing_fields(row, ("text",), path, number, form='{"text": …}')
         examples.append(EntityExample(checked_text(row, "text", path, number), ()))
     refuse_no_examples(len(examples), path)

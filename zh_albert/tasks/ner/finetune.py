@@ -18,13 +18,15 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks import run
 from zh_albert.tasks.config import JobConfig, NetworkConfig
-from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.evaluation import noted, timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.ner.card import tagger_card
 from zh_albert.tasks.ner.examples import EntityExample, type_names, types_in
+from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
+from zh_albert.tasks.ner.head_probes import probe_borders, probe_pairs
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.metrics import entity_metrics
-from zh_albert.tasks.ner.networks import Head
+from zh_albert.tasks.ner.networks import GlobalPointerTagger, Head, SpanTagger
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tag_head import TagHead
 from zh_albert.tasks.ner.tagger import Found, TextTagger
@@ -85,7 +87,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         DataError: If there are no entities, or dev has types that training lacks.
     """
 
-    metric = "f1"
+    metric_names = ("f1", "precision", "recall")
     takes_unlabelled = True
     model_type = TextTagger
     config_type = FinetuneConfig
@@ -154,8 +156,15 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
 
     def probe(self, progress: Observer) -> None:  # noqa: ARG002
         """See ``FineTuningJob``."""
-        if isinstance(network := self.model.module, TokenTagger):
-            probe_emissions(network, self._labelled_batches())
+        network, head, batches = self.model.module, self.model.head, self._labelled_batches()
+        match network:
+            case TokenTagger():
+                probe_emissions(network, batches)
+            case SpanTagger():
+                probe_borders(network, batches)
+            case GlobalPointerTagger():
+                assert isinstance(head, GlobalPointerHead)
+                probe_pairs(network, head, batches)
 
     def _labelled_batches(self) -> Iterator[dict[str, Tensor]]:
         """Yield the inputs of the first epoch's batches of labelled passages."""
@@ -216,6 +225,11 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
         return evaluate(self.model, self.dev, tune=True)
 
 
+_NONE_FOUND = (
+    "no entity is found in any of the dev texts. Try more epochs (train.epochs), a higher rate "
+    "(train.peak_lr), or check that the offsets of training entities are right"
+)
+
 JOB = TaggingJob
 finetune = partial(run.finetune, JOB)
 
@@ -224,6 +238,8 @@ def evaluate(
     tagger: TextTagger, examples: Sequence[EntityExample], *, tune: bool = False
 ) -> dict[str, Any]:
     """Return ``entity_metrics``, ``examples`` and ``seconds`` (of prediction).
+
+    With ``tune`` also ``one_sided``, a warning, if no entity is found.
 
     Args:
         tagger: The tagger to score.
@@ -237,6 +253,8 @@ def evaluate(
         return tagger.tuned_entities(encoded, gold) if tune else tagger.entities_of(encoded)
 
     def score(found: Found) -> dict[str, Any]:
-        return entity_metrics(gold, [[entity for entity, _ in spans] for spans in found])
+        warning = _NONE_FOUND if tune and any(gold) and not any(found) else ""
+        entities = [[entity for entity, _ in spans] for spans in found]
+        return entity_metrics(gold, entities) | noted(warning)
 
     return timed(examples, predict, score)

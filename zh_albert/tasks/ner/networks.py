@@ -96,7 +96,10 @@ class GlobalPointerTagger(nn.Module):
         Args: see ``TokenTagger.forward``.
         """
         hidden = self.encoder(token_ids, type_ids, mask).hidden
-        borders = self.borders(self.dropout(hidden))
+        return self.pair_scores(self.borders(self.dropout(hidden)))
+
+    def pair_scores(self, borders: Tensor) -> Tensor:
+        """Return the scores, see ``forward``, from the outputs of ``borders``."""
         first, last = (rotated(half) for half in borders.chunk(2, dim=-1))
         pairs = first @ last.transpose(1, 2) * first.shape[-1] ** -0.5
         starts, ends = (self.types(borders) / 2).transpose(1, 2).chunk(2, dim=1)

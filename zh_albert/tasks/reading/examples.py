@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, SupportsIndex
 
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_string,
@@ -50,7 +51,7 @@ class ReadingExample:
         return self.context
 
 
-def read_reading_examples(path: Path) -> list[ReadingExample]:
+def read_reading_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[ReadingExample]:
     """Read a reading-comprehension file of the task format, a question a line.
 
     ``{"context", "question", "answers": [{"text", "start"}]}``; no answers: the context has none.
@@ -61,7 +62,7 @@ def read_reading_examples(path: Path) -> list[ReadingExample]:
             question or answer, an answer that does not occur at its ``start``; or an empty file.
     """
     examples = []
-    for number, row in read_task_rows(path):
+    for number, row in read_task_rows(path, layout):
         refuse_missing_fields(row, ("context", "question", "answers"), path, number, form=_FORM)
         context = checked_text(row, "context", path, number)
         question = checked_text(row, "question", path, number)

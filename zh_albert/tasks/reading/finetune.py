@@ -24,7 +24,7 @@ from zh_albert.model.crf import FORBIDDEN
 from zh_albert.tasks import run
 from zh_albert.tasks.batched_inference import network_outputs
 from zh_albert.tasks.config import JobConfig, NetworkConfig
-from zh_albert.tasks.evaluation import timed
+from zh_albert.tasks.evaluation import noted, timed
 from zh_albert.tasks.job import FineTuningJob, Questions
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample
@@ -83,7 +83,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         DataError: If a question has no content.
     """
 
-    metric = "f1"
+    metric_names = ("f1", "exact_match")
     model_type = TextReader
     config_type = FinetuneConfig
     card = staticmethod(reader_card)
@@ -196,6 +196,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Return ``reading_metrics``, ``examples`` and ``seconds`` (of prediction).
 
+    With ``tune`` also ``one_sided``, a warning, if all questions are declined, or wrongly none.
+
     Args:
         reader: The reader to score.
         examples: Examples with the right answers.
@@ -210,9 +212,25 @@ def evaluate(
             reader.threshold = _tuned(readings, examples)
         spans = [reading.answers(reader.threshold)[0][0] for reading in readings]
         texts = [one.context[a:b] for one, (a, b) in zip(examples, spans, strict=True)]
-        return reading_metrics([example.references for example in examples], texts)
+        references = [example.references for example in examples]
+        warning = _one_sided(references, texts) if tune else ""
+        return reading_metrics(references, texts) | noted(warning)
 
     return timed(examples, predict, score)
+
+
+def _one_sided(references: Sequence[Sequence[str]], answers: Sequence[str]) -> str:
+    if any(references) and not any(answers):
+        return (
+            "the reader declines every question on dev, though some have answers. Try more epochs "
+            "(train.epochs), a higher rate (train.peak_lr), or more examples with answers"
+        )
+    if not all(references) and all(answers):
+        return (
+            "the reader declines no question on dev, though some have no answer. Try more "
+            "training examples without one, or more epochs (train.epochs)"
+        )
+    return ""
 
 
 def _tuned(readings: Sequence[Reading], examples: Sequence[ReadingExample]) -> float:

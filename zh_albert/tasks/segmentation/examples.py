@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zh_albert.errors import DataError
+from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import checked_text, refuse_missing_fields, refuse_no_examples
 
@@ -33,7 +34,9 @@ class SegmentationExample:
     words: tuple[WordSpan, ...]
 
 
-def read_segmentation_examples(path: Path) -> list[SegmentationExample]:
+def read_segmentation_examples(
+    path: Path, layout: TableLayout = BY_NAMES
+) -> list[SegmentationExample]:
     """Read a segmentation file of the task format, ``{"text", "words"}`` a line.
 
     Raises:
@@ -41,7 +44,7 @@ def read_segmentation_examples(path: Path) -> list[SegmentationExample]:
             that do not match the text; or an empty file.
     """
     examples = []
-    for number, row in read_task_rows(path):
+    for number, row in read_task_rows(path, layout):
         refuse_missing_fields(row, ("text", "words"), path, number, form=_FORM)
         text = checked_text(row, "text", path, number)
         words = row["words"]

@@ -51,7 +51,7 @@ class FinetuneConfig(JobConfig):
 class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
     """Fine-tuning of a word segmenter."""
 
-    metric = "f1"
+    metric_names = ("f1", "precision", "recall")
     model_type = TextSegmenter
     config_type = FinetuneConfig
     card = staticmethod(segmenter_card)

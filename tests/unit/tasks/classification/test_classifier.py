@@ -99,7 +99,9 @@ def test_ngrams_outvote_a_network_that_is_sure_and_wrong() -> None:
 
     encoded = made.encode(TEXTS)
     assert made.head.metrics(LABELS, made.scores_of(encoded))["accuracy"] < 0.5
-    assert made.head.metrics(LABELS, made.tuned_scores(encoded, LABELS))["accuracy"] == 1.0
+    assert (
+        made.head.metrics(LABELS, made.tuned_scores(encoded, LABELS, "accuracy"))["accuracy"] == 1.0
+    )
 
 
 def test_a_value_is_the_weighted_mean_of_both_opinions(tmp_path: Path) -> None:
