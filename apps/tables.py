@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,12 @@ from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
 from zh_albert.file_notes import listening
 from zh_albert.inference.files import Form, form_of
+from zh_albert.tables.annotations import from_annotations
 from zh_albert.tables.columns import NAMES, column_named, likely_text_column
-from zh_albert.tables.delimited import TableError, csv_rows
+from zh_albert.tables.delimited import csv_rows
+from zh_albert.tables.nameless import FEW, is_nameless, nameless_rows
 from zh_albert.tables.objects import json_rows
+from zh_albert.tables.table_error import TableError
 from zh_albert.tables.workbook import workbook_rows
 from zh_albert.tasks.texts import has_content
 from zh_albert.textio import read_lines
@@ -176,14 +180,27 @@ def _rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Any]]:
         yield from csv_rows(_lines(strings, path, keep_ends=True), path.name, in_place=True)
     elif form == "jsonl":
         rows = json_rows(_lines(strings, path), path.name, in_place=True)
-        yield from ((place, row) for place, row in rows if row != "")  # blank lines
+        written = ((place, row) for place, row in rows if row != "")  # blank lines
+        yield from from_annotations(written, path.name)
     else:
-        yield from ((n, {"text": line}) for n, line in _lines(strings, path) if line.strip())
+        lines = _lines(strings, path)
+        first = list(islice(lines, _SAMPLE))
+        lines = chain(first, lines)
+        beginning = [line for _, line in first]
+        if is_nameless(beginning):
+            yield from nameless_rows(lines, beginning, path.name, in_place=True)
+        else:
+            yield from ((n, {"text": line}) for n, line in lines if line.strip())
 
 
 def _form(path: Path) -> Form:
-    """Return the form of a file: of the command line's, but a .tsv file has names of columns."""
-    return "csv" if path.suffix.lower() == ".tsv" else form_of(path)
+    """Return the form of a file: the command line's, but most .tsv files have names of columns."""
+    with listening():  # what is assumed is told when the rows are read
+        form = form_of(path)
+        if form != "text" or path.suffix.lower() != ".tsv":
+            return form
+        first = [line for _, line in islice(read_lines(path), _SAMPLE)]
+    return "text" if len(first) >= FEW and is_nameless(first) else "csv"
 
 
 def _lines(

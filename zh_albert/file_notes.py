@@ -22,8 +22,9 @@ class FileNote(UserWarning):
     Args:
         message: The sentence; it names the file.
         kind: "encoding", "title" (above the names of columns), "no_names" (of columns),
-            "repeated_header"; of a workbook "sheet", "formulas" (without values), "nameless" (cells
-            in columns without a name); of one that is written "cut_text".
+            "repeated_header", "left_out" (of annotations); of a workbook "sheet", "formulas"
+            (without values), "nameless" (cells in columns without a name); of one that is written
+            "cut_text".
         facts: What another sentence of this kind needs.
     """
 

@@ -32,6 +32,7 @@ class TableStrings:
     old_workbook: Notice
     no_workbook: Notice
     bad_workbook: Notice
+    annotation: Notice
     large_workbook: Notice
     empty_workbook: Notice
     many_columns: Notice
@@ -91,6 +92,7 @@ CHINESE = TableStrings(
         "这不是 Excel 工作簿，虽然名字是；或者文件不完整",
         "请在 Excel 里打开，另存为“Excel 工作簿（.xlsx）”，再上传。",
     ),
+    annotation=Notice("第 {line} 行的标注与工具导出的格式不同", "请重新导出，再上传。"),
     bad_workbook=Notice(
         "这个工作簿读不了：它已损坏，或者不是 Excel 的格式",
         "请在 Excel 里打开，另存为“Excel 工作簿（.xlsx）”，再上传。",
@@ -108,6 +110,7 @@ CHINESE = TableStrings(
     no_texts=Notice("文件里没有一格是文字", "请检查是否有一列文本，例如名为 text 的列。"),
     notes={
         "encoding": "文件不是 UTF-8，按 {name} 编码读取",
+        "left_out": "标注里没有读的：{counts}",
         "sheet": "读的是工作表“{name}”；没有读：{others}",
         "repeated_header": "第 {line} 行又写了一遍列名，跳过了",
         "title": "列名上面的“{title}”当作标题，没有读",
@@ -169,6 +172,9 @@ ENGLISH = TableStrings(
         "This is no Excel workbook, though its name says so; or it is incomplete",
         "Open it in Excel, and save it as “Excel Workbook (.xlsx)”.",
     ),
+    annotation=Notice(
+        "The annotation in line {line} has another form than its tool exports", "Export it again."
+    ),
     bad_workbook=Notice(
         "The workbook cannot be read: it is damaged, or of another format",
         "Open it in Excel, and save it as “Excel Workbook (.xlsx)”.",
@@ -193,6 +199,7 @@ ENGLISH = TableStrings(
     ),
     notes={
         "encoding": "The file is not UTF-8; it was read as {name}",
+        "left_out": "Left out of the annotations: {counts}",
         "sheet": "Read from the sheet “{name}”; not read: {others}",
         "repeated_header": "Line {line} names the columns again and was left out",
         "title": "“{title}” above the names of the columns was taken for a title",

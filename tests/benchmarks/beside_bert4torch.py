@@ -83,7 +83,7 @@ def theirs(folder: Path, learned: Labelled, rate: float) -> Callable[[int], Answ
         targets = torch.tensor([numbers[name] for _, name in batch])
         return encoded([text for text, _ in batch], MAX_LENGTH), targets
 
-    class Classifier(BaseModel):  # type: ignore[misc]
+    class Classifier(BaseModel):
         def __init__(self) -> None:
             super().__init__()
             self.bert = build_transformer_model(
@@ -160,7 +160,7 @@ def serve(connection: Connection, side: str, folder: Path, data: Path) -> None:
             ways = {"int8": exported(model, Path(run))}
             classifier = model.classifier_
             result["dev_accuracy"] = accuracy(ways["int8"], scored)
-            _, network, _ = classifier.scores_apart(classifier.encode(scored[0]))
+            _, network, _ = classifier.member_scores(classifier.encode(scored[0]))
             alone = [classifier.labels[best] for best in network.argmax(1)]
             result["dev_accuracy_network_alone"] = accuracy(lambda _: alone, scored)
     connection.send(result)

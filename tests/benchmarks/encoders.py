@@ -39,6 +39,7 @@ from zh_albert.configio import build
 from zh_albert.model.config import PRESETS
 from zh_albert.model.size import parameter_counts
 from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.run import finetune
 from zh_albert.tasks.texts import without
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#000000")
@@ -97,21 +98,22 @@ class Candidate:
     def finetune(self, name: str, data: Path, run: Path) -> float:
         """Fine-tune on a part of a set, unless that was done before; return the best dev score."""
         part = SETS[name]
-        job = TASKS[part.task]
-        train, dev = (job.read(next(data.glob(f"{split}.jsonl*"))) for split in ("train", "dev"))
+        task = TASKS[part.task]
+        train, dev = (task.read(next(data.glob(f"{split}.jsonl*"))) for split in ("train", "dev"))
         train = without(train, dev)[: part.texts]
         echo(f"{self.label} learns {name}: {len(train)} examples, {len(dev)} for dev")
         with TrainingDisplay() as display:
-            _, position = job.finetune(
+            _, position = finetune(
+                task.job,
                 train,
                 dev,
-                build(job.config, self.settings(part)),
+                build(task.job.config_type, self.settings(part)),
                 init=None if self.start in PRESETS else resolve_model(self.start),
                 out=run,
                 resume=True,
                 observers=[display],
             )
-        return round(position.best_metrics[job.metric], 4)
+        return round(position.best_metrics[task.metric], 4)
 
 
 def milliseconds(run: Path, dev: Path) -> float:

@@ -61,7 +61,7 @@ def measure(train: Split, dev: Split, seed: int) -> dict[str, float]:
     model = AlbertClassifier(random_state=seed).fit(*train)
     seconds = time.process_time() - began
     classifier = model.classifier_
-    _, network, _ = classifier.scores_apart(classifier.encode(dev.texts))
+    _, network, _ = classifier.member_scores(classifier.encode(dev.texts))
     alone = [classifier.labels[best] for best in network.argmax(1)]
     return {
         "svm": float(svm.score(*dev)),

@@ -50,7 +50,7 @@ def profile(length: int) -> dict[str, float]:
     }
     with tempfile.TemporaryDirectory() as folder:
         options.profile_file_prefix = str(Path(folder) / "profile")
-        model = onnx_model(network, sequence_logits, int8=True)
+        model = onnx_model(network, sequence_logits, precision="int8")
         session = library.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         for _ in range(RUNS):
             session.run(None, inputs)

@@ -59,8 +59,8 @@ def finetune(
 ) -> None:
     """Train a model for a task.
 
-    The files have one JSON object a line; those named .csv a column for each field, where a label
-    is a class. FORMS.
+    The files have one JSON object a line, or are tables (.csv, .tsv, .xlsx) with a column for each
+    field, where a label is a class, or exports of annotation tools. FORMS.
 
     Example: zh-albert finetune --task classification --train train.jsonl --dev dev.jsonl
     --out runs/mine --set train.epochs=5

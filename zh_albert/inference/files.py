@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tables.columns import with_fields
-from zh_albert.tables.delimited import TableError, csv_rows, is_csv
+from zh_albert.tables.delimited import csv_rows, is_csv
 from zh_albert.tables.objects import json_rows
+from zh_albert.tables.table_error import TableError
 from zh_albert.tables.workbook import is_workbook, stated_rows, workbook_rows
 from zh_albert.tasks.fields import MissingFieldError
 from zh_albert.tasks.predictor import AnyPredictor

@@ -5,43 +5,47 @@ doccano, Label Studio (full and minimal), CLUENER, SQuAD 1 and 2. Each is known 
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from zh_albert.errors import DataError
+from zh_albert.file_notes import FileNote, tell
+from zh_albert.tables.table_error import TableError
 
 Row = dict[str, Any]
 
 
 def from_annotations(
-    rows: Iterable[tuple[int, Row]], source: Path | str
-) -> Iterator[tuple[int, Row]]:
+    rows: Iterable[tuple[int, Any]], source: Path | str
+) -> Iterator[tuple[int, Any]]:
     """Yield the rows of our task files that exported rows stand for; other rows as they are.
 
     What our files do not hold (relations, annotations besides the first) is told in a warning at
     the end.
 
     Args:
-        rows: With their places.
+        rows: With their places; an error in place of one is passed on.
         source: Named in errors.
 
     Raises:
-        DataError: If an annotation has another form than its kind says.
+        TableError: If an annotation has another form than its kind says.
     """
     left_out: Counter[str] = Counter()
     for place, row in rows:
+        if not isinstance(row, dict):
+            yield place, row
+            continue
         try:
             yield from ((place, one) for one in _converted(row, left_out))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            problem = f"an annotation has another form than expected ({error!r:.80})"
-            hint = "Export it again, or write it in the project's format (docs/formats.md)"
-            raise DataError.at(source, place, problem, hint=hint) from None
+            problem = "an annotation has another form than expected ({error}). Export it again, or "
+            problem += "write it in the project's format (docs/formats.md)"
+            why = f"{error!r:.80}"
+            raise TableError.of("annotation", problem, source, place, error=why) from None
     if left_out:
         counts = ", ".join(f"{count:,} {what}" for what, count in left_out.items())
-        warnings.warn(f"{source}: left out: {counts}", stacklevel=2)
+        tell(FileNote(f"{source}: left out: {counts}", "left_out", counts=counts))
 
 
 def _converted(row: Row, left_out: Counter[str]) -> Iterator[Row]:  # noqa: PLR0912  (one a form)

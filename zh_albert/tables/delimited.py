@@ -9,44 +9,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.tables.cells import restored
 from zh_albert.tables.columns import fields_of, from_the_names
+from zh_albert.tables.table_error import TableError
 from zh_albert.textio import read_lines
 
 _SEPARATORS = ",\t;|"
 _LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
-
-
-class TableError(DataError):
-    """A malformed table.
-
-    Attributes:
-        kind: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another length than the
-            header), "bad_header"; of a workbook also "old_workbook", "no_workbook",
-            "bad_workbook", "large_workbook" or "empty_workbook".
-        facts: Line number and further numbers of the message.
-    """
-
-    kind: str
-    facts: dict[str, int]
-
-    @classmethod
-    def of(cls, kind: str, problem: str, source: Path | str, line: int, **facts: int) -> TableError:
-        """Return an error with file and line; ``problem`` may contain the names of facts
-        in braces.
-        """
-        error = cls(f"{source}, line {line}: {problem.format(**facts)}")
-        error.kind, error.facts = kind, {"line": line, **facts}
-        return error
-
-    @classmethod
-    def of_file(cls, kind: str, problem: str, source: Path | str) -> TableError:
-        """Return an error about the file as a whole."""
-        error = cls(f"{source}: {problem}")
-        error.kind, error.facts = kind, {}
-        return error
 
 
 def is_csv(path: Path) -> bool:

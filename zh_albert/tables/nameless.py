@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from zh_albert.errors import DataError
+from zh_albert.tables.table_error import TableError
 
 Row = dict[str, Any]
 _LONGEST_LABEL = 20  # characters, on average
-_FEW = 10  # rows of which every one may have another label
+FEW = 10
+"""With fewer rows every one may have another label, and the first one may name the columns."""
+_MOST = 0.9  # of the first lines have the same form
 _FASTTEXT = re.compile(r"((?:__label__\S+\s+)+)(.+)")
 
 
@@ -19,7 +22,8 @@ def names_of_columns(rows: Sequence[Sequence[str]]) -> list[str] | None:
     """Return the fields of columns by what is in them; None if that is not clear.
 
     There are one text or two and a label: the column of short values, half as long as the others
-    at most, that come again. A column of different numbers is an ``id``.
+    at most, that come again, that of the first row among them. A column of different numbers is an
+    ``id``.
 
     >>> names_of_columns([["国足客场战平对手", "体育"], ["股市今天又大跌了", "财经"]])
     ['text', 'label']
@@ -30,14 +34,15 @@ def names_of_columns(rows: Sequence[Sequence[str]]) -> list[str] | None:
     names: dict[int, str] = {}
     columns = dict(enumerate(zip(*rows, strict=True)))
     for number, values in columns.items():
-        if all(map(str.isdecimal, values)) and len({*values}) == len(values) >= _FEW:
+        if all(map(str.isdecimal, values)) and len({*values}) == len(values) >= FEW:
             names[number] = "id"
     others = [number for number in columns if number not in names]
     if len(others) not in (2, 3):
         return None
     length = {number: sum(map(len, columns[number])) / len(rows) for number in others}
     label, *texts = sorted(others, key=length.__getitem__)
-    again = len(rows) < _FEW or len({*columns[label]}) <= len(rows) / 2
+    values = columns[label]
+    again = len(rows) < FEW or (len({*values}) <= len(rows) / 2 and values[0] in values[1:])
     short = length[label] <= min(_LONGEST_LABEL, length[texts[0]] / 2)
     if not (again and short and all(map(str.strip, columns[label]))):
         return None
@@ -53,33 +58,48 @@ def is_nameless(lines: Sequence[str]) -> bool:
 
 
 def nameless_rows(
-    lines: Iterator[tuple[int, str]], first: Sequence[str], source: Path | str
-) -> Iterator[tuple[int, Row]]:
+    lines: Iterator[tuple[int, str]],
+    first: Sequence[str],
+    source: Path | str,
+    *,
+    in_place: bool = False,
+) -> Iterator[tuple[int, Any]]:
     """Yield the rows of such lines; blank ones are left out.
 
     Args:
         lines: The lines.
         first: The first ones, which say what the columns hold.
         source: Named in errors.
+        in_place: Yield the error of a line of another form in its place.
 
     Raises:
-        DataError: If a line has another form than the first ones.
+        TableError: At the first line of another form than the first ones, unless ``in_place``.
     """
     names = _fields_of_lines(first)
     for number, line in lines:
         if not line.strip():
             continue
-        if names == ["fasttext"]:
-            if not (found := _FASTTEXT.fullmatch(line.strip())):
-                raise DataError.at(source, number, f"expected __label__…, found {line!r:.60}")
-            labels = [label.removeprefix("__label__") for label in found[1].split()]
-            yield number, {"text": found[2], "label": labels if len(labels) > 1 else labels[0]}
-            continue
-        cells = line.rstrip("\r\n").split("\t")
-        if len(cells) != len(names):
-            problem = f"expected {len(names)} cells with tabs between, found {len(cells)}"
-            raise DataError.at(source, number, problem)
-        yield number, dict(zip(names, cells, strict=True))
+        try:
+            yield number, _row(line, names, source, number)
+        except TableError as error:
+            if not in_place:
+                raise
+            yield number, error
+
+
+def _row(line: str, names: Sequence[str], source: Path | str, number: int) -> Row:
+    if names == ["fasttext"]:
+        if not (found := _FASTTEXT.fullmatch(line.strip())):
+            problem = "expected __label__ before the text"
+            raise TableError.of("ragged", problem, source, number, expected=2, found=1)
+        labels = [label.removeprefix("__label__") for label in found[1].split()]
+        return {"text": found[2], "label": labels if len(labels) > 1 else labels[0]}
+    cells = line.rstrip("\r\n").split("\t")
+    if len(cells) != len(names):
+        counts = {"expected": len(names), "found": len(cells)}
+        problem = "expected {expected} cells with tabs between, found {found}"
+        raise TableError.of("ragged", problem, source, number, **counts)
+    return dict(zip(names, cells, strict=True))
 
 
 def _fields_of_lines(lines: Sequence[str]) -> list[str]:
@@ -87,4 +107,7 @@ def _fields_of_lines(lines: Sequence[str]) -> list[str]:
     if filled and all(_FASTTEXT.fullmatch(line.strip()) for line in filled):
         return ["fasttext"]
     rows = [line.split("\t") for line in filled]
-    return names_of_columns(rows) or [] if all(len(cells) > 1 for cells in rows) else []
+    [(width, count)] = Counter(map(len, rows)).most_common(1) or [(0, 0)]
+    if width < 2 or count < _MOST * len(rows):
+        return []
+    return names_of_columns([cells for cells in rows if len(cells) == width]) or []

@@ -16,7 +16,7 @@ from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
 from zh_albert.tables.columns import from_the_names
-from zh_albert.tables.delimited import TableError
+from zh_albert.tables.table_error import TableError
 
 _LARGEST = 64  # times its size that a workbook may unpack to, as they repeat much
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

@@ -125,6 +125,25 @@ def test_a_text_a_line_is_read(tmp_path: Path) -> None:
     assert table.head == [{"text": "房间很干净"}, {"text": "太差了,再也不来"}]
 
 
+def test_labels_behind_tabs_and_exports_of_tools_are_read(tmp_path: Path) -> None:
+    texts = ["国足客场一比一战平对手", "股市今天又大跌了三个点"] * 6
+    lines = [f"{text}\t{'体育财经'[n % 2 * 2 :][:2]}" for n, text in enumerate(texts)]
+    for name in ("t.txt", "t.tsv"):
+        table = opened(write(tmp_path, name, "\n".join([*lines, "没有标签"])))
+        assert table.head[1] == {"text": "股市今天又大跌了三个点", "label": "财经"}
+        assert (table.rows, table.column_of("text"), table.damaged_at) == (13, "text", 13)
+    tasks = [{"data": {"text": "很好"}, "annotations": [{"result": []}]}]
+    tasks[0]["annotations"][0]["result"] = [
+        {"type": "choices", "value": {"choices": ["好评"]}},
+        {"type": "rating", "value": {}},
+    ]
+    table = opened(write(tmp_path, "t.json", json.dumps(tasks)))
+    assert table.head == [{"text": "很好", "label": "好评"}]
+    assert "标注里没有读的：1 marks of type rating" in table_notes(page.CHINESE, table)
+    with pytest.raises(RefusedError, match="第 1 行的标注与工具导出的格式不同"):
+        opened(write(tmp_path, "t.json", '{"data": {}, "annotations": []}'))
+
+
 def test_which_sheet_is_read_and_repeated_names_are_told(tmp_path: Path) -> None:
     sheets = [], [["文本"], ["很好"]], [["说明"], ["导出于三月"]]
     table = opened(write(tmp_path, "t.xlsx", workbook(*sheets)))

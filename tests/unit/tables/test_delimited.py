@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from zh_albert.tables.delimited import TableError, csv_rows, is_csv
+from zh_albert.tables.delimited import csv_rows, is_csv
+from zh_albert.tables.table_error import TableError
 
 
 def rows(text: str) -> list[dict[str, str]]:

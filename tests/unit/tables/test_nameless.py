@@ -63,5 +63,7 @@ def test_a_line_of_another_form_is_named(tmp_path: Path) -> None:
     lines = [f"{text}\t{label}" for text, label in zip(TEXTS, LABELS, strict=True)] * 5
     with pytest.raises(DataError, match=r"a\.txt, line 61: expected 2 cells with tabs between"):
         read(tmp_path / "a.txt", [*lines, "没有标签"])
-    with pytest.raises(DataError, match="line 1: not JSON"):
+    with pytest.raises(DataError, match="line 1: expected 2 cells with tabs between, found 1"):
         read(tmp_path / "a.txt", ["没有标签", *lines])
+    with pytest.raises(DataError, match="line 1: not JSON"):
+        read(tmp_path / "a.txt", ["没有标签", *lines[:5]])
