@@ -16,6 +16,7 @@ from zh_albert.textio import atomic_write, encode_json
 
 Row = dict[str, Any]
 _LONGEST = 32_767  # characters of a workbook's cell
+_MOST_ROWS = 1 << 20  # of a sheet
 _KINDS = (".csv", ".xlsx", ".jsonl")
 
 
@@ -99,19 +100,44 @@ def answered_table(
             text.flush()
             text.detach()
         else:
-            import openpyxl  # noqa: PLC0415  (takes a while)
-
-            book = openpyxl.Workbook(write_only=True)
-            sheet = book.create_sheet("answers")
+            sheets = _Sheets()
             try:
-                yield AnsweredTable(
-                    lambda cells: sheet.append([_of_workbook(cell) for cell in cells]), names
-                )
+                yield AnsweredTable(sheets.append, names)
             except BaseException:
-                sheet.close()
-                sheet._writer.cleanup()  # else its file stays until the process ends
+                sheets.discard()
                 raise
-            book.save(file)
+            sheets.book.save(file)
+
+
+class _Sheets:
+    """The sheets of a workbook that is written; a further one begins when one is full."""
+
+    def __init__(self) -> None:
+        import openpyxl  # noqa: PLC0415  (takes a while)
+
+        self.book = openpyxl.Workbook(write_only=True)
+        self._sheets: list[Any] = []
+        self._names: list[Any] = []
+        self._rows = 0
+
+    def append(self, cells: Sequence[Any]) -> None:
+        """Add a row; the first one names the columns of every sheet."""
+        row = [_of_workbook(cell) for cell in cells]
+        self._names = self._names or row
+        if self._rows % _MOST_ROWS == 0:
+            title = f"answers {len(self._sheets) + 1}" if self._sheets else "answers"
+            self._sheets.append(self.book.create_sheet(title))
+            if self._rows:
+                self._sheets[-1].append(self._names)
+                self._rows += 1
+        self._sheets[-1].append(row)
+        self._rows += 1
+
+    def discard(self) -> None:
+        """Delete the sheets' temporary files, which else stay until the process ends."""
+        for sheet in self._sheets:
+            sheet.close()
+            sheet._writer.cleanup()
 
 
 def _given(row: Any) -> Row:

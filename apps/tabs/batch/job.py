@@ -26,7 +26,6 @@ from zh_albert.tasks.reading.predictor import Reader
 from zh_albert.tasks.texts import has_content
 
 _CHUNK = 256  # rows answered together; progress and stops come in these steps
-_SHEET_ROWS = 1_048_575  # of a workbook, below the names of the columns
 _OBJECTS = (".json", ".jsonl", ".ndjson")
 
 
@@ -76,9 +75,7 @@ class BatchJob(TableJob):
         self.head: list[tuple[Row, Row]] = []
         self.cuts_texts = False
         self._strings = strings
-        kinds = [".jsonl" if table.path.suffix.lower() in _OBJECTS else ".csv"]
-        if table.rows <= _SHEET_ROWS:
-            kinds.insert(0, ".xlsx")
+        kinds = (".xlsx", ".jsonl" if table.path.suffix.lower() in _OBJECTS else ".csv")
         self._names = [f"{table.path.stem}-{name}{kind}" for kind in kinds]
         self._ended = 0.0
 
