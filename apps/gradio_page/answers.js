@@ -47,8 +47,8 @@
   const markAll = () => tabs().forEach(mark);
   const drawn = new MutationObserver((changes) => {
     markAll();
-    for (const { target } of changes) {
-      target.querySelectorAll?.(".za-passage .za-found").forEach(scroll);
+    for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
+      node.querySelectorAll?.(".za-passage .za-found").forEach(scroll);
     }
   });
   for (const kind of ["input", "change"]) addEventListener(kind, markAll);
