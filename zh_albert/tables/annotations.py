@@ -67,9 +67,10 @@ def _converted(row: Row, left_out: Counter[str]) -> Iterator[Row]:  # noqa: PLR0
                 for start, end in places
             ]
             yield _with_entities(row, text, spans, "label")
-        case {"text": str(text), "label": [dict(), *_] as marks} if "labels" in marks[0]:
-            spans = [(m["start"], m["end"], name) for m in marks for name in m["labels"]]
-            yield _with_entities(row, text, spans, "label")
+        case _ if field := _minimal_marks(row):
+            spans = [(m["start"], m["end"], name) for m in row[field] for name in m["labels"]]
+            text = _text_of(row, [m.get("text") for m in row[field]])
+            yield _with_entities(row, text, spans, field)
         case {"text": str(text), "label": [[_, _, _], *_] as marks}:
             yield _with_entities(row, text, [tuple(mark) for mark in marks], "label")
         case {"text": str(text), "labels": [[_, _, _], *_] as marks}:
@@ -95,12 +96,13 @@ def _with_entities(row: Row, text: str, spans: list[Any], *replaced: str) -> Row
 
 def _label_studio(row: Row, left_out: Counter[str]) -> Row:
     """Return the first annotation of a task: spans as entities, a choice as label."""
-    [text] = [value for name, value in row["data"].items() if isinstance(value, str)][:1]
     done = [one for one in row["annotations"] if not one.get("was_cancelled")]
+    marks = done[0]["result"] if done else []
+    text = _text_of(row["data"], [mark.get("value", {}).get("text") for mark in marks])
     left_out.update(["further annotations of a text"] * (len(done) - 1))
     entities: list[Row] = []
     labels: list[str] = []
-    for mark in done[0]["result"] if done else []:
+    for mark in marks:
         value = mark.get("value", {})
         if mark.get("type") == "labels":
             start, end = _in_characters(text, value["start"], value["end"], value.get("text"))
@@ -112,6 +114,23 @@ def _label_studio(row: Row, left_out: Counter[str]) -> Row:
     if labels and not entities:
         return {"text": text, "label": labels[0] if len(labels) == 1 else labels}
     return {"text": text, "entities": entities}
+
+
+def _minimal_marks(row: Row) -> str | None:
+    """Return the field with the marks of Label Studio's minimal export, named by its template."""
+    for name, value in row.items():
+        match value:
+            case [{"labels": list()}, *_]:
+                return name
+    return None
+
+
+def _text_of(fields: Row, found: list[Any]) -> str:
+    """Return the annotated one of some fields: it has the marked texts, or is the longest."""
+    marked = [one for one in found if isinstance(one, str)]
+    texts = [value for name, value in fields.items() if isinstance(value, str)]
+    named = fields.get("text")
+    return max(texts, key=lambda text: (sum(m in text for m in marked), text is named, len(text)))
 
 
 def _in_characters(text: str, start: int, end: int, found: str | None) -> tuple[int, int]:

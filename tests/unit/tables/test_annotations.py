@@ -46,6 +46,19 @@ def mark(start: int, end: int, text: str, label: str) -> Row:
                 {"start": 4, "end": 6, "text": "杭州", "labels": ["地"]},
             ],
         },
+        {
+            "id": 7,
+            "content": TEXT,
+            "实体": [
+                {"start": 0, "end": 2, "text": "李华", "labels": ["人"]},
+                {"start": 4, "end": 6, "text": "杭州", "labels": ["地"]},
+            ],
+            "annotator": 1,
+        },
+        {
+            **studio(mark(0, 2, "李华", "人"), mark(4, 6, "杭州", "地")),
+            "data": {"id": "第一百二十三号", "标题": "无", "正文": TEXT},
+        },
         studio(mark(0, 2, "李华", "人"), mark(5, 7, "杭州", "地")),  # in UTF-16, as JavaScript
     ],
 )

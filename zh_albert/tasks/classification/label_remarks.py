@@ -24,6 +24,8 @@ def label_remarks(examples: Sequence[TextExample]) -> Iterator[str]:
             case _:
                 return
     yield from remarks_on(names)
+    if all(isinstance(example.label, tuple) and len(example.label) == 1 for example in examples):
+        yield "each text has one label, in a list: sets are learned; for classes write strings"
 
 
 def remarks_on(names: Iterable[str]) -> Iterator[str]:

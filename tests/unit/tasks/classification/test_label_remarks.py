@@ -27,5 +27,11 @@ def test_good_labels_are_counted() -> None:
     assert list(label_remarks(examples)) == ["2 classes: 'a' (10), 'b' (5)"]
 
 
+def test_one_label_in_a_list_is_told() -> None:
+    examples = [TextExample("好", ("a",)), TextExample("好", ("b",))] * 5
+    _, remark = label_remarks(examples)
+    assert remark.startswith("each text has one label, in a list")
+
+
 def test_values_are_no_classes() -> None:
     assert not list(label_remarks([TextExample("好", 1.5), TextExample("好", 2.0)]))
