@@ -18,15 +18,22 @@ from zh_albert.tokenization.simplified import simplified
 
 NAMES: Mapping[str, Sequence[str]] = {
     "text": (
-        *("text", "文本", "内容", "评论内容", "评论", "留言内容", "留言", "正文", "微博", "句子"),
-        *("标题", "review", "content", "sentence", "comment", "title"),
+        *("text", "文本", "文本内容", "内容", "评论内容", "评论", "评论正文", "评价内容"),
+        *("留言内容", "留言", "反馈内容", "正文", "微博正文", "微博", "弹幕", "句子"),
+        *("新闻标题", "标题", "review", "content", "sentence", "comment", "title"),
     ),
     "label": (
-        *("label", "标签", "类别", "分类", "情感", "情感倾向", "情感标签", "category", "class"),
-        "sentiment",
+        *("label", "标签", "类别", "分类", "情感", "情感倾向", "情感标签", "情感极性", "意图"),
+        *("类型", "category", "class", "sentiment", "intent"),
     ),
-    "text_a": ("text_a", "sentence1", "premise", "text1", "第一句", "句子1", "句子一", "前提"),
-    "text_b": ("text_b", "sentence2", "hypothesis", "text2", "第二句", "句子2", "句子二", "假设"),
+    "text_a": (
+        *("text_a", "sentence1", "premise", "text1", "question1", "query1"),
+        *("第一句", "句子1", "句子一", "文本1", "问题1", "前提"),
+    ),
+    "text_b": (
+        *("text_b", "sentence2", "hypothesis", "text2", "question2", "query2"),
+        *("第二句", "句子2", "句子二", "文本2", "问题2", "假设"),
+    ),
     "question": ("question", "问题", "提问", "query"),
     "context": ("context", "短文", "文章", "passage", "正文"),
 }
