@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from zh_albert.cli.options import Sheet, TextColumn
+
 
 def predict(
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
@@ -26,10 +28,8 @@ def predict(
         Path | None,
         typer.Option(help="A .csv, .xlsx or .jsonl file to write: the input's rows with answers."),
     ] = None,
-    text_column: Annotated[
-        str | None, typer.Option(help="Column of a table that holds the texts.")
-    ] = None,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook.")] = None,
+    text_column: TextColumn = None,
+    sheet: Sheet = None,
     top_k: Annotated[
         int | None,
         typer.Option(min=1, help='For readers: number of answers per question, in "answers".'),

@@ -12,7 +12,7 @@ from typing import Any
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.tables.cells import restored
 from zh_albert.tables.columns import fields_of, from_the_names
-from zh_albert.tables.table_error import TableError
+from zh_albert.tables.table_error import NAMES_EXPECTED, TableError
 from zh_albert.textio import read_lines
 
 _SEPARATORS = ",\t;|"
@@ -133,8 +133,7 @@ def _checked_header(cells: list[str], source: Path | str, line: int) -> list[str
     named = [name for name in cells if name.strip()]
     inner = cells[cells.index(named[0]) : len(cells) - cells[::-1].index(named[-1])]
     if len(set(named)) < len(named) or len(inner) > len(named) or cells.index(named[0]) > 1:
-        problem = "expected a name for each column, no two alike, as the first row"
-        raise TableError.of("bad_header", problem, source, line)
+        raise TableError.of("bad_header", NAMES_EXPECTED, source, line)
     return cells
 
 
@@ -150,7 +149,6 @@ def _by_column(
     behind = len(header) - 1
     while not header[behind].strip():  # an empty column has nothing in it
         if cells[behind].strip():
-            problem = "expected a name for each column, no two alike, as the first row"
-            raise TableError.of("bad_header", problem, source, line)
+            raise TableError.of("bad_header", NAMES_EXPECTED, source, line)
         behind -= 1
     return row

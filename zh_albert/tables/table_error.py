@@ -6,6 +6,8 @@ from pathlib import Path
 
 from zh_albert.errors import DataError
 
+NAMES_EXPECTED = "expected a name for each column, no two alike, as the first row"
+
 
 class TableError(DataError):
     """A file is no table that can be read, or a row of it is not.

@@ -16,12 +16,11 @@ from zh_albert.errors import DataError
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
 from zh_albert.tables.columns import from_the_names
-from zh_albert.tables.table_error import TableError
+from zh_albert.tables.table_error import NAMES_EXPECTED, TableError
 
 _LARGEST = 64  # times its size that a workbook may unpack to, as they repeat much
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_NAMES = "expected a name for each column, no two alike, as the first row"
 _HEAD_BYTES = 1 << 16  # of a sheet: its range, and some hundred rows
 _NOT_COMPUTED = re.compile(rb"<f[^<]*(?:/>|>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>")
 _OLD = b"\xd0\xcf\x11\xe0"  # the beginning of .xls, and of workbooks with a password
@@ -143,14 +142,14 @@ def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, di
             names = cells
             used = [name for name in names if name.strip()]
             if len(set(used)) < len(used):
-                raise TableError.of("bad_header", _NAMES, path, number)
+                raise TableError.of("bad_header", NAMES_EXPECTED, path, number)
             continue
         if cells == names:
             continue
         nameless = [c for n, c in zip_longest(names[1:], cells[1:], fillvalue="") if not n.strip()]
         if any(map(str.strip, nameless)) and not told:
             if len(used) == 1:
-                raise TableError.of("bad_header", _NAMES, path, number)
+                raise TableError.of("bad_header", NAMES_EXPECTED, path, number)
             told = True
             said = f"{path}, line {number}: cells in columns without a name are left out"
             tell(FileNote(said, "nameless", line=number))
