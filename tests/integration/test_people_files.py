@@ -13,6 +13,7 @@ from tests.helpers.commands import QUICK, Cli
 from tests.helpers.task_files import reviews
 from zh_albert import load
 from zh_albert.tables.objects import read_objects
+from zh_albert.tasks.catalog import TASKS
 
 
 @pytest.fixture
@@ -123,6 +124,17 @@ def test_a_file_that_is_wrong_from_the_beginning_is_refused(
     ran = cli("predict", trained, tmp_path / "a.csv", "--text-column", "乙", "--out", "a.doc")
     assert ran.code == 2
     assert ".csv, .xlsx, .jsonl" in ran.err
+
+
+@pytest.mark.filterwarnings("ignore:.*texts are read from column:UserWarning")
+def test_the_single_text_of_a_uer_file_is_the_text(cli: Cli, trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("label\ttext_a\n好\t房间很干净\n差\t很差\n", "utf-8")
+    ran = cli("predict", trained, tmp_path / "a.tsv")
+    assert (ran.code, len(ran.out.splitlines())) == (0, 2)
+    assert [e.text for e in TASKS["classification"].read(tmp_path / "a.tsv")] == [
+        "房间很干净",
+        "很差",
+    ]
 
 
 def test_labels_have_their_chinese_names_beside_them(cli: Cli, tmp_path: Path) -> None:

@@ -197,6 +197,8 @@ def _fields(
     for column, field in fields_of(columns).items():
         if field not in chosen and column not in named:
             named[column] = field
+    if rows and not {"text", "text_b"} & {*named.values()}:  # UER calls single texts so, too
+        named = {column: "text" if field == "text_a" else field for column, field in named.items()}
     if not {"text", "text_a", "text_b", "question", "context"} & set(named.values()):
         others = [column for column in columns if column not in named]
         if others and rows and (likely := likely_text_column(others, rows)):
