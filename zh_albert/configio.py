@@ -136,15 +136,29 @@ def write_toml(config: object) -> str:
     return "\n".join(tables)
 
 
-def _write_table(values: Mapping[str, Any], name: str, tables: list[str]) -> None:
-    plain = {k: v for k, v in values.items() if not isinstance(v, Mapping) and v is not None}
+def _write_table(
+    values: Mapping[str, Any], name: str, tables: list[str], *, head: str = "[{}]"
+) -> None:
+    nested = {key: value for key, value in values.items() if _holds_tables(value)}
+    plain = {k: v for k, v in values.items() if k not in nested and v is not None}
     lines = [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in plain.items()]
-    head = [f"[{name}]"] if name else []
-    if lines:
-        tables.append("\n".join(head + lines) + "\n")
-    for key, value in values.items():
+    first = [head.format(name)] if name else []
+    # An element of an array is there, even if all its values are defaults.
+    if lines or head != "[{}]":
+        tables.append("\n".join(first + lines) + "\n")
+    for key, value in nested.items():
+        below = f"{name}.{_toml_key(key)}" if name else _toml_key(key)
         if isinstance(value, Mapping):
-            _write_table(value, f"{name}.{_toml_key(key)}" if name else _toml_key(key), tables)
+            _write_table(value, below, tables)
+        else:
+            for element in value:
+                _write_table(element, below, tables, head="[[{}]]")
+
+
+def _holds_tables(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and isinstance(value[0], Mapping)
+    return isinstance(value, Mapping)
 
 
 def _toml_key(key: str) -> str:
@@ -171,10 +185,14 @@ def _place(fields: Mapping[str, Any], loc: tuple[int | str, ...]) -> tuple[str, 
     place: list[str] = []
     found: Any = fields
     for part in loc:
-        if not isinstance(found, Mapping):
+        if isinstance(found, list) and isinstance(part, int):
+            place[-1] += f"[{part}]"
+            found = found[part]
+        elif isinstance(found, Mapping):
+            place.append(str(part))
+            found = found.get(str(part), {})
+        else:
             break
-        place.append(str(part))
-        found = found.get(str(part), {})
     return tuple(place)
 
 
@@ -205,10 +223,19 @@ def _checked_fields(
             raise ConfigError(f"{source}: unknown key {prefix + key!r}; {hint}")
         if sections[key] and isinstance(value, Mapping):
             value = _checked_fields(sections[key], value, source, f"{prefix}{key}.")  # noqa: PLW2901
+        elif sections[key] and isinstance(value, list):
+            value = [  # noqa: PLW2901
+                _checked_fields(sections[key], one, source, f"{prefix}{key}[{number}].")
+                if isinstance(one, Mapping)
+                else one
+                for number, one in enumerate(value)
+            ]
         found[names[key]] = value
     return found
 
 
 def _dataclass_in(hint: Any) -> Any:
-    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    """Return the dataclass that a value of this type is, may be, or is a sequence of."""
+    several = isinstance(hint, types.UnionType) or typing.get_origin(hint) is tuple
+    options = typing.get_args(hint) if several else (hint,)
     return next((option for option in options if dataclasses.is_dataclass(option)), None)

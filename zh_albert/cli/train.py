@@ -90,7 +90,7 @@ def finetune(
         echo(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
     if shared := overlap(dev_examples, kept):
         echo(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
-    further = {}
+    further: dict[str, Any] = {}
     if unlabelled:
         if face.read_unlabelled is None:
             able = [name for name in TASKS if TASKS[name].read_unlabelled]

@@ -27,6 +27,24 @@ def divergence(logits: Tensor, soft_targets: Tensor, temperature: float) -> Tens
     return terms.sum(-1) * temperature**2
 
 
+def logit_error(logits: Tensor, soft_targets: Tensor) -> Tensor:
+    """Return half the mean squared difference of centred logits, of each row.
+
+    It is what ``divergence`` becomes at high temperatures (Hinton et al. 2015, section 2.1); a
+    constant added to all logits of a row changes neither.
+
+    Args:
+        logits: The student's. Shape: (…, logits).
+        soft_targets: The teacher's, of the same shape.
+
+    Returns:
+        Shape: (…).
+    """
+    difference = logits - soft_targets
+    centred = difference - difference.mean(-1, keepdim=True)
+    return centred.square().mean(-1) / 2
+
+
 def fraction_unexplained(state: Tensor, target: Tensor, mask: Tensor) -> Tensor:
     """Return the fraction of variance unexplained: squared error over the target's variance. Shape:
     ().

@@ -1,91 +1,236 @@
-"""Layer-by-layer comparison of a student's hidden states and attention with its teacher's."""
+"""Matching of a teacher's insides, term by term, beside whatever loss a job has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from zh_albert.distillation.losses import attention_divergence, fraction_unexplained
-from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
+from zh_albert.checkpoints.pretrained_encoder import open_encoder
+from zh_albert.distillation.comparison import (
+    PARTS,
+    compared_attention,
+    compared_logits,
+    compared_vectors,
+    vectors_of,
+)
+from zh_albert.distillation.match_terms import MatchTerm
+from zh_albert.distillation.observation import Observed, observing
+from zh_albert.distillation.soft_targets import refuse_other_tokens
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.tokenization.encoding import INPUT_NAMES
+from zh_albert.tokenization.tokenizer import Tokenizer
+from zh_albert.training.loop import LossOutput, Objective
+from zh_albert.training.method import Method
+
+_VECTORS = ("embeddings", "states", "first", "pooled")
 
 
-class TeacherStates(NamedTuple):
-    """Hidden states and attention of a batch, after each of the teacher's matched layers."""
+class ObservedTeacher(Protocol):
+    """Computes what is matched, without gradients; never trained and never saved."""
 
-    states: tuple[Tensor, ...]
-    """Shape of each: (batch, length, teacher hidden)."""
-    attention: tuple[Tensor, ...]
-    """Shape of each: (batch, heads, length, length); empty if attention is not matched."""
-
-
-class MatchingOutput(NamedTuple):
-    """The student's logits, and its distance from the teacher."""
-
-    heads: PretrainingOutput
-    fraction_unexplained: Tensor
-    """Unexplained fraction of the variance of the teacher's states. Shape: (matched layers,)."""
-    divergence: Tensor
-    """Mean divergence of attention, in nats; 0 if attention is not matched. Shape: ()."""
+    def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
+        """Encode the batch that the student reads."""
+        ...
 
 
-class MatchingStudent(nn.Module):
-    """A student together with the projections from its states to its teacher's.
+class WithProjections(nn.Module):
+    """A network together with the projections that are trained beside it.
 
     Args:
-        student: The part that is kept after training.
-        layers: Its matched layers, counted from 1.
-        projections: From the states of each of these layers to the teacher's: ``nn.Linear``, or
-            ``nn.Identity`` if both have the same width. They are trained as well.
+        network: What is kept after training, or a network around it.
+        projections: From vectors of the student to the teacher's.
+    """
+
+    def __init__(self, network: nn.Module, projections: Mapping[str, nn.Module]) -> None:
+        super().__init__()
+        self.network = network
+        self.projections = nn.ModuleDict(projections)
+
+    def forward(self, *inputs: Tensor) -> Any:
+        """Run the network."""
+        return self.network(*inputs)
+
+
+class Matching(Method):
+    """The losses of match terms, added to an objective's.
+
+    Args:
+        terms: What is matched.
+        student: An encoder, or a network with an ``encoder`` and a ``masked_lm``.
+        teacher: Computes what the terms read.
+        teacher_layers: Number of its layers.
+        teacher_width: Its hidden size.
+        units: A batch's inputs → what it weighs: a mean over a batch counts as often.
+        only: The terms are the whole loss; the objective is computed but not counted.
+        projections: Initial projections by the names of ``projection_names``; those missing are
+            drawn at random.
+
+    Raises:
+        ConfigError: If terms do not fit the layers.
     """
 
     def __init__(
-        self, student: AlbertForPretraining, layers: Sequence[int], projections: Sequence[nn.Module]
-    ) -> None:
-        super().__init__()
-        self.student: AlbertForPretraining = student
-        self.projections = nn.ModuleList(projections)
-        self._layers = tuple(layers)
-
-    def forward(
         self,
-        token_ids: Tensor,
-        type_ids: Tensor,
-        mask: Tensor,
-        positions: Tensor,
-        teacher: TeacherStates,
-    ) -> MatchingOutput:
-        """Encode a masked batch and compare it with the teacher's states.
+        terms: Sequence[MatchTerm],
+        student: Any,
+        teacher: ObservedTeacher,
+        *,
+        teacher_layers: int,
+        teacher_width: int,
+        units: Callable[[Mapping[str, Tensor]], int],
+        only: bool = False,
+        projections: Mapping[str, nn.Module] | None = None,
+    ) -> None:
+        self._student, self._teacher, self._units, self._only = student, teacher, units, only
+        self.leaves_unused = only
+        encoder: AlbertEncoder = getattr(student, "encoder", student)
+        self._pairs = [(term, term.pairs(len(encoder.plan), teacher_layers)) for term in terms]
+        self._parts = {PARTS[term.what] for term in terms}
+        self._progress = 0.0
+        width = encoder.config.hidden_size
+        self._projections: dict[str, nn.Module] = dict(projections or {})
+        for number, (term, pairs) in enumerate(self._pairs):
+            if term.what in _VECTORS and (term.projection or width != teacher_width):
+                for own, _ in pairs:
+                    name = projection_name(number, own)
+                    if name not in self._projections:
+                        self._projections[name] = nn.Linear(width, teacher_width)
 
-        Args:
-            token_ids: Vocabulary ids, some masked. Shape: (batch, length).
-            type_ids: 0 for the first text, 1 for the second. Shape: (batch, length).
-            mask: True where a token may be attended to. Shape: (batch, length).
-            positions: Row and column of each masked token. Shape: (masked, 2).
-            teacher: States of the teacher for the same masked texts.
-        """
-        encoder = self.student.encoder
-        encoded = encoder(
-            token_ids,
-            type_ids,
-            mask,
-            return_states=True,
-            return_attention=bool(teacher.attention),
+    def around(self, network: nn.Module) -> nn.Module:
+        """Return the network with the projections, if there are any."""
+        return WithProjections(network, self._projections) if self._projections else network
+
+    def on_update(self, update: int, total: int) -> None:
+        """See ``Method``: weights change with time."""
+        self._progress = update / max(total - 1, 1)
+
+    def objective(self, objective: Objective) -> Objective:
+        """Return the objective with the terms' losses; each is in the log by its name."""
+
+        def with_terms(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+            with observing(self._student, self._parts) as ours:
+                loss, measured = objective(module, inputs)
+            with torch.no_grad():
+                theirs = self._teacher(inputs)
+            units, told = self._units(inputs), dict(measured)
+            total = loss.new_zeros(()) if self._only else loss
+            for number, (term, pairs) in enumerate(self._pairs):
+                found = torch.stack(
+                    [self._distance(number, term, pair, ours, theirs, inputs) for pair in pairs]
+                )
+                total = total + units * term.weight_at(self._progress) * found.mean()
+                told[term.what] = found.detach().mean() * units, units
+                if len(pairs) > 1:
+                    told[f"{term.what}_top"] = found.detach()[-1] * units, units
+            return LossOutput(total, told)
+
+        return with_terms
+
+    def _distance(
+        self,
+        number: int,
+        term: MatchTerm,
+        layers: tuple[int, int],
+        ours: Observed,
+        theirs: Observed,
+        inputs: Mapping[str, Tensor],
+    ) -> Tensor:
+        """Return how far the student is from the teacher by one term and one pair of layers."""
+        mask = inputs["mask"]
+        if term.what == "masked_lm":
+            assert ours.masked is not None
+            assert theirs.masked is not None
+            return compared_logits(term, ours.masked, theirs.masked)
+        if term.what not in _VECTORS:
+            return compared_attention(term, ours, theirs, layers, mask)
+        own, other = layers
+        vectors = vectors_of(term, ours, own, mask)
+        if (name := projection_name(number, own)) in self._projections:
+            vectors = self._projections[name](vectors)
+        wanted = vectors_of(term, theirs, other, mask)
+        there = mask if wanted.shape[1] == mask.shape[1] else torch.ones_like(mask[:, :1])
+        assert term.loss is not None
+        return compared_vectors(term.loss, vectors, wanted, there)
+
+
+def projection_name(term: int, layer: int) -> str:
+    """Return the name of the projection of a term, counted from 0, for a student's layer."""
+    return f"{term}_{layer}"
+
+
+class LiveTeacher:
+    """A frozen network that reads each batch beside its student.
+
+    Args:
+        network: An encoder, or one with its masked-LM head.
+        terms: What will be asked for.
+        names: The inputs that the network takes, by their names in a batch.
+    """
+
+    def __init__(
+        self, network: nn.Module, terms: Sequence[MatchTerm], names: Sequence[str] = INPUT_NAMES
+    ) -> None:
+        self._network = network.eval().requires_grad_(False)
+        self._parts = {PARTS[term.what] for term in terms}
+        self._names = names
+
+    def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
+        """See ``ObservedTeacher``."""
+        batch = [inputs[name] for name in self._names]
+        self._network.to(batch[0].device)
+        with torch.no_grad(), observing(self._network, self._parts) as found:
+            self._network(*batch)
+        return found
+
+
+class _Student(Protocol):
+    module: Any
+    tokenizer: Tokenizer
+
+
+def task_matching(
+    terms: Sequence[MatchTerm], teacher: Path, student: _Student, *, only: bool
+) -> Matching:
+    """Return the matching of a task's student with the encoder of its teacher.
+
+    Each window counts as much as an example of the task.
+
+    Args:
+        terms: What is matched; masked LM is not, for a task has none.
+        teacher: Its folder.
+        student: A task's model.
+        only: See ``Matching``.
+
+    Raises:
+        CheckpointError: If the teacher has other tokens, or fewer layers.
+        ConfigError: If the student reads first tokens alone, so that its last states are not made,
+            or terms do not fit.
+    """
+    if any(term.what == "masked_lm" for term in terms):
+        raise ConfigError("match.what = 'masked_lm' is for encoders; a task has no masked tokens")
+    if getattr(student.module, "pooling", "mean") == "first":
+        raise ConfigError(
+            'teacher.states and match need model.pooling = "mean": "first" makes no states'
         )
-        heads = PretrainingOutput(
-            masked=self.student.masked_logits(encoded.hidden, positions),
-            order=self.student.sentence_order(encoder.pool(encoded.hidden)),
+    refuse_other_tokens(teacher, student.tokenizer)
+    theirs = open_encoder(teacher)
+    ours, found = len(student.module.encoder.plan), len(theirs.plan)
+    if ours > found:
+        raise CheckpointError(
+            f"{teacher}: expected a teacher with at least as many layers, found "
+            f"num_hidden_layers {found}, the student's {ours}"
         )
-        matched = zip(self._layers, self.projections, teacher.states, strict=True)
-        unexplained = [
-            fraction_unexplained(projection(encoded.states[layer]), target, mask)
-            for layer, projection, target in matched
-        ]
-        divergence = mask.new_zeros((), dtype=torch.float32)
-        if teacher.attention:
-            ours = [encoded.attention[layer - 1] for layer in self._layers]
-            pairs = zip(ours, teacher.attention, strict=True)
-            divergence = torch.stack([attention_divergence(*pair, mask) for pair in pairs]).mean()
-        return MatchingOutput(heads, torch.stack(unexplained), divergence)
+    return Matching(
+        terms,
+        student.module,
+        LiveTeacher(theirs, terms),
+        teacher_layers=found,
+        teacher_width=theirs.config.hidden_size,
+        units=lambda inputs: len(inputs["mask"]),
+        only=only,
+    )

@@ -14,7 +14,7 @@ import tokenize
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ from torch import Tensor
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.distillation.losses import divergence, logit_error
 from zh_albert.errors import CheckpointError, ConfigError, TrainingError
 from zh_albert.plain_files import refuse_special
 from zh_albert.textio import atomic_write
@@ -37,22 +38,40 @@ _ASKED = 8192  # characters or tokens at a time: some seconds' work, lost if it 
 
 @dataclass(frozen=True, kw_only=True)
 class TeacherConfig:
-    """A trained model of the same task, to learn from beside the labels."""
+    """A trained model of the same task, to learn from beside the labels; or several."""
 
-    model: str  # bundled name, folder or hub id
-    weight: float = 0.7  # of its answers in the loss; the labels have the rest
+    # Bundled name, folder or hub id. Several take turns, each for as many updates, unless
+    # ``together``: then the mean of their logits is learned.
+    model: str | tuple[str, ...]
+    together: bool = False
+    weight: float = 0.7  # of its answers in the loss; the labels have the rest. 0: none are asked
     temperature: float = 2.0  # above 1 more is learned of the answers it holds for unlikely
+    # "mse": of the logits, what the divergence becomes at high temperatures
+    loss: Literal["divergence", "mse"] = "divergence"
     # What its states weigh beside all that; 0: its answers alone are learned. It has to have the
     # student's width and vocabulary, and is run along, so training takes half as long again.
     states: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.weight <= 1:
-            raise ConfigError(f"teacher.weight must be above 0 and at most 1, got {self.weight}")
+        if not self.models:
+            raise ConfigError("teacher.model must name a model, found an empty list")
+        if not 0 <= self.weight <= 1:
+            raise ConfigError(f"teacher.weight must be from 0 to 1, got {self.weight}")
         if not (self.temperature > 0 and math.isfinite(self.temperature)):
             raise ConfigError(f"teacher.temperature must be above 0, got {self.temperature}")
         if not (self.states >= 0 and math.isfinite(self.states)):
             raise ConfigError(f"teacher.states must be at least 0, got {self.states}")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The teachers, in their order."""
+        return (self.model,) if isinstance(self.model, str) else self.model
+
+    def distance(self, logits: Tensor, soft_targets: Tensor) -> Tensor:
+        """Return what is lost of the teacher's answers. Shape: (…, logits) → (…)."""
+        if self.loss == "mse":
+            return logit_error(logits, soft_targets)
+        return divergence(logits, soft_targets, self.temperature)
 
 
 def refuse_untaught(unlabelled: Sequence[Any], teacher: TeacherConfig | None) -> None:
@@ -67,23 +86,23 @@ def refuse_untaught(unlabelled: Sequence[Any], teacher: TeacherConfig | None) ->
         )
 
 
-def find_teacher(config: TeacherConfig, task: str) -> tuple[Path, dict[str, Any]]:
-    """Return the teacher's model folder, and what it says of its task.
+def find_teacher(model: str, task: str) -> tuple[Path, dict[str, Any]]:
+    """Return a teacher's model folder, and what it says of its task.
 
     Args:
-        config: Names it.
+        model: Bundled name, folder or hub id.
         task: What it must be for.
 
     Raises:
         CheckpointError: If there is no such model, or it is for another task.
     """
-    folder = resolve_model(config.model)
+    folder = resolve_model(model)
     _, metadata = load_config(folder)
     if (found := metadata.get("name")) != task:
         raise CheckpointError(
             f"{folder}: expected a teacher for the task {task}, found a model for "
             f"{found or 'no task (an encoder)'}; fine-tune it first: zh-albert finetune "
-            f"--task {task} --init {config.model} …"
+            f"--task {task} --init {model} …"
         )
     return folder, metadata
 
@@ -159,6 +178,7 @@ def ask_once(
     counts: Sequence[int] | None = None,
     folder: Path | None,
     known_as: str,
+    keep: Sequence[str] = (),
     progress: Observer,
 ) -> TeacherAnswers:
     """Return a teacher's logits, computing only those that are not stored yet.
@@ -170,7 +190,8 @@ def ask_once(
         counts: Number of answers for each text; None: one.
         folder: Folder of the memory-mapped array file. Its entries are NaN until they are computed,
             so an interrupted run continues where it stopped. None: nothing is stored.
-        known_as: Part of the file's name; see ``fingerprint``. Other files of answers are deleted.
+        known_as: Part of the file's name; see ``fingerprint``.
+        keep: Those of the run's other teachers. Further files of answers are deleted.
         progress: Observer of the number of answered texts and of the time left.
 
     Raises:
@@ -179,7 +200,9 @@ def ask_once(
     """
     ends = np.cumsum([0, *(counts or [1] * len(lengths))])
     unanswered = np.broadcast_to(np.float16(np.nan), (ends[-1], width))  # takes no memory
-    logits = _kept(folder / f"teacher-{known_as}.npy", unanswered) if folder else unanswered.copy()
+    names = {f"teacher-{name}.npy" for name in keep}
+    path = folder / f"teacher-{known_as}.npy" if folder else None
+    logits = _kept(path, unanswered, names) if path else unanswered.copy()
     answers = TeacherAnswers(logits, ends)
     chunks = sorted_batches([Size(rows=1, length=length) for length in lengths], _ASKED)
     left = [chunk for chunk in chunks if answers.missing(chunk)]
@@ -197,11 +220,12 @@ def ask_once(
     return answers
 
 
-def _kept(path: Path, unanswered: NDArray[np.float16]) -> NDArray[np.float16]:
+def _kept(path: Path, unanswered: NDArray[np.float16], names: set[str]) -> NDArray[np.float16]:
     """Map the file; where there is none it is made, and those of other teachers or texts go."""
     if not path.exists():
         for old in path.parent.glob("teacher-*.npy"):
-            old.unlink(missing_ok=True)
+            if old.name not in names:
+                old.unlink(missing_ok=True)
         with atomic_write(path) as file:
             np.save(file, unanswered)
     remedy = "delete it, and the teacher answers anew"

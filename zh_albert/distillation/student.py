@@ -133,6 +133,25 @@ def initialize_student(
     return student
 
 
+def narrow_embeddings(
+    narrow: AlbertEncoder,
+    wide: AlbertEncoder,
+    calibration: CalibrationBatch,
+    frequencies: Tensor,
+) -> None:
+    """Fill the embeddings of an encoder from wider ones, for the same hidden size; in place.
+
+    Args:
+        narrow: In google's layout, as ``wide``.
+        wide: In float32.
+        calibration: Texts with the states of ``wide``.
+        frequencies: See ``initialize_student``.
+    """
+    basis = torch.eye(wide.config.hidden_size)
+    with torch.no_grad():
+        _Initialization(narrow, wide, calibration, basis).embeddings(frequencies)
+
+
 def fitted_projections(
     encoder: AlbertEncoder, calibration: CalibrationBatch, pairs: Sequence[tuple[int, int]]
 ) -> list[nn.Module]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from zh_albert.distillation.losses import fraction_unexplained
-from zh_albert.distillation.matching import TeacherStates
+from zh_albert.distillation.matching import ObservedTeacher
+from zh_albert.distillation.observation import Observed, observing
 from zh_albert.distillation.student import CalibrationBatch
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.runtimes.libraries import OnnxRuntime
@@ -24,19 +25,6 @@ from zh_albert.training.precision import computes_faster_in_bf16
 
 _INT8_ERROR = 0.02  # fraction of variance that int8 may lose; students lose 0.15 and more
 _CHECKED = 16  # texts on which the error is measured
-
-
-class StateTeacher(Protocol):
-    """Computes the hidden states to match, without gradients; never trained and never saved."""
-
-    def states(self, token_ids: Tensor, mask: Tensor) -> TeacherStates:
-        """Encode a batch.
-
-        Args:
-            token_ids: Vocabulary ids, some masked. Shape: (batch, length).
-            mask: True where a token may be attended to. Shape: (batch, length).
-        """
-        ...
 
 
 class LayerStates(nn.Module):
@@ -71,37 +59,35 @@ def layer_states(network: LayerStates, graph: Graph) -> None:
 
 
 class TorchTeacher:
-    """The encoder itself, in bf16 where the hardware is faster in it.
+    """The network itself, in bf16 where the hardware is faster in it.
 
     Args:
-        encoder: Modified in place: precision, and layers above the last matched one are removed.
-        layers: The matched layers, counted from 1, in order.
-        attention: Also return attention probabilities.
+        network: An encoder, or one with its masked-LM head. Modified in place: precision, and
+            layers above the last matched one are removed, unless the head reads the top.
+        layers: The matched layers, counted from 1.
+        parts: What is matched, as attributes of ``Observed``.
     """
 
-    def __init__(self, encoder: AlbertEncoder, layers: Sequence[int], *, attention: bool) -> None:
-        encoder.plan = encoder.plan[: max(layers)]
-        self._encoder = encoder.eval().to(
+    def __init__(self, network: Any, layers: Sequence[int], parts: Collection[str]) -> None:
+        if "masked" not in parts:
+            encoder = getattr(network, "encoder", network)
+            encoder.plan = encoder.plan[: max(layers)]
+        self._network = network.eval().to(
             torch.bfloat16 if computes_faster_in_bf16() else torch.float32
         )
-        self._layers, self._attention = tuple(layers), attention
+        self._parts = parts
 
-    def states(self, token_ids: Tensor, mask: Tensor) -> TeacherStates:
-        """See ``StateTeacher``."""
-        self._encoder.to(token_ids.device)
-        with torch.no_grad(), torch.autocast(token_ids.device.type, enabled=False):
-            output = self._encoder(
-                token_ids,
-                torch.zeros_like(token_ids),  # a teacher may have a single token type
-                mask,
-                return_states=True,
-                return_attention=self._attention,
-            )
-        attention = output.attention or ()
-        return TeacherStates(
-            tuple(output.states[layer] for layer in self._layers),
-            tuple(attention[layer - 1] for layer in self._layers if attention),
-        )
+    def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
+        """See ``ObservedTeacher``; a teacher may have a single token type."""
+        token_ids, mask = inputs["token_ids"], inputs["mask"]
+        batch = [token_ids, torch.zeros_like(token_ids), mask]
+        if "masked" in self._parts:
+            batch.append(inputs["positions"])
+        self._network.to(token_ids.device)
+        exact = torch.autocast(token_ids.device.type, enabled=False)
+        with torch.no_grad(), exact, observing(self._network, self._parts) as found:
+            self._network(*batch)
+        return found
 
 
 class Int8Teacher:
@@ -116,44 +102,58 @@ class Int8Teacher:
     """
 
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
-        self._layers = len(layers)
+        self._layers = tuple(layers)
         self._runtime = OnnxRuntime(
             onnx_model(LayerStates(encoder, layers), layer_states, precision="int8")
         )
         self._threads = ThreadPoolExecutor(self._runtime.workers)
 
-    def states(self, token_ids: Tensor, mask: Tensor) -> TeacherStates:
-        """See ``StateTeacher``; a few rows at a time, on all threads."""
+    def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
+        """See ``ObservedTeacher``; a few rows at a time, on all threads.
+
+        States of layers that are not matched are empty.
+        """
+        token_ids, mask = inputs["token_ids"], inputs["mask"]
         rows = max(1, self._runtime.batch_tokens // token_ids.shape[1])
         chunks = zip(token_ids.split(rows), mask.split(rows), strict=True)  # type: ignore[no-untyped-call]
         batches = [
             PaddedBatch(ids.numpy(), np.zeros_like(ids.numpy()), real.numpy())
             for ids, real in chunks
         ]
-        states = np.concatenate(list(self._threads.map(self._runtime, batches)))
-        return TeacherStates(torch.from_numpy(states).chunk(self._layers, dim=-1), ())
+        joined = np.concatenate(list(self._threads.map(self._runtime, batches)))
+        states = [torch.empty(0)] * max(self._layers)
+        for layer, state in zip(
+            self._layers, torch.from_numpy(joined).chunk(len(self._layers), dim=-1), strict=True
+        ):
+            states[layer - 1] = state
+        return Observed(states=states)
 
 
 def fastest_teacher(
-    encoder: AlbertEncoder, layers: Sequence[int], calibration: CalibrationBatch, *, attention: bool
-) -> StateTeacher:
+    network: Any, layers: Sequence[int], calibration: CalibrationBatch, parts: Collection[str]
+) -> ObservedTeacher:
     """Return the teacher in its fastest form: int8 on a CPU with ONNX Runtime, else PyTorch.
 
-    int8 is used if attention is not matched and the states lose next to nothing. The choice is
+    int8 is used if states alone are matched and they lose next to nothing. The choice is
     deterministic, so a resumed run has the same teacher.
 
     Args:
-        encoder: May be modified in place, see the two classes.
+        network: An encoder, or one with its masked-LM head; may be modified, see both classes.
         layers: The matched layers, counted from 1.
         calibration: Text with the encoder's states in float32.
-        attention: Whether attention is matched.
+        parts: What is matched, as attributes of ``Observed``.
     """
-    if not (attention or torch.cuda.is_available()) and is_installed("onnxruntime"):
-        int8 = Int8Teacher(encoder, layers)
+    layers = sorted(set(layers))
+    only_states = set(parts) == {"states"}
+    if only_states and not torch.cuda.is_available() and is_installed("onnxruntime"):
+        int8 = Int8Teacher(getattr(network, "encoder", network), layers)
         token_ids = calibration.token_ids[:_CHECKED]
         mask = torch.ones_like(token_ids, dtype=torch.bool)
-        exact = [calibration.states[layer][:_CHECKED] for layer in layers]
-        pairs = zip(int8.states(token_ids, mask).states, exact, strict=True)
-        if max(fraction_unexplained(*pair, mask) for pair in pairs) <= _INT8_ERROR:
+        found = int8({"token_ids": token_ids, "mask": mask}).states
+        lost = [
+            fraction_unexplained(found[layer - 1], calibration.states[layer][:_CHECKED], mask)
+            for layer in layers
+        ]
+        if max(lost) <= _INT8_ERROR:
             return int8
-    return TorchTeacher(encoder, layers, attention=attention)
+    return TorchTeacher(network, layers, parts)

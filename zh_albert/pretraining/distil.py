@@ -6,7 +6,7 @@ student's states are compared with the teacher's, and its heads learn masked LM 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,10 @@ from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.store import load_config, load_weights
-from zh_albert.distillation.matching import MatchingOutput, MatchingStudent
+from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
+from zh_albert.distillation.comparison import PARTS
+from zh_albert.distillation.match_terms import MatchTerm
+from zh_albert.distillation.matching import Matching, projection_name
 from zh_albert.distillation.student import (
     CalibrationBatch,
     LayerInit,
@@ -26,11 +29,9 @@ from zh_albert.distillation.student import (
     initialize_student,
     student_config,
 )
-from zh_albert.distillation.teacher import StateTeacher, fastest_teacher
+from zh_albert.distillation.teacher import fastest_teacher
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.layer_map import layer_map
-from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
 from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,
@@ -39,7 +40,7 @@ from zh_albert.pretraining.job import (
     refuse_too_long,
     train_encoder,
 )
-from zh_albert.pretraining.objective import heads_loss_output
+from zh_albert.pretraining.objective import pretraining_loss
 from zh_albert.pretraining.run import EncoderConfig
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import LossOutput
@@ -73,6 +74,13 @@ class DistilConfig(EncoderJobConfig):
     layers: LayerInit = "chosen"  # initialization of the student's layers
     go_on_from: Path | None = None  # a student's folder to continue; replaces ``encoder``
     loss: LossConfig = field(default_factory=LossConfig)
+    match: tuple[MatchTerm, ...] = ()  # what else of the teacher is matched
+
+    def terms(self) -> tuple[MatchTerm, ...]:
+        """Return all match terms, those of ``loss`` first."""
+        own = {"states": self.loss.states, "attention": self.loss.attention}
+        given = [MatchTerm(what=what, weight=w) for what, w in own.items() if w]  # type: ignore[arg-type]
+        return (*given, *self.match)
 
 
 def distil(
@@ -92,77 +100,110 @@ def distil(
 
 def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
     """Return the student and the loss that compares it with its teacher."""
-    teacher = _open_teacher(config.teacher, corpus)
-    refuse_too_long(teacher.config, config.instances)
-    top = len(teacher.plan) if config.teacher_top is None else config.teacher_top
-    if not 1 <= top <= len(teacher.plan):
+    terms = config.terms()
+    teacher = _open_teacher(config.teacher, corpus, terms)
+    encoder = teacher.encoder
+    refuse_too_long(encoder.config, config.instances)
+    top = len(encoder.plan) if config.teacher_top is None else config.teacher_top
+    if not 1 <= top <= len(encoder.plan):
         raise ConfigError(
-            f"teacher_top must be from 1 to {len(teacher.plan)}, the teacher's layers, got {top}"
+            f"teacher_top must be from 1 to {len(encoder.plan)}, the teacher's layers, got {top}"
         )
     seed_torch(config.train.seed, 0, 0)
-    calibration = CalibrationBatch(teacher, _calibration_texts(corpus, config.instances.length))
+    calibration = CalibrationBatch(encoder, _calibration_texts(corpus, config.instances.length))
     student = _initial_student(config, corpus, teacher, calibration, top)
-    pairs = layer_map(len(student.encoder.plan), top)
-    layers, matched = zip(*pairs, strict=True)
-    projections = fitted_projections(student.encoder, calibration, pairs)
-    attention = config.loss.attention > 0
-    state_teacher = fastest_teacher(teacher, matched, calibration, attention=attention)
-    module = MatchingStudent(student, layers, projections)
-    return EncoderJobSpec(module, student, distillation_loss(state_teacher, config.loss))
+    own_layers = len(student.encoder.plan)
+    pairs = [(term, term.pairs(own_layers, top)) for term in terms]
+    projections = {
+        projection_name(number, own): projection
+        for number, (term, matched) in enumerate(pairs)
+        if term.what == "states"
+        for (own, _), projection in zip(
+            matched, fitted_projections(student.encoder, calibration, matched), strict=True
+        )
+        if term.projection or isinstance(projection, nn.Linear)
+    }
+    layers = [other for _, matched in pairs for _, other in matched] or [top]
+    parts = {PARTS[term.what] for term in terms}
+    matching = Matching(
+        terms,
+        student,
+        fastest_teacher(teacher, [layer for layer in layers if layer] or [1], calibration, parts),
+        teacher_layers=top,
+        teacher_width=encoder.config.hidden_size,
+        units=lambda inputs: len(inputs["labels"]),  # by which the training loop divides
+        projections=projections,
+    )
+    return EncoderJobSpec(
+        matching.around(WholeTexts(student)),
+        student,
+        matching.objective(partial(_heads_loss, config.loss.heads)),
+        matching,
+    )
 
 
-def _open_teacher(folder: Path, corpus: Corpus) -> AlbertEncoder:
-    """Return a folder's encoder, for evaluation.
+class WholeTexts(nn.Module):
+    """A student that computes the last layer for all tokens, so that it can be matched there.
+
+    Args:
+        student: Computes it for masked tokens only.
+    """
+
+    def __init__(self, student: AlbertForPretraining) -> None:
+        super().__init__()
+        self.student = student
+
+    def forward(
+        self, token_ids: Tensor, type_ids: Tensor, mask: Tensor, positions: Tensor
+    ) -> PretrainingOutput:
+        """Return the logits of both heads. See ``AlbertForPretraining`` for the arguments."""
+        hidden = self.student.encoder(token_ids, type_ids, mask).hidden
+        return PretrainingOutput(
+            masked=self.student.masked_logits(hidden, positions),
+            order=self.student.sentence_order(self.student.encoder.pool(hidden)),
+        )
+
+
+def _heads_loss(weight: float, module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+    loss, measured = pretraining_loss(module, inputs)
+    return LossOutput(weight * loss, measured)
+
+
+def _open_teacher(folder: Path, corpus: Corpus, terms: Sequence[MatchTerm]) -> AlbertForPretraining:
+    """Return a folder's encoder, for evaluation, with its masked-LM head if a term reads that.
 
     Raises:
         CheckpointError: If it is no model folder, or its vocabulary is not that of the shards.
     """
     config, _ = load_config(folder)
     refuse_other_vocabulary(folder, config, corpus.tokenizer)
-    return open_encoder(folder)
-
-
-def distillation_loss(
-    teacher: StateTeacher, weights: LossConfig
-) -> Callable[[nn.Module, dict[str, Tensor]], LossOutput]:
-    """Return the objective of a ``MatchingStudent``."""
-
-    def objective(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-        states = teacher.states(inputs["token_ids"], inputs["mask"])
-        names = ("token_ids", "type_ids", "mask", "positions")
-        output: MatchingOutput = module(*(inputs[name] for name in names), states)
-        heads_loss, measured = heads_loss_output(output.heads, inputs)
-        count = len(inputs["labels"])  # the batch weight, by which the training loop divides
-        unexplained = output.fraction_unexplained.mean()
-        loss = weights.heads * heads_loss + count * (
-            weights.states * unexplained + weights.attention * output.divergence
-        )
-        figures = {**measured, "unexplained": (unexplained.detach() * count, count)}
-        figures["unexplained_top"] = output.fraction_unexplained[-1].detach() * count, count
-        if weights.attention:
-            figures["attention"] = output.divergence.detach() * count, count
-        return LossOutput(loss, figures)
-
-    return objective
+    teacher = AlbertForPretraining(config)
+    if any(term.what == "masked_lm" for term in terms):
+        load_weights(teacher, folder, optional=BESIDE_MASKED_LM)
+    else:
+        teacher.encoder = open_encoder(folder)
+    return teacher.eval()
 
 
 def _initial_student(
     config: DistilConfig,
     corpus: Corpus,
-    teacher: AlbertEncoder,
+    teacher: AlbertForPretraining,
     calibration: CalibrationBatch,
     top: int,
 ) -> AlbertForPretraining:
     if folder := config.go_on_from:
         sizes, _ = load_config(folder)
         refuse_other_vocabulary(folder, sizes, corpus.tokenizer)
-        student = AlbertForPretraining(student_config(sizes, teacher.config))
+        student = AlbertForPretraining(student_config(sizes, teacher.encoder.config))
         load_weights(student, folder)
         return student
-    sizes = student_config(config.encoder.sizes(corpus.tokenizer.vocab_size), teacher.config)
+    sizes = student_config(
+        config.encoder.sizes(corpus.tokenizer.vocab_size), teacher.encoder.config
+    )
     frequencies = _token_frequencies(corpus)
     return initialize_student(
-        teacher, sizes, calibration, frequencies, layers=config.layers, top=top
+        teacher.encoder, sizes, calibration, frequencies, layers=config.layers, top=top
     )
 
 

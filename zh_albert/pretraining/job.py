@@ -31,6 +31,7 @@ from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import Objective, train
+from zh_albert.training.method import Method
 from zh_albert.training.precision import settled
 from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import metrics_file, open_run, run_observers, state_folder
@@ -83,6 +84,8 @@ class EncoderJobSpec(NamedTuple):
     model: AlbertForPretraining
     """The model to keep: ``module`` or a part of it."""
     objective: Objective
+    method: Method = Method()
+    """What changes with time; ``module`` and ``objective`` are by it already."""
 
 
 def train_encoder(
@@ -160,6 +163,8 @@ def train_encoder(
             resume=resume,
             selection=BestCheckpoint(score, metric="masked_accuracy", keep=keep),
             observers=observers,
+            on_update=spec.method.on_update,
+            leaves_unused=spec.method.leaves_unused,
         )
     finally:
         if prefetching:

@@ -9,6 +9,9 @@ from pathlib import Path
 from zh_albert.checkpoints.pretrained_encoder import with_layers
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.distillation.booster import BoosterConfig
+from zh_albert.distillation.match_terms import MatchTerm
+from zh_albert.distillation.methods import MethodsConfig
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import PRESETS, AlbertConfig
@@ -44,7 +47,7 @@ class CardConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobConfig:
+class JobConfig(MethodsConfig):
     """All settings of a fine-tuning run except the data and the encoder it starts from."""
 
     model: NetworkConfig = field(default_factory=NetworkConfig)
@@ -58,6 +61,26 @@ class JobConfig:
     metric: str | None = None
     tensorboard: bool = False  # also write training/tensorboard (extra "track")
     teacher: TeacherConfig | None = None
+    match: tuple[MatchTerm, ...] = ()  # what of the teacher's insides is matched besides
+    match_only: bool = (
+        False  # what is matched is the whole loss; labels and answers are not learned
+    )
+    booster: BoosterConfig | None = None  # the teacher learns along and shares layers
+    keep_route: bool = False  # keep the weights of every evaluation, in OUT/route
+
+    def __post_init__(self) -> None:
+        if (self.match or self.booster) and self.teacher is None:
+            raise ConfigError("match and booster need a teacher: set teacher.model")
+        if self.match_only and not self.match:
+            raise ConfigError("match_only learns nothing but what is matched: give match terms")
+        if self.match and self.booster:
+            raise ConfigError("match and booster do not go together: give one of them")
+
+    def terms(self) -> tuple[MatchTerm, ...]:
+        """Return all match terms, that of ``teacher.states`` first."""
+        if self.teacher and self.teacher.states:
+            return (MatchTerm(what="states", weight=self.teacher.states), *self.match)
+        return self.match
 
 
 def starting_point(network: NetworkConfig, init: Path | None) -> tuple[AlbertConfig, Tokenizer]:

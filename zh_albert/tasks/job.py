@@ -27,6 +27,7 @@ from zh_albert.distillation.soft_targets import (
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.runtimes.exported import with_runtime
+from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.tasks.config import JobConfig, starting_point
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.texts import HasText, fresh
@@ -82,6 +83,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         unlabelled: Further training texts for soft targets of a teacher; those that also occur in
             ``examples`` or ``dev`` are left out.
         init: A folder with an encoder to start from; None: random weights.
+        start: A model of the task that is trained on as it is, with its head, labels, window and
+            n-grams, whatever ``config.model`` says; instead of ``init``.
         out: The model folder to write; ``out/training`` holds the run's own files. None: nothing
             is written.
 
@@ -90,7 +93,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         trained: The network whose parameters are trained: the model's, or one around it.
         metric_names: The scores that can choose the best checkpoint; by default the first does.
         metric: The one that does.
-        soft_targets: A teacher's answers to the training instances; None: there is no teacher.
+        teachers: The folders of those who teach.
+        soft_targets: The answers of each to the training instances; empty: none are learned.
         soft_share: Weight of the soft targets in the loss of each instance. Shape: (instances,).
 
     Raises:
@@ -113,32 +117,45 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         *,
         unlabelled: Sequence[Any] = (),
         init: Path | None = None,
+        start: Path | None = None,
         out: Path | None = None,
     ) -> None:
         self.examples, self.dev, self.config = examples, dev, config
-        self.init, self.out = init, out
+        self.init, self.start, self.out = init, start, out
         if config.teacher and type(self).questions is FineTuningJob.questions:
             raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
+        started: Any = self.model_type.load(start) if start else None
+        self.started = started
         self.check()
         self.metric = self._chosen_metric()
         refuse_blind_patience(config.train, bool(dev))
         refuse_untaught(unlabelled, config.teacher)
         self.unlabelled = fresh(unlabelled, [*self.examples, *dev])
-        self.model: Model = untrained(config, init, self.build)
+        self.model: Model
+        if self.started is None:
+            self.model = untrained(config, init, self.build)
+        else:
+            self.model = started
+            self.model.runtime = plain_runtime(self.model.module)
+            self.model.metadata.clear()
         self.trained: nn.Module = self.model.module
-        self.teacher: Path | None = None
-        self.teacher_settings: dict[str, Any] = {}
-        self.teacher_fingerprint = ""
-        self.soft_targets: TeacherAnswers | None = None
-        if config.teacher:
-            self.teacher, self.teacher_settings = find_teacher(config.teacher, self.model.name)
-            self.check_teacher(self.teacher, self.teacher_settings)
-            self.teacher_fingerprint = fingerprint(self.teacher, self.asked())
+        self.teachers: list[Path] = []
+        self.fingerprints: list[str] = []
+        self.soft_targets: list[TeacherAnswers] = []
+        self._turn = 0  # whose answers are learned
+        for name in config.teacher.models if config.teacher else ():
+            folder, settings = find_teacher(name, self.model.name)
+            self.check_teacher(folder, settings)
+            self.teachers.append(folder)
+            self.fingerprints.append(fingerprint(folder, self.asked()))
 
     # ---- implemented by each task ----
 
     def check(self) -> None:
-        """Check the examples and the settings before the model is built."""
+        """Check the examples and the settings before the model is built.
+
+        Labels are those of ``self.started``, if a model is trained on.
+        """
 
     @abstractmethod
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> Model:
@@ -166,7 +183,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         return None
 
     def on_update(self, update: int, total: int) -> None:
-        """Update schedules; called on every process before each update."""
+        """Let the next teacher teach; called on every process before each update."""
+        self._turn = min(update * len(self.teachers) // max(total, 1), len(self.teachers) - 1)
 
     @abstractmethod
     def evaluate(self) -> Mapping[str, Any]:
@@ -217,24 +235,38 @@ class FineTuningJob(ABC, Generic[Example, Model]):
 
     def soft_inputs(self, chosen: list[int]) -> dict[str, Tensor]:
         """Return the soft targets and their weights for the loss; empty without a teacher."""
-        if self.soft_targets is None:
+        if not self.soft_targets:
             return {}
-        soft = self.shaped(self.soft_targets.of(chosen), chosen)
-        return {"soft_targets": soft, "soft_share": self.soft_share[chosen]}
+        return {"soft_targets": self.taught(chosen), "soft_share": self.soft_share[chosen]}
+
+    def taught(self, chosen: list[int]) -> Tensor:
+        """Return what is learned now of the teachers' answers to some instances; see ``shaped``."""
+        if self.config.teacher.together:
+            answers = torch.stack([each.of(chosen) for each in self.soft_targets]).mean(0)
+        else:
+            answers = self.soft_targets[self._turn].of(chosen)
+        return self.shaped(answers, chosen)
 
     def prepare(self, progress: Observer) -> None:
         """Prepare the training loop: instances, soft targets, n-grams, initial head."""
         self.sizes = self.encode(progress)
-        if self.teacher:
-            self.ask_teacher(progress)
-        self.fit_ngrams(progress)
+        if self.teachers and self.config.teacher.weight:
+            self.ask_teachers(progress)
+        if self.start is None:
+            self.fit_ngrams(progress)
         if self.init is not None:
             self.probe(progress)
 
-    def ask_teacher(self, progress: Observer) -> None:
+    def ask_teachers(self, progress: Observer) -> None:
         """Get the soft targets of all instances; see ``ask_once``."""
-        folder, instances = self.teacher, len(self.sizes)
-        assert folder is not None
+        for folder, known_as in zip(self.teachers, self.fingerprints, strict=True):
+            self.soft_targets.append(self._ask(folder, known_as, progress))
+        instances = len(self.sizes)
+        labelled = instances - self.unlabelled_instances()
+        shares = [self.config.teacher.weight] * labelled + [1.0] * (instances - labelled)
+        self.soft_share = torch.tensor(shares)
+
+    def _ask(self, folder: Path, known_as: str, progress: Observer) -> TeacherAnswers:
         opened: list[Any] = []  # opened only if answers are missing
 
         def ask(some: list[int]) -> Any:
@@ -244,18 +276,16 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             return self.teacher_logits(opened[0], some)
 
         lengths, width, counts = self.questions()
-        self.soft_targets = ask_once(
+        return ask_once(
             ask,
             lengths,
             width,
             counts=counts,
             folder=state_folder(self.out) if self.out else None,
-            known_as=self.teacher_fingerprint,
+            known_as=known_as,
+            keep=self.fingerprints,
             progress=progress,
         )
-        labelled = instances - self.unlabelled_instances()
-        shares = [self.config.teacher.weight] * labelled + [1.0] * (instances - labelled)
-        self.soft_share = torch.tensor(shares)
 
     def unlabelled_instances(self) -> int:
         """Return the number of instances without labels."""

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from zh_albert.checkpoints.store import load_config
 from zh_albert.configio import write_toml
-from zh_albert.distillation.hidden_states import matching_states
+from zh_albert.distillation.booster import Booster
+from zh_albert.distillation.matching import task_matching
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.runtimes.selection import LazyRuntime
@@ -23,10 +24,12 @@ from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
 from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
 from zh_albert.training.loop import is_first_process, resolved, train
-from zh_albert.training.resume import RunState
+from zh_albert.training.method import Method, Methods
+from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 from zh_albert.training.selection import BestCheckpoint
 from zh_albert.training.stages import watched
+from zh_albert.transforms.parametrized import bake
 
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
 
@@ -39,6 +42,7 @@ def finetune(
     *,
     unlabelled: Sequence[Any] = (),
     init: Path | None = None,
+    start: Path | None = None,
     out: Path | None = None,
     resume: bool = False,
     observers: Sequence[Observer] = (),
@@ -52,6 +56,7 @@ def finetune(
         config: Settings.
         unlabelled: Further training texts for soft targets of a teacher.
         init: A folder with an encoder to start from.
+        start: A folder with a model of the task that is trained on as it is, instead of ``init``.
         out: The model folder to write.
         resume: Continue an interrupted run in ``out``.
         observers: Called during training, see ``training.events``.
@@ -63,10 +68,11 @@ def finetune(
     Raises:
         ConfigError: If ``out`` already holds a run and ``resume`` is not given.
     """
-    job = job_type(examples, dev, config, unlabelled=unlabelled, init=init, out=out)
+    job = job_type(examples, dev, config, unlabelled=unlabelled, init=init, start=start, out=out)
     model: Model = job.model
     model.metadata = _metadata(job)
-    objective = matching_states(job.loss, config.teacher, model)
+    seed_torch(config.train.seed, 0, 1)
+    method = Methods(_methods(job))
     settings = _settings(job)
     listeners = list(observers)
     if out:
@@ -95,10 +101,24 @@ def finetune(
         elif job.dev:
             best.update({n: value.clone() for n, value in model.module.state_dict().items()})
 
-    assess = partial(_assess, job, used, progress)
+    now = 0
+
+    def on_update(update: int, total: int) -> None:
+        nonlocal now
+        now = update + 1
+        job.on_update(update, total)
+        method.on_update(update, total)
+
+    def assess() -> dict[str, float]:
+        found = _assess(job, used, progress)
+        if config.keep_route and out:
+            where = out / "route" / f"{now:07d}"
+            model.save(where, card=job.card(model, write_toml(used)))
+        return found
+
     state = train(
-        job.trained,
-        objective,
+        method.around(job.trained),
+        method.objective(job.loss),
         job,
         used.train,
         state_folder=state_folder(out) if out else None,
@@ -106,17 +126,37 @@ def finetune(
         resume=resume,
         selection=BestCheckpoint(assess if job.dev else None, metric=job.metric, keep=keep),
         observers=[*listeners, *watches],
-        on_update=job.on_update,
+        on_update=on_update,
+        leaves_unused=method.leaves_unused,
     )
     if best:
         model.module.load_state_dict(best)
         assess()  # tunes the decision parameters again: thresholds, the n-gram weight
+    bake(model.module)
     if out and is_first_process():
         # All processes have the same weights, but only the first has kept the best ones.
         model = type(model).load(out)
     if one_sided := model.metadata.get("one_sided"):
         progress(Warned(update=state.update, text=one_sided))
     return model, state
+
+
+def _methods(job: FineTuningJob[Any, Any]) -> list[Method]:
+    """Return what changes the training of a job's network, the innermost first.
+
+    Weights are transformed in place.
+    """
+    config, module = job.config, job.model.module
+    teacher = job.teachers[-1] if job.teachers else None
+    found: list[Method] = config.methods(module, config.train.seed, teacher)
+    if config.booster:
+        assert teacher is not None
+        booster = type(job.model).load(teacher).module.train()
+        found.append(Booster(module, booster, config.booster))
+    if terms := config.terms():
+        assert teacher is not None
+        found.append(task_matching(terms, teacher, job.model, only=config.match_only))
+    return found
 
 
 def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -> dict[str, float]:
@@ -141,12 +181,14 @@ def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -
 
 
 def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
-    teacher: dict[str, Any] = {"teacher": job.teacher.name} if job.teacher else {}
-    if job.teacher and job.takes_unlabelled:
+    teacher: dict[str, Any] = {}
+    if job.teachers:
+        teacher["teacher"] = ", ".join(dict.fromkeys(folder.name for folder in job.teachers))
+    if job.teachers and job.takes_unlabelled:
         teacher["unlabelled"] = len(job.unlabelled)
     return {
         **{key: value for key, value in asdict(job.config.card).items() if value},
-        "init": job.init.name if job.init else "random weights",
+        "init": first.name if (first := job.start or job.init) else "random weights",
         "train_examples": len(job.examples),
         "dev_examples": len(job.dev),
         **({"metric": job.metric} if job.dev else {}),
@@ -158,12 +200,11 @@ def _settings(job: FineTuningJob[Any, Any]) -> str:
     """Return the settings that a resumed run must not change, with digests of the data."""
     lines = [
         write_toml(job.config),
-        f"# init {job.init}",
+        f"# init {job.start or job.init}",
         f"# examples {_digest(job.examples)}",
         f"# dev {_digest(job.dev)}",
     ]
-    if job.teacher:
-        lines.append(f"# teacher and texts {job.teacher_fingerprint}")
+    lines += [f"# teacher and texts {known_as}" for known_as in job.fingerprints]
     return "\n".join(lines) + "\n"
 
 

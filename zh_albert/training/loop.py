@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, DistributedDataParallelKwargs
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError, TrainingError
@@ -103,6 +103,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     selection: BestCheckpoint | None = None,
     observers: Sequence[Observer] = (),
     on_update: Callable[[int, int], None] = lambda _update, _total: None,
+    leaves_unused: bool = False,
 ) -> RunState:
     """Train ``model`` in place and return where the run ended.
 
@@ -120,6 +121,8 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         observers: Called on the first process only.
         on_update: Called on every process before each update, with the updates made so far and
             their total: what depends on the time changes here (a replacement rate, a mask).
+        leaves_unused: Whether updates leave parameters without a gradient, the same on all
+            processes; see ``training.method``.
 
     Raises:
         ConfigError: If there is nothing to train on, the settings changed before ``resume``, or
@@ -128,7 +131,10 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         KeyboardInterrupt: After Ctrl-C, once the state is saved.
     """
     refuse_blind_patience(config, selection is not None and selection.evaluate is not None)
-    accelerator = Accelerator(cpu=not torch.cuda.is_available())
+    accelerator = Accelerator(
+        cpu=not torch.cuda.is_available(),
+        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=leaves_unused)],
+    )
     config = resolved(config, source)
     assert config.epochs != "auto"
     width = config.accumulation * accelerator.num_processes  # batches of one update

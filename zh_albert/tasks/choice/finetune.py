@@ -13,7 +13,6 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from zh_albert.distillation.losses import divergence
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
@@ -138,7 +137,7 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
         losses = F.cross_entropy(ours, inputs["labels"], reduction="none")
         if "soft_targets" in inputs:
             theirs = table(inputs["soft_targets"])
-            soft = divergence(ours, theirs, self.config.teacher.temperature)
+            soft = self.config.teacher.distance(ours, theirs)
             losses = losses.lerp(soft, inputs["soft_share"])
         return losses
 
@@ -151,7 +150,7 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
 
     def chance_loss(self) -> float | None:
         """See ``FineTuningJob``."""
-        if self.teacher:
+        if self.teachers:
             return None
         counts = [len(choices) for choices in self.questions_read]
         return sum(map(math.log, counts)) / len(counts)

@@ -22,7 +22,7 @@ from zh_albert.tasks.classification.class_weights import class_weights
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.head_selection import head_for, head_from, refuse_unknown
-from zh_albert.tasks.classification.heads import HeadName
+from zh_albert.tasks.classification.heads import HeadName, LabelHead
 from zh_albert.tasks.classification.linear_probe import probe_head, probe_pays, some_of
 from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
 from zh_albert.tasks.classification.soft_targets import (
@@ -93,7 +93,12 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
     def check(self) -> None:
         """See ``FineTuningJob``."""
         settings = self.config.model
-        self.head = head_for([example.label for example in self.examples], settings.head)
+        self.head: LabelHead
+        if self.started is not None:
+            self.head = self.started.head
+            refuse_unknown(self.head, self.examples, "the training examples")
+        else:
+            self.head = head_for([example.label for example in self.examples], settings.head)
         self.metric_names = self.head.metric_names
         refuse_unknown(self.head, self.dev, "the dev examples")
         self.pairs = isinstance(self.examples[0].text, tuple)
@@ -164,8 +169,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         """Return the loss of each text, by its label and its soft targets. Shape: (texts,)."""
         losses = self.head.losses(logits, inputs["targets"])
         if "soft_targets" in inputs:
-            temperature = self.config.teacher.temperature
-            soft = soft_losses(self.head, logits, inputs["soft_targets"], temperature)
+            soft = soft_losses(self.head, logits, inputs["soft_targets"], self.config.teacher)
             losses = losses.lerp(soft, inputs["soft_share"])
         return losses
 
@@ -195,39 +199,35 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         """See ``FineTuningJob``."""
         labelled = slice(len(self.examples))
         of_labels = self.head.chance_loss(self.targets[labelled], self.weights[labelled])
-        if self.soft_targets is None:
+        if not self.soft_targets:
             return of_labels
         some = list(range(0, len(self.texts), -(-len(self.texts) // 10_000)))
-        soft = self.shaped(self.soft_targets.of(some), some)
-        of_answers = soft_chance_loss(self.head, soft, self.config.teacher.temperature)
+        of_answers = soft_chance_loss(self.head, self.taught(some), self.config.teacher)
         share = float(self.soft_share.mean())
         return share * of_answers + (1 - share) * of_labels
 
     def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
         """See ``FineTuningJob``."""
-        self.teacher_head, ours = head_from(settings), self.head
-        if (self.teacher_head.name, sorted(self.teacher_head.labels)) != (
+        theirs, ours = head_from(settings), self.head
+        if (theirs.name, sorted(theirs.labels)) != (
             ours.name,
             sorted(ours.labels),
         ):
             raise CheckpointError(
                 f"{folder}: expected a teacher of the training data's labels "
-                f"({describe_labels(ours)}), found one of {describe_labels(self.teacher_head)}; "
+                f"({describe_labels(ours)}), found one of {describe_labels(theirs)}; "
                 "fine-tune it on these data"
             )
 
     def questions(self) -> Questions:
         """See ``FineTuningJob``."""
         lengths = [len("".join(content)) for content in self.contents]
-        return Questions(lengths, len(self.teacher_head.labels))
+        return Questions(lengths, len(self.head.labels))
 
     def teacher_logits(self, teacher: TextClassifier, instances: list[int]) -> Tensor:
         """See ``FineTuningJob``."""
-        return teacher.logits_of(teacher.encode([self.contents[n] for n in instances]))
-
-    def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:  # noqa: ARG002
-        """See ``FineTuningJob``."""
-        return as_students_logits(logits, self.teacher_head, self.head)
+        logits = teacher.logits_of(teacher.encode([self.contents[n] for n in instances]))
+        return as_students_logits(logits, teacher.head, self.head)
 
     def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from zh_albert.distillation.losses import divergence
+from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.tasks.classification.heads import LabelHead, Value
 
 
@@ -18,7 +18,7 @@ def as_students_logits(logits: Tensor, teacher: LabelHead, student: LabelHead) -
 
 
 def soft_losses(
-    head: LabelHead, logits: Tensor, soft_targets: Tensor, temperature: float
+    head: LabelHead, logits: Tensor, soft_targets: Tensor, teacher: TeacherConfig
 ) -> Tensor:
     """Return the distance of each text's logits from the teacher's. Shape: (texts,).
 
@@ -29,29 +29,32 @@ def soft_losses(
         head: The student's head.
         logits: The student's logits. Shape: (texts, labels).
         soft_targets: Result of ``as_students_logits``. Shape: (texts, labels).
-        temperature: See ``divergence``.
+        teacher: How answers are compared.
     """
     match head.name:
         case "regression":
             return ((logits - soft_targets) ** 2)[:, 0]
         case "classes":
-            return divergence(logits, soft_targets, temperature)
+            return teacher.distance(logits, soft_targets)
         case "multi_label":  # yes has the logit, no has 0
             ours, theirs = (F.pad(x[..., None], (0, 1)) for x in (logits, soft_targets))
-            return divergence(ours, theirs, temperature).mean(-1)
+            return teacher.distance(ours, theirs).mean(-1)
 
 
-def soft_chance_loss(head: LabelHead, soft_targets: Tensor, temperature: float) -> float:
+def soft_chance_loss(head: LabelHead, soft_targets: Tensor, teacher: TeacherConfig) -> float:
     """Return the mean of ``soft_losses`` for the best constant prediction."""
+    temperature = teacher.temperature
     soft = soft_targets / temperature
     match head.name:
         case "regression":
+            guess = soft_targets.mean(0)
+        case _ if teacher.loss == "mse":
             guess = soft_targets.mean(0)
         case "classes":
             guess = soft.softmax(-1).mean(0).log() * temperature
         case "multi_label":
             guess = soft.sigmoid().mean(0).logit() * temperature
-    return float(soft_losses(head, guess.expand_as(soft_targets), soft_targets, temperature).mean())
+    return float(soft_losses(head, guess.expand_as(soft_targets), soft_targets, teacher).mean())
 
 
 def describe_labels(head: LabelHead) -> str:

@@ -95,9 +95,13 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
 
     def check(self) -> None:
         """See ``FineTuningJob``."""
-        self.types = type_names(self.examples)
+        if self.started is not None:
+            self.types, self._tag_set = list(self.started.tag_set.types), self.started.tag_set
+            refuse_unseen(types_in(self.examples), self.types, "the training examples", "types")
+        else:
+            self.types = type_names(self.examples)
+            self._tag_set = TagSet.of(self.types, self.config.model.scheme)
         refuse_unseen(types_in(self.dev), self.types, "the dev examples", "types")
-        self._tag_set = TagSet.of(self.types, self.config.model.scheme)
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextTagger:
         """See ``FineTuningJob``."""
@@ -142,10 +146,10 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
         """See ``FineTuningJob``; see ``EntityHead.loss``."""
         scores, head = network(*(inputs[name] for name in INPUT_NAMES)), self.model.head
-        if self.soft_targets is None:
+        if "soft_targets" not in inputs:
             return LossOutput(head.loss(scores, inputs))
         assert isinstance(head, TagHead)
-        return LossOutput(head.loss(scores, inputs, self.config.teacher.temperature))
+        return LossOutput(head.loss(scores, inputs, self.config.teacher))
 
     def fit_ngrams(self, progress: Observer) -> None:
         """See ``FineTuningJob``."""
@@ -174,7 +178,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
 
     def chance_loss(self) -> float | None:
         """See ``FineTuningJob``; None with soft targets, for which that of the tags is no bound."""
-        return None if self.teacher else self.model.head.chance_loss(self.labelled)
+        return None if self.teachers else self.model.head.chance_loss(self.labelled)
 
     def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
         """See ``FineTuningJob``."""

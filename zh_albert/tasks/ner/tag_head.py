@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from zh_albert.distillation.losses import divergence
+from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
@@ -42,7 +42,7 @@ class TagHead:
         }
 
     def loss(
-        self, scores: Tensor, inputs: dict[str, Tensor], temperature: float | None = None
+        self, scores: Tensor, inputs: dict[str, Tensor], teacher: TeacherConfig | None = None
     ) -> Tensor:
         """Return the negative log-probability of the tags, in nats, summed over the tokens.
 
@@ -53,12 +53,12 @@ class TagHead:
             scores: The network's scores for all windows of the batch.
             inputs: The batch; ``soft_targets``: a teacher's emissions, Shape: (texts, tokens,
                 tags); ``soft_share``: their weight in each text's loss, Shape: (texts,).
-            temperature: See ``divergence``; None: there are no soft targets.
+            teacher: How they are compared; None: there are no soft targets.
         """
         emissions, mask = merged(scores, inputs)
         losses = self._network.losses(emissions, mask, inputs["tags"])
-        if temperature is not None:
-            soft = (divergence(emissions, inputs["soft_targets"], temperature) * mask).sum(1)
+        if teacher is not None:
+            soft = (teacher.distance(emissions, inputs["soft_targets"]) * mask).sum(1)
             losses = losses.lerp(soft, inputs["soft_share"])
         return losses.sum()
 

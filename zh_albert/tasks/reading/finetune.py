@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.configio import renamed
-from zh_albert.distillation.losses import divergence
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
@@ -67,6 +66,7 @@ class FinetuneConfig(JobConfig):
     empty_share: float = 1.0  # fraction of the windows without an answer that are trained on
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.empty_share <= 1:
             raise ConfigError(f"empty_share must be above 0 and at most 1, got {self.empty_share}")
 
@@ -92,6 +92,8 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         """See ``FineTuningJob``."""
         unanswerable = not all(example.references for example in self.examples)
         wanted = self.config.model.predicts_no_answer
+        if self.started is not None:
+            wanted = self.started.threshold is not None
         self.predicts_no_answer = unanswerable if wanted is None else wanted
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextReader:
@@ -140,13 +142,13 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
                 x.masked_fill(elsewhere, FORBIDDEN).transpose(1, 2)
                 for x in (logits, inputs["soft_targets"])
             )
-            soft = divergence(ours, theirs, self.config.teacher.temperature).sum(1)
+            soft = self.config.teacher.distance(ours, theirs).sum(1)
             losses = losses.lerp(soft, inputs["soft_share"])
         return LossOutput(losses.sum())
 
     def chance_loss(self) -> float | None:
         """See ``FineTuningJob``; with a teacher it is an upper bound."""
-        return chance_loss(self.windows) if self.windows and not self.teacher else None
+        return chance_loss(self.windows) if self.windows and not self.teachers else None
 
     def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:  # noqa: ARG002
         """See ``FineTuningJob``."""

@@ -1,0 +1,226 @@
+"""``compress``: a recipe's stages on a model of a task, as one job that resumes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from zh_albert.checkpoints.files import WEIGHTS, weights_fingerprint
+from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.checkpoints.store import load_config
+from zh_albert.compression.encoders import compress_encoder
+from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
+from zh_albert.compression.stages import Work, run_stage
+from zh_albert.configio import write_toml
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.model.size import macs_per_token
+from zh_albert.tasks.catalog import TASKS, task_of
+from zh_albert.tasks.task import Task
+from zh_albert.textio import atomic_write, results_json
+from zh_albert.training.events import Observer
+from zh_albert.training.loop import is_first_process
+from zh_albert.training.resume import refuse_changed
+from zh_albert.training.run_folder import open_run, release, state_folder
+
+_LENGTH = 32  # tokens of the text that operations are counted for
+RESULT = "compression.json"
+"""File in a compressed model's folder: recipe, source, before and after."""
+
+
+@dataclass(frozen=True)
+class Compressed:
+    """What a compression made.
+
+    Attributes:
+        folder: The model folder.
+        before: Figures of the model it was made from: ``parameters``, ``bytes`` of its weights,
+            ``macs`` for one token of a text of 32, and its scores on dev.
+        after: Those of the new one.
+    """
+
+    folder: Path
+    before: Mapping[str, float]
+    after: Mapping[str, float]
+
+
+def compress(
+    model: str | Path,
+    recipe: str | Recipe,
+    train: Sequence[Any] | str | Path,
+    dev: Sequence[Any] | str | Path = (),
+    *,
+    out: str | Path,
+    unlabelled: Sequence[Any] = (),
+    settings: Sequence[str] = (),
+    resume: bool = False,
+    observers: Sequence[Observer] = (),
+) -> Compressed:
+    """Compress a model; what comes out is an ordinary model folder.
+
+    Args:
+        model: Bundled name, folder or hub id: a model of a task, or an encoder for recipes that
+            train one.
+        recipe: Name, path of a TOML file, or a recipe.
+        train: Task file or examples; for an encoder a folder of shards.
+        dev: The same, to choose the best weights by; for an encoder the held-out shards.
+        out: The folder to write; the stages stand in ``out/stages``.
+        unlabelled: Further texts that the model, as a teacher, answers.
+        settings: ``STAGE.KEY=value`` or ``ACTION.KEY=value``, over the recipe's; see
+            ``find_recipe``.
+        resume: Go on with a compression that was interrupted in ``out``.
+        observers: Called while training, see ``training.events``.
+
+    Raises:
+        ConfigError: If there is no such recipe, its settings do not fit the model, or ``out`` holds
+            something already.
+        CheckpointError: If there is no such model, or it is of another kind.
+        DataError: If the examples cannot be read.
+    """
+    plan = recipe if isinstance(recipe, Recipe) else find_recipe(recipe, settings)
+    source, folder = resolve_model(model), Path(out)
+    _, metadata = load_config(source)
+    if plan.of_encoders:
+        _refuse_task(plan, source, metadata)
+        return Compressed(
+            folder,
+            *compress_encoder(plan, source, train, dev, folder, resume=resume, observers=observers),
+        )
+    if metadata.get("name") not in TASKS:
+        raise CheckpointError(
+            f"{source}: recipe {plan.name} is for models of a task, found an encoder; fine-tune it "
+            "first: zh-albert finetune --init …"
+        )
+    task = task_of(source, metadata)
+    examples, dev_examples = (_examples(task, given) for given in (train, dev))
+    if not examples and any(stage.tune is not None for stage in plan.stages):
+        raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
+    described = _settings(plan, source, examples, dev_examples)
+    open_run(folder, described, resume=resume)
+    try:
+        _refuse_changed(folder, described)
+        if (kept := _finished(folder)) is not None:
+            return kept
+        work = Work(
+            task=task,
+            source=source,
+            train=examples,
+            dev=dev_examples,
+            unlabelled=unlabelled,
+            folder=folder / "stages",
+            observers=observers,
+        )
+        current = source
+        for stage in plan.stages:
+            going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
+            current = run_stage(stage, current, work, resume=going_on)
+        before = figures(task, source, dev_examples)
+        after = figures(task, current, dev_examples)
+        if is_first_process():
+            _write(plan, task, source, current, folder, before, after)
+        return Compressed(folder, before, after)
+    finally:
+        release(folder)
+
+
+def figures(task: Task, folder: Path, dev: Sequence[Any]) -> dict[str, float]:
+    """Return the size of a model and its scores; see ``Compressed``."""
+    model = task.model.load(folder)
+    scores = task.evaluate(model, dev) if dev else {}
+    return {
+        "parameters": sum(parameter.numel() for parameter in model.module.parameters()),
+        "bytes": (folder / WEIGHTS).stat().st_size,
+        "macs": macs_per_token(model.config, _LENGTH),
+        **{k: v for k, v in scores.items() if isinstance(v, float) and k != "seconds"},
+    }
+
+
+def _write(
+    plan: Recipe,
+    task: Task,
+    source: Path,
+    last: Path,
+    out: Path,
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+) -> None:
+    """Write the model of the last stage to its place, with a card that says how it was made."""
+    model = task.model.load(last)
+    stored = plan.stages[-1].store
+    model.metadata["compressed"] = {"recipe": plan.name, "of": source.name}
+    card = (last / "README.md").read_text("utf-8") + _section(plan, source, before, after)
+    dtype = torch.float16 if stored is None else torch.int8
+    store = stored or StoreConfig()
+    model.save(out, card=card, dtype=dtype, bits=store.bits, group=store.group)
+    result = {"recipe": plan.name, "of": source.name, "before": before, "after": after}
+    with atomic_write(out / RESULT) as file:
+        file.write((results_json(result, indent=2) + "\n").encode())
+
+
+def _section(
+    plan: Recipe, source: Path, before: Mapping[str, float], after: Mapping[str, float]
+) -> str:
+    rows = "\n".join(
+        f"| {name} | {_number(before[name])} | {_number(after[name])} |"
+        for name in after
+        if name in before
+    )
+    return (
+        f"\n## Compression\n\n{plan.title} ({plan.source}), recipe `{plan.name}`, from "
+        f"{source.name}.{' ' + plan.shared if plan.shared else ''}\n\n"
+        f"| | before | after |\n| --- | --- | --- |\n{rows}\n\n"
+        f"```toml\n{write_toml(plan).strip()}\n```\n"
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value > 1 else f"{value:.4f}"
+
+
+def _finished(folder: Path) -> Compressed | None:
+    """Return what a finished compression in a folder made."""
+    path = folder / RESULT
+    if not path.is_file() or not (folder / "config.json").is_file():
+        return None
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        return Compressed(folder, content["before"], content["after"])
+    except (ValueError, KeyError, TypeError):
+        raise ConfigError(
+            f"{path}: damaged; delete it, and the last stage is written again"
+        ) from None
+
+
+def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[Any]) -> str:
+    """Return what a resumed compression must not change."""
+    digests = [
+        hashlib.sha256("".join(map(repr, examples)).encode("utf-8", "surrogatepass")).hexdigest()
+        for examples in (train, dev)
+    ]
+    return (
+        f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
+        f"# examples {len(train)} {digests[0][:16]}\n# dev {len(dev)} {digests[1][:16]}\n"
+    )
+
+
+def _refuse_changed(folder: Path, settings: str) -> None:
+    kept = (state_folder(folder) / "config.toml").read_text("utf-8")
+    refuse_changed(kept, settings)
+
+
+def _refuse_task(plan: Recipe, source: Path, metadata: Mapping[str, Any]) -> None:
+    if metadata.get("name") in TASKS:
+        raise CheckpointError(
+            f"{source}: recipe {plan.name} is for encoders, found a model for {metadata['name']}"
+        )
+
+
+def _examples(task: Task, given: Sequence[Any] | str | Path) -> Sequence[Any]:
+    if isinstance(given, str | Path):
+        return task.read(Path(given))
+    return given

@@ -1,0 +1,124 @@
+"""Compression of encoders on a corpus: the stages ``cut``, ``distil`` and ``pretrain``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from zh_albert.checkpoints.files import WEIGHTS
+from zh_albert.checkpoints.store import load_config, load_weights, save_model
+from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
+from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.compression.recipe import CutConfig, Recipe
+from zh_albert.compression.surgery import chosen_layers, with_groups, with_layers_kept
+from zh_albert.configio import build, merged
+from zh_albert.errors import ConfigError
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.size import macs_per_token
+from zh_albert.pretraining.distil import DistilConfig, distil
+from zh_albert.pretraining.run import PretrainConfig, pretrain
+from zh_albert.training.events import Observer
+from zh_albert.training.loop import is_first_process
+from zh_albert.training.run_folder import release
+
+_LENGTH = 32
+
+
+def compress_encoder(
+    plan: Recipe,
+    source: Path,
+    shards: Any,
+    heldout: Any,
+    out: Path,
+    *,
+    resume: bool,
+    observers: Sequence[Observer],
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Run an encoder's recipe; return the figures before and after.
+
+    The last stage is written to ``out``, those before it to ``out/stages``.
+
+    Args:
+        plan: The recipe.
+        source: Folder of the encoder, with its masked-LM head.
+        shards: Folder that ``zh-corpora build`` wrote.
+        heldout: The same of held-out text.
+        out: Folder to write.
+        resume: Go on with an interrupted run.
+        observers: Called while training.
+
+    Raises:
+        ConfigError: If shards are not given as folders, or settings do not fit.
+    """
+    for name, given in (("--train", shards), ("--dev", heldout)):
+        if not isinstance(given, str | Path) or not Path(given).is_dir():
+            raise ConfigError(
+                f"recipe {plan.name} trains an encoder: expected a folder of shards for {name} "
+                f"(zh-corpora build), found {given!r:.60}"
+            )
+    data = {"train": str(shards), "heldout": str(heldout)}
+    current = source
+    for stage in plan.stages:
+        folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
+        if stage.cut is not None:
+            if not (folder / "config.json").exists() and is_first_process():
+                _write_cut(stage.cut, current, folder)
+        elif stage.distil is not None:
+            own = {} if current == source else {"go_on_from": str(current)}
+            base = {"out": str(folder), "data": data, "teacher": str(source), **own}
+            settings = build(DistilConfig, merged(base, stage.distil), source="recipe")
+            distil(settings, resume=resume and folder.exists(), observers=observers)
+            release(folder)
+        else:
+            assert stage.pretrain is not None
+            base = {"out": str(folder), "data": data, "start": {"from": str(current)}}
+            values = merged(base, stage.pretrain)
+            pretrain(
+                build(PretrainConfig, values, source="recipe"),
+                resume=resume and folder.exists(),
+                observers=observers,
+            )
+            release(folder)
+        current = folder
+    return _figures(source), _figures(current)
+
+
+def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
+    if config.embedding_size is not None or config.choice == "searched":
+        raise ConfigError("cut: of an encoder, layers (even, first, last) and groups can be cut")
+    sizes, metadata = load_config(source)
+    network: Any = AlbertForPretraining(sizes)
+    load_weights(network, source, optional=BESIDE_MASKED_LM)
+    if config.layers is not None:
+        layers = chosen_layers(config.layers, config.choice, sizes.num_hidden_layers)
+        network = with_layers_kept(network, layers)
+    if config.groups is not None:
+        network = with_groups(network, config.groups)
+    files = matching_tokenizer(source, sizes).save_files()
+    kept = {key: metadata[key] for key in ("name", "max_length", "trained_on") if key in metadata}
+    save_model(
+        out,
+        model=network,
+        config=network.encoder.config,
+        files={**files, "README.md": f"# {source.name}, cut\n"},
+        task=kept,
+        dtype=torch.float32,
+    )
+
+
+def _figures(folder: Path) -> dict[str, float]:
+    """Return the size of an encoder and its scores on held-out text."""
+    sizes, metadata = load_config(folder)
+    scores: Mapping[str, float] = metadata.get("dev", {})
+    with torch.device("meta"):
+        parameters = sum(p.numel() for p in AlbertForPretraining(sizes).parameters())
+    size = (folder / WEIGHTS).stat().st_size
+    return {
+        "parameters": parameters,
+        "bytes": size,
+        "macs": macs_per_token(sizes, _LENGTH),
+        **scores,
+    }

@@ -1,0 +1,235 @@
+"""Recipes as data: the stages of a method, read from TOML; those of the package by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from zh_albert.configio import build, merged, parse_overrides, read_toml
+from zh_albert.errors import ConfigError, nearest
+
+Layers = Literal["even", "first", "last", "searched"] | tuple[int, ...]
+Criterion = Literal["gradient", "random", "closed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutConfig:
+    """A smaller network from a trained one, without training."""
+
+    # Which layers stay: a number of them evenly spaced up to the top, or the first or last ones, or
+    # those without which the score on dev falls least; or their numbers, from 1.
+    layers: int | tuple[int, ...] | None = None
+    choice: Literal["even", "first", "last", "searched"] = "even"
+    # Blocks that stay: layers whose weights are most alike run the mean of them.
+    groups: int | None = None
+    embedding_size: int | None = None  # width of the word table, by principal directions
+
+    def __post_init__(self) -> None:
+        if self.layers is None and self.groups is None and self.embedding_size is None:
+            raise ConfigError("cut: expected layers, groups or embedding_size, found none of them")
+        if self.layers == ():
+            raise ConfigError("cut.layers: expected at least one layer to keep, found none")
+        for name in ("groups", "embedding_size"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise ConfigError(f"cut.{name} must be at least 1, got {value}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneConfig:
+    """Removal of attention heads, feed-forward neurons and dimensions of the word vectors."""
+
+    # What goes: by the loss's gradient at gates, at random, or what is closed already (0).
+    criterion: Criterion = "gradient"
+    heads: float = 1.0  # share that stays
+    neurons: float = 1.0
+    embeddings: float = 1.0
+    texts: int = 512  # of the training texts, for gradients
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("heads", "neurons", "embeddings"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(
+                    f"prune.{name} is the share that stays: expected a number above 0 and at most "
+                    f"1, found {getattr(self, name)}"
+                )
+        if self.texts < 1:
+            raise ConfigError(f"prune.texts must be at least 1, got {self.texts}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreConfig:
+    """Rounding of the weights in the file."""
+
+    bits: int = 8
+    group: int | None = None  # weights of a row that share a scale; None: the whole row
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.bits <= 8:
+            raise ConfigError(f"store.bits: expected 2 to 8 for a weight, found {self.bits}")
+        if self.group is not None and self.group < 2:
+            raise ConfigError(f"store.group must be at least 2, got {self.group}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One step of a recipe: exactly one of the actions.
+
+    Attributes:
+        name: Of the stage's folder, and of its settings in ``--set``.
+        cut: A smaller network, without training.
+        prune: Removal of what matters least.
+        augment: Further texts without labels, for the stages after it.
+        tune: Fine-tuning; the settings are those of ``zh-albert finetune``.
+        distil: Training of an encoder on a corpus; the settings of ``zh-albert distil``.
+        pretrain: The same without a teacher; the settings of ``zh-albert pretrain``.
+        store: Rounding in the file.
+    """
+
+    name: str
+    cut: CutConfig | None = None
+    prune: PruneConfig | None = None
+    augment: dict[str, Any] | None = None
+    tune: dict[str, Any] | None = None
+    distil: dict[str, Any] | None = None
+    pretrain: dict[str, Any] | None = None
+    store: StoreConfig | None = None
+
+    def __post_init__(self) -> None:
+        given = [action for action in ACTIONS if getattr(self, action) is not None]
+        if len(given) != 1:
+            raise ConfigError(
+                f"stage {self.name!r}: expected exactly one of {', '.join(ACTIONS)}, found "
+                f"{' and '.join(given) or 'none'}"
+            )
+        if not self.name or not self.name.replace("-", "").isalnum():
+            raise ConfigError(
+                f"stage {self.name!r}: its name is a folder's: expected letters, digits and hyphens"
+            )
+
+    @property
+    def action(self) -> str:
+        """The stage's action."""
+        return next(action for action in ACTIONS if getattr(self, action) is not None)
+
+
+ACTIONS = tuple(field.name for field in fields(Stage) if field.name != "name")
+_OF_ENCODERS = ("distil", "pretrain")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A method of compression.
+
+    Attributes:
+        title: What it is called in the literature.
+        family: distillation, replacement, pruning, quantization, sharing or pipeline.
+        source: The paper.
+        cost: Time, against plain fine-tuning of the same student.
+        shared: What it means where layers share parameters.
+        published: What the source found.
+        stages: In their order.
+        name: Of the file.
+    """
+
+    title: str
+    family: str
+    source: str
+    stages: tuple[Stage, ...]
+    cost: str = ""
+    shared: str = ""
+    published: str = ""
+    name: str = field(default="", metadata={"given": False})
+
+    def __post_init__(self) -> None:
+        if not self.stages:
+            raise ConfigError("expected at least one stage, found none")
+        names = [stage.name for stage in self.stages]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ConfigError(f"two stages are called {twice!r}; give one another name")
+        kinds = {stage.action in _OF_ENCODERS for stage in self.stages if stage.action != "cut"}
+        if len(kinds) > 1:
+            raise ConfigError(
+                "distil and pretrain train encoders, the other stages models of a task: make two "
+                "recipes, and fine-tune between them"
+            )
+
+    @property
+    def of_encoders(self) -> bool:
+        """Whether it compresses an encoder with a corpus, not a model of a task."""
+        return any(stage.action in _OF_ENCODERS for stage in self.stages)
+
+    @property
+    def needs(self) -> str:
+        """What it is given."""
+        return "an encoder and shards" if self.of_encoders else "a model and labelled files"
+
+
+@cache
+def recipes() -> Mapping[str, Recipe]:
+    """Return the recipes of the package by name."""
+    folder = files("zh_albert.compression") / "recipes"
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
+    return {
+        name.removesuffix(".toml"): _read(Path(str(folder / name)), name.removesuffix(".toml"))
+        for name in names
+    }
+
+
+def find_recipe(name: str, settings: Sequence[str] = ()) -> Recipe:
+    """Return a recipe by its name, or read one from a TOML file.
+
+    Args:
+        name: Of the package's, or a path that ends in ``.toml``.
+        settings: ``STAGE.KEY=value``, or ``ACTION.KEY=value`` for all stages with that action.
+
+    Raises:
+        ConfigError: If there is no such recipe or stage, or a value is wrong.
+    """
+    if name.endswith(".toml"):
+        path = Path(name)
+        return _read(path, path.stem, settings)
+    folder = files("zh_albert.compression") / "recipes"
+    path = Path(str(folder / f"{name}.toml"))
+    if "/" in name or not path.is_file():
+        raise ConfigError(
+            f"unknown recipe {name!r}; {nearest(name, recipes())}; a recipe of your own is a path "
+            "that ends in .toml"
+        )
+    return _read(path, name, settings)
+
+
+def _read(path: Path, name: str, settings: Sequence[str] = ()) -> Recipe:
+    values = read_toml(path)
+    stages = values.get("stages")
+    if isinstance(stages, list) and all(isinstance(stage, dict) for stage in stages):
+        values["stages"] = _with_settings(stages, parse_overrides(settings), name)
+    return build(Recipe, {**values, "name": name}, source=f"recipe {name}")
+
+
+def _with_settings(
+    stages: list[dict[str, Any]], given: Mapping[str, Any], name: str
+) -> list[dict[str, Any]]:
+    """Return a recipe's stages with overrides, by the stage's name or by the action's."""
+    names = [str(stage.get("name")) for stage in stages]
+    actions = {action for stage in stages for action in ACTIONS if action in stage}
+    for key, value in given.items():
+        if (key not in names and key not in actions) or not isinstance(value, Mapping):
+            raise ConfigError(
+                f"--set {key}: recipe {name} has the stages {', '.join(names)}; expected "
+                "STAGE.ACTION.KEY=value, or ACTION.KEY=value for all its "
+                f"{' and '.join(sorted(actions))} stages"
+            )
+        stages = [
+            merged(stage, value)
+            if stage.get("name") == key
+            else merged(stage, {key: value})
+            if key in stage and key not in names
+            else stage
+            for stage in stages
+        ]
+    return stages

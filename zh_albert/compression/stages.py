@@ -1,0 +1,237 @@
+"""The actions of a recipe's stages on a model of a task: a model folder in, a model folder out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from zh_albert.checkpoints.resolve import resolve_init
+from zh_albert.compression.recipe import CutConfig, PruneConfig, Stage, StoreConfig
+from zh_albert.compression.surgery import (
+    chosen_layers,
+    searched_layers,
+    with_embedding_size,
+    with_groups,
+    with_layers_kept,
+)
+from zh_albert.configio import build, merged
+from zh_albert.errors import ConfigError
+from zh_albert.tasks.run import finetune
+from zh_albert.tasks.task import Task
+from zh_albert.training.events import Observer
+from zh_albert.training.resume import seed_torch
+from zh_albert.training.run_folder import release
+from zh_albert.training.stages import silent
+from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
+from zh_albert.transforms.removal import close_least, without_closed
+
+_CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
+_SEARCHED_ON = 500  # dev examples on which layers are searched
+_TEACHES = ("match", "booster", "replace")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What all stages of a compression share.
+
+    Attributes:
+        task: Of the model.
+        source: Folder of the model that is compressed; the teacher unless a recipe says another.
+        train: Training examples.
+        dev: Examples that choose the best weights.
+        unlabelled: Further texts for the teacher.
+        folder: The stages' folders are in it.
+        observers: Called while training.
+    """
+
+    task: Task
+    source: Path
+    train: Sequence[Any]
+    dev: Sequence[Any]
+    unlabelled: Sequence[Any]
+    folder: Path
+    observers: Sequence[Observer]
+
+    def of(self, stage: str) -> Path:
+        """Return the folder of a stage."""
+        return self.folder / stage
+
+
+def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
+    """Run one stage; return the folder of the model it made.
+
+    Args:
+        stage: The action.
+        model: Folder of the model that it begins with.
+        work: See there.
+        resume: Go on with a training that was interrupted.
+    """
+    out = work.of(stage.name)
+    if stage.tune is not None:
+        _tune(stage.tune, model, out, work, resume=resume)
+        return out
+    if (out / "config.json").exists():  # made before an interruption, and saved as a whole
+        return out
+    opened = work.task.model.load(model)
+    if stage.cut is not None:
+        opened.module = _cut(stage.cut, opened, work)
+    elif stage.prune is not None:
+        opened.module = _pruned(stage.prune, opened, model, work)
+    store = stage.store or StoreConfig()
+    opened.config = opened.module.encoder.config
+    card = f"# {model.name}, stage {stage.name} of a compression\n"
+    if stage.store is not None:
+        opened.save(out, card=card, dtype=torch.int8, bits=store.bits, group=store.group)
+    else:
+        opened.save(out, card=card, dtype=torch.float32)
+    return out
+
+
+def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, resume: bool) -> None:
+    """Fine-tune; the window is the model's, the teacher the one that is compressed."""
+    given = dict(settings)
+    init = given.pop("init", None)
+    before = work.task.model.load(model)
+    window = dataclasses.asdict(before.window)
+    card = {
+        k: before.metadata[k]
+        for k in ("trained_on", "licence", "note", "label_zh")
+        if k in before.metadata
+    }
+    values = merged({"window": window, "card": card}, given)
+    if any(name in values for name in _TEACHES):
+        values = merged({"teacher": {"weight": 0.0}}, values)
+    if "teacher" in values:
+        teacher = values["teacher"]
+        values["teacher"] = {**teacher, "model": _teachers(teacher.get("model"), work)}
+    config = build(work.task.job.config_type, values, source="recipe")
+    taught = config.teacher is not None and config.teacher.weight > 0
+    finetune(
+        work.task.job,
+        work.train,
+        work.dev,
+        config,
+        unlabelled=work.unlabelled if taught else (),
+        init=resolve_init(init) if init else None,
+        start=None if init else model,
+        out=out,
+        resume=resume,
+        observers=work.observers,
+    )
+    release(out)
+
+
+def _teachers(given: Any, work: Work) -> Any:
+    """Return the teachers' folders: the compressed model's, a stage's, or those on its route."""
+    if given is None:
+        return str(work.source)
+    if not isinstance(given, str) or not given.startswith("stage:"):
+        return given
+    name, _, route = given.removeprefix("stage:").partition("/")
+    folder = work.of(name)
+    if route != "route":
+        return str(folder)
+    found = sorted(folder.glob("route/*/config.json"))
+    if not found:
+        raise ConfigError(
+            f"teacher.model = {given!r}: stage {name!r} kept no route; set tune.keep_route = true "
+            "there"
+        )
+    return [str(file.parent) for file in found]
+
+
+def _cut(config: CutConfig, model: Any, work: Work) -> Any:
+    network = model.module
+    if config.layers is not None:
+        network = with_layers_kept(network, _layers(config, model, work))
+    if config.groups is not None:
+        network = with_groups(network, config.groups)
+    if config.embedding_size is not None:
+        token_ids = calibration_ids(model, work.train)
+        network = with_embedding_size(network, config.embedding_size, token_ids)
+    return network
+
+
+def _layers(config: CutConfig, model: Any, work: Work) -> tuple[int, ...]:
+    total = len(model.module.encoder.plan)
+    assert config.layers is not None
+    if config.choice != "searched" or not isinstance(config.layers, int):
+        return chosen_layers(config.layers, config.choice, total)
+    if not work.dev:
+        raise ConfigError("cut.choice = 'searched' chooses layers by dev examples: give some")
+    whole, some = model.module.encoder.plan, work.dev[:_SEARCHED_ON]
+
+    def score(layers: tuple[int, ...]) -> float:
+        model.module.encoder.plan = tuple(whole[layer - 1] for layer in layers)
+        return float(work.task.evaluate(model, some)[work.task.metric])
+
+    try:
+        return searched_layers(config.layers, total, score)
+    finally:
+        model.module.encoder.plan = whole
+
+
+def calibration_ids(model: Any, examples: Sequence[Any]) -> Tensor:
+    """Return tokens of training texts, one after another, in rows of one length.
+
+    Raises:
+        ConfigError: If there are too few.
+    """
+    rows, length = _CALIBRATION
+    length = min(length, model.window.max_length)
+    ids: list[int] = []
+    for example in examples:
+        text = example.text
+        ids += model.tokenizer.encode_batch(list(text) if isinstance(text, tuple) else [text])[
+            0
+        ].ids
+        if len(ids) >= rows * length:
+            break
+    full = len(ids) // length
+    if not full:
+        raise ConfigError(f"cut.embedding_size: expected {length} tokens of text, found {len(ids)}")
+    return torch.tensor(ids[: full * length]).view(full, length)[:rows]
+
+
+def _pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
+    network = model.module
+    kept: dict[Kind, float] = {
+        "heads": config.heads,
+        "neurons": config.neurons,
+        "embeddings": config.embeddings,
+    }
+    kept = {kind: share for kind, share in kept.items() if share < 1}
+    if config.criterion == "gradient":
+        close_least(network, _importance(config, folder, list(kept), work), kept)
+    elif config.criterion == "random":
+        generator = torch.Generator().manual_seed(config.seed)
+        drawn = {
+            (part.kind, part.block): torch.rand(part.gates, generator=generator)
+            for part in gated_parts(network, kept)
+        }
+        close_least(network, drawn, kept)
+    return without_closed(network)
+
+
+def _importance(config: PruneConfig, folder: Path, kinds: Sequence[Kind], work: Work) -> Any:
+    """Return how much the loss on training texts would change by each gate of a model."""
+    values = {"window": dataclasses.asdict(work.task.model.load(folder).window)}
+    settings = build(work.task.job.config_type, values, source="recipe")
+    # Texts from all over the file: many files are sorted by label.
+    step = max(1, len(work.train) // config.texts)
+    some = work.train[::step][: config.texts]
+    job = work.task.job(some, [], settings, start=folder)
+    job.prepare(silent)
+    network = job.model.module.eval()
+    seed_torch(config.seed, 0, 0)
+
+    def loss_of(item: Any) -> Any:
+        return lambda: job.loss(network, job.load(item).inputs).loss
+
+    return first_order_importance(network, kinds, [loss_of(item) for item in job.plan(0)])

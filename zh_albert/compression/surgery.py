@@ -1,0 +1,216 @@
+"""Smaller networks from trained ones, without training: fewer layers, fewer blocks, narrower words.
+
+Where layers share parameters, fewer layers take less time but have as many parameters; fewer blocks
+have fewer parameters and take as much time.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.cluster import AgglomerativeClustering
+from torch import Tensor, nn
+
+from zh_albert.distillation.student import CalibrationBatch, narrow_embeddings
+from zh_albert.errors import ConfigError
+from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.layer_map import layer_map
+from zh_albert.model.sharing import LayerBlocks, sharing_plan
+
+
+def chosen_layers(layers: int | Sequence[int], choice: str, total: int) -> tuple[int, ...]:
+    """Return which layers stay, counted from 1.
+
+    Args:
+        layers: How many, or their numbers.
+        choice: ``even`` (up to the top), ``first`` or ``last``; of a number only.
+        total: Layers that there are.
+
+    Raises:
+        ConfigError: If there are not so many, or not in ascending order.
+
+    >>> chosen_layers(3, "even", 6)
+    (2, 4, 6)
+    """
+    if isinstance(layers, int):
+        if not 1 <= layers <= total:
+            raise ConfigError(
+                f"cut.layers must be from 1 to {total}, the model's layers; got {layers}"
+            )
+        if choice == "first":
+            return tuple(range(1, layers + 1))
+        if choice == "last":
+            return tuple(range(total - layers + 1, total + 1))
+        return tuple(theirs for _, theirs in layer_map(layers, total))
+    numbers = tuple(layers)
+    if sorted(set(numbers)) != list(numbers) or not 1 <= numbers[0] <= numbers[-1] <= total:
+        raise ConfigError(
+            f"cut.layers: expected layers from 1 to {total} in ascending order, found "
+            f"{list(numbers)}"
+        )
+    return numbers
+
+
+def searched_layers(
+    layers: int, total: int, score: Callable[[tuple[int, ...]], float]
+) -> tuple[int, ...]:
+    """Return the layers left after those were taken out, one by one, that the score misses least.
+
+    Source: Fan et al. 2020 (arXiv:1909.11556), section 3.2, a search over sub-networks.
+
+    Args:
+        layers: How many stay.
+        total: How many there are.
+        score: Of a network with some of the layers; higher is better.
+    """
+    chosen_layers(layers, "even", total)
+    kept = tuple(range(1, total + 1))
+    while len(kept) > layers:
+        candidates = [tuple(n for n in kept if n != out) for out in kept]
+        kept = max(candidates, key=score)
+    return kept
+
+
+def with_layers_kept(network: Any, layers: Sequence[int]) -> Any:
+    """Return a copy of a network that runs only some of its layers.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``.
+        layers: Counted from 1.
+    """
+    plan = _encoder_of(network).plan
+    return with_plan(network, [plan[layer - 1] for layer in layers])
+
+
+def with_plan(network: Any, plan: Sequence[LayerBlocks]) -> Any:
+    """Return a copy of a network with another plan, without the blocks that it does not run."""
+    smaller = copy.deepcopy(network)
+    encoder = _encoder_of(smaller)
+    attention, ffn = ([*dict.fromkeys(blocks)] for blocks in zip(*plan, strict=True))
+    encoder.attention = nn.ModuleList(encoder.attention[number] for number in attention)
+    encoder.ffn = nn.ModuleList(encoder.ffn[number] for number in ffn)
+    own = tuple(
+        LayerBlocks(attention.index(layer.attention), ffn.index(layer.ffn)) for layer in plan
+    )
+    sizes = encoder.config
+    encoder.config = _config_of(
+        replace(
+            sizes,
+            num_hidden_layers=len(own),
+            plan=tuple(map(tuple, own)),
+            block_heads=_of_blocks(sizes.block_heads, attention),
+            block_neurons=_of_blocks(sizes.block_neurons, ffn),
+        )
+    )
+    encoder.plan = own
+    return smaller
+
+
+def _of_blocks(values: tuple[int, ...], blocks: Sequence[int]) -> tuple[int, ...]:
+    return tuple(values[block] for block in blocks) if values else ()
+
+
+def _config_of(config: AlbertConfig) -> AlbertConfig:
+    """Return the config without a plan of its own, if a strategy of sharing makes the same."""
+    layers = config.num_hidden_layers
+    if config.plan == tuple(map(tuple, sharing_plan("none", layers))):
+        return replace(config, plan=(), sharing="none", num_hidden_groups=layers)
+    for groups in range(1, layers):
+        if config.plan == tuple(map(tuple, sharing_plan("all", layers, groups))):
+            return replace(config, plan=(), sharing="all", num_hidden_groups=groups)
+    return config
+
+
+def with_groups(network: Any, groups: int) -> Any:
+    """Return a copy of a network whose most similar blocks are one: their mean.
+
+    Blocks are grouped by the cosine of all their weights (average linkage), attention and
+    feed-forward blocks of a layer together.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``, whose blocks have the same sizes.
+        groups: How many blocks stay.
+
+    Raises:
+        ConfigError: If it has fewer blocks, or blocks of several sizes.
+    """
+    encoder = _encoder_of(network)
+    pairs = [*dict.fromkeys(encoder.plan)]
+    if not 1 <= groups <= len(pairs):
+        raise ConfigError(
+            f"cut.groups must be from 1 to {len(pairs)}, the model's blocks; got {groups}"
+        )
+    if len(set(encoder.config.block_heads)) > 1 or len(set(encoder.config.block_neurons)) > 1:
+        raise ConfigError("cut.groups: blocks were pruned to several sizes; group them before that")
+    if groups == len(pairs):
+        return copy.deepcopy(network)
+    weights = [_flat(encoder, pair) for pair in pairs]
+    labels = AgglomerativeClustering(groups, metric="cosine", linkage="average").fit_predict(
+        np.stack(weights)
+    )
+    merged = copy.deepcopy(network)
+    ours = _encoder_of(merged)
+    first: dict[int, LayerBlocks] = {}
+    for pair, label in zip(pairs, labels, strict=True):
+        first.setdefault(int(label), pair)
+    for label, kept in first.items():
+        alike = [pair for pair, other in zip(pairs, labels, strict=True) if other == label]
+        _average(ours.attention[kept.attention], [encoder.attention[p.attention] for p in alike])
+        _average(ours.ffn[kept.ffn], [encoder.ffn[p.ffn] for p in alike])
+    group_of = {pair: first[int(label)] for pair, label in zip(pairs, labels, strict=True)}
+    return with_plan(merged, [group_of[layer] for layer in encoder.plan])
+
+
+def _flat(encoder: AlbertEncoder, pair: LayerBlocks) -> Any:
+    blocks = encoder.attention[pair.attention], encoder.ffn[pair.ffn]
+    parts = [p.detach().flatten() for block in blocks for p in block.parameters()]
+    return torch.cat(parts).numpy()
+
+
+def _average(block: nn.Module, alike: Sequence[nn.Module]) -> None:
+    states = [other.state_dict() for other in alike]
+    block.load_state_dict(
+        {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
+    )
+
+
+def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
+    """Return a copy of a network with a narrower word table and a fitted projection.
+
+    The table is cut to its principal directions, by the frequency of words in the texts, and the
+    projection fitted to the embeddings of the texts by least squares.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``, in google's layout.
+        size: New width of the table.
+        token_ids: Texts, cut to one length. Shape: (texts, length).
+
+    Raises:
+        ConfigError: If the table is not wider, or has another layout.
+    """
+    smaller = copy.deepcopy(network)
+    encoder = _encoder_of(smaller)
+    sizes = encoder.config
+    if not 1 <= size < sizes.embedding_size:
+        raise ConfigError(
+            f"cut.embedding_size must be below {sizes.embedding_size}, the model's; got {size}"
+        )
+    if sizes.embedding_layout != "google":
+        raise ConfigError("cut.embedding_size needs the google layout; convert the model first")
+    narrow = AlbertEncoder(replace(sizes, embedding_size=size)).eval()
+    counts = torch.bincount(token_ids.flatten(), minlength=sizes.vocab_size) + 0.5
+    teacher = _encoder_of(network)
+    narrow_embeddings(narrow, teacher, CalibrationBatch(teacher, token_ids), counts / counts.sum())
+    encoder.embeddings, encoder.config = narrow.embeddings, narrow.config
+    return smaller
+
+
+def _encoder_of(network: Any) -> AlbertEncoder:
+    encoder: AlbertEncoder = getattr(network, "encoder", network)
+    return encoder

@@ -1,0 +1,126 @@
+"""A booster: a larger network that is trained along and shares the bottom layers.
+
+Source: Zhou et al. 2018, Rocket Launching (arXiv:1708.04106).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from zh_albert.errors import ConfigError
+from zh_albert.training.loop import LossOutput, Objective
+from zh_albert.training.method import Method
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoosterConfig:
+    """A teacher that learns with its student; ``teacher.model`` says what it begins as."""
+
+    shared: int = 1  # layers at the bottom that both networks run
+    weight: float = 0.1  # of the squared difference of the logits
+
+    def __post_init__(self) -> None:
+        if self.shared < 0:
+            raise ConfigError(f"booster.shared must be at least 0, got {self.shared}")
+        if not (self.weight > 0 and math.isfinite(self.weight)):
+            raise ConfigError(f"booster.weight must be above 0, got {self.weight}")
+
+
+class Rocket(nn.Module):
+    """Both networks; its output is the light one's.
+
+    Args:
+        light: The student, which is kept.
+        booster: Left out of evaluation and of what is saved.
+    """
+
+    def __init__(self, light: nn.Module, booster: nn.Module) -> None:
+        super().__init__()
+        self.light, self.booster = light, booster
+        self.outputs: list[tuple[Tensor, Tensor]] = []
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """Run both on the same inputs; ``outputs`` keeps the pairs of this batch."""
+        light: Tensor = self.light(*inputs)
+        self.outputs.append((light, self.booster(*inputs)))
+        return light
+
+
+class Booster(Method):
+    """The three losses of Rocket Launching: both networks learn the task, the light one the other's
+    logits. The last is blocked from the booster's own layers.
+
+    Args:
+        light: The student's network.
+        booster: Of the same task and width, with at least as many layers; changed in place.
+        config: What they share.
+
+    Raises:
+        ConfigError: If the booster has another width, fewer layers, or is to share more.
+    """
+
+    def __init__(self, light: Any, booster: Any, config: BoosterConfig) -> None:
+        self._config = config
+        ours, theirs = light.encoder, booster.encoder
+        if ours.config.hidden_size != theirs.config.hidden_size:
+            raise ConfigError(
+                f"booster: expected a teacher of the student's width {ours.config.hidden_size}, "
+                f"found {theirs.config.hidden_size}"
+            )
+        if not config.shared <= len(ours.plan) <= len(theirs.plan):
+            raise ConfigError(
+                f"booster.shared: expected at most the student's {len(ours.plan)} layers, and no "
+                f"more of those than of the teacher's {len(theirs.plan)}, found {config.shared}"
+            )
+        theirs.embeddings = ours.embeddings
+        for mine, other in zip(ours.plan[: config.shared], theirs.plan, strict=False):
+            theirs.attention[other.attention] = ours.attention[mine.attention]
+            theirs.ffn[other.ffn] = ours.ffn[mine.ffn]
+        self._light = light
+        self._rocket = Rocket(light, booster)
+
+    def around(self, network: nn.Module) -> nn.Module:
+        """Return both networks as one."""
+        assert network is self._light, "what is matched beside a booster is the light network"
+        return self._rocket
+
+    def objective(self, objective: Objective) -> Objective:
+        """Return the sum of the three losses; the log shows the booster's and the hint."""
+
+        def three(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+            rocket = self._rocket
+            rocket.outputs.clear()
+            loss, measured = objective(module, inputs)
+            pairs = list(rocket.outputs)
+            replayed = iter([boosted for _, boosted in pairs])
+            boosted_loss, _ = objective(_Replay(replayed), inputs)
+            hint = loss.new_zeros(())
+            for light, boosted in pairs:
+                hint = hint + F.mse_loss(light.float(), boosted.detach().float()) * len(light)
+            rocket.outputs.clear()
+            units = len(inputs["mask"])
+            told = {
+                **measured,
+                "booster": (boosted_loss.detach(), units),
+                "hint": (hint.detach(), units),
+            }
+            return LossOutput(loss + boosted_loss + self._config.weight * hint, told)
+
+        return three
+
+
+class _Replay(nn.Module):
+    """Gives back outputs that were computed before, in their order."""
+
+    def __init__(self, outputs: Any) -> None:
+        super().__init__()
+        self._outputs = outputs
+
+    def forward(self, *_: Tensor) -> Tensor:
+        output: Tensor = next(self._outputs)
+        return output

@@ -1,0 +1,155 @@
+"""Match terms as data: what of a teacher a student is compared with, in which layers, and how.
+
+Distillation methods differ in these alone: FitNets, Patient KD, DistilBERT, TinyBERT and MiniLM are
+lists of terms (docs/compression/distillation.md). A teacher's answers to the task's examples are no
+term: they are asked once and kept (``soft_targets.TeacherConfig``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from zh_albert.errors import ConfigError, nearest
+from zh_albert.model.layer_map import layer_map
+
+What = Literal[
+    "embeddings",
+    "states",
+    "first",
+    "pooled",
+    "attention_scores",
+    "attention",
+    "relations",
+    "masked_lm",
+]
+Loss = Literal["unexplained", "mse", "cosine", "normalized", "kl"]
+LayerMap = Literal["even", "skip", "last", "first", "top"]
+
+_VECTOR_LOSSES: tuple[Loss, ...] = ("unexplained", "mse", "cosine", "normalized")
+LOSSES: dict[What, tuple[Loss, ...]] = {
+    "embeddings": _VECTOR_LOSSES,
+    "states": _VECTOR_LOSSES,
+    "first": ("normalized", "mse", "cosine"),
+    "pooled": ("normalized", "mse", "cosine"),
+    "attention_scores": ("mse",),
+    "attention": ("kl", "mse"),
+    "relations": ("kl",),
+    "masked_lm": ("kl",),
+}
+"""Losses possible for each thing that can be matched; the first is the default."""
+_WITHOUT_LAYERS = ("embeddings", "masked_lm")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchTerm:
+    """One thing that is compared with the teacher's, layer by layer.
+
+    Attributes:
+        what: ``embeddings``: the encoder's input; ``states``: a layer's output at every token;
+            ``first`` and ``pooled``: at the first token, and the mean over tokens;
+            ``attention_scores``: before the softmax; ``attention``: after it; ``relations``:
+            softmax of the products of queries with queries, keys with keys, values with values;
+            ``masked_lm``: logits at masked tokens, of encoders only.
+        loss: See ``LOSSES`` and ``comparison``; None: the first there.
+        layers: The layers that are compared, see ``layer_pairs``.
+        weight: Of the term in the loss, where an example of the task weighs 1.
+        end_weight: The weight at the end of the run, reached linearly; None: it stays.
+        temperature: Of ``masked_lm``.
+        heads: Of ``relations``; None: as many as the student's attention has.
+        projection: Learn a matrix from the student's vectors to the teacher's even if both have
+            the same width, which FitNets calls a regressor. With different widths there always is.
+    """
+
+    what: What
+    loss: Loss | None = None
+    layers: LayerMap | tuple[tuple[int, int], ...] = "even"
+    weight: float = 1.0
+    end_weight: float | None = None
+    temperature: float = 1.0
+    heads: int | None = None
+    projection: bool = False
+
+    def __post_init__(self) -> None:
+        if self.what not in get_args(What):
+            raise ConfigError(
+                f"match.what: unknown {self.what!r}; {nearest(self.what, get_args(What))}"
+            )
+        if self.loss is None:
+            object.__setattr__(self, "loss", LOSSES[self.what][0])
+        if self.loss not in LOSSES[self.what]:
+            raise ConfigError(
+                f"match.loss: {self.what} can be compared by {', '.join(LOSSES[self.what])}, found "
+                f"{self.loss!r}"
+            )
+        for name in ("weight", "end_weight"):
+            value = getattr(self, name)
+            if value is not None and not (value >= 0 and math.isfinite(value)):
+                raise ConfigError(f"match.{name} must be at least 0, got {value}")
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise ConfigError(f"match.temperature must be above 0, got {self.temperature}")
+        if self.projection and self.loss not in _VECTOR_LOSSES:
+            raise ConfigError(f"match.projection is for vectors, not for {self.what}; leave it out")
+
+    def weight_at(self, progress: float) -> float:
+        """Return the weight when a fraction of the run is done."""
+        end = self.weight if self.end_weight is None else self.end_weight
+        return self.weight + (end - self.weight) * progress
+
+    def pairs(self, student_layers: int, teacher_layers: int) -> tuple[tuple[int, int], ...]:
+        """Return the matched layers; for a term without layers one pair of zeros."""
+        if self.what in _WITHOUT_LAYERS:
+            return ((0, 0),)
+        return layer_pairs(self.layers, student_layers, teacher_layers)
+
+
+def layer_pairs(
+    layers: LayerMap | Sequence[tuple[int, int]], student_layers: int, teacher_layers: int
+) -> tuple[tuple[int, int], ...]:
+    """Return pairs of a student's and a teacher's layers, counted from 1.
+
+    ``even`` spaces the teacher's evenly and ends at the top (Jiao et al. 2020, TinyBERT). ``skip``
+    takes every n-th and ``last`` the last ones, both without the top layer, which the answers teach
+    (Sun et al. 2019, Patient KD). ``first`` takes equal numbers, ``top`` the two last layers.
+
+    Raises:
+        ConfigError: If there is no such layer, or no layer is left to match.
+
+    >>> layer_pairs("skip", 6, 12)
+    ((1, 2), (2, 4), (3, 6), (4, 8), (5, 10))
+    >>> layer_pairs("last", 3, 12)
+    ((1, 10), (2, 11))
+    """
+    if student_layers > teacher_layers:
+        raise ConfigError(
+            "layers are matched with those of a teacher with at least as many layers; it has "
+            f"{teacher_layers}, the student {student_layers}"
+        )
+    below = range(1, student_layers)
+    match layers:
+        case "even":
+            return layer_map(student_layers, teacher_layers)
+        case "skip":
+            pairs = [(layer, layer * (teacher_layers // student_layers)) for layer in below]
+        case "last":
+            pairs = [(layer, teacher_layers - student_layers + layer) for layer in below]
+        case "first":
+            pairs = [(layer, layer) for layer in range(1, student_layers + 1)]
+        case "top":
+            pairs = [(student_layers, teacher_layers)]
+        case _:
+            pairs = [(int(own), int(other)) for own, other in layers]
+    for own, other in pairs:
+        if not (1 <= own <= student_layers and 1 <= other <= teacher_layers):
+            raise ConfigError(
+                f"match.layers: expected layers from 1 to {student_layers} of the student and from "
+                f"1 to {teacher_layers} of the teacher, found {[own, other]}"
+            )
+    if not pairs:
+        raise ConfigError(
+            f"match.layers: {layers!r} leaves out the top layer, and a student of "
+            f"{student_layers} layer has no other; take 'even' or 'top'"
+        )
+    return tuple(pairs)

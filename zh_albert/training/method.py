@@ -1,0 +1,64 @@
+"""The seam of methods that change how a network is trained: around it, in its loss, over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from zh_albert.training.loop import Objective
+
+
+class Method:
+    """A change to training; a method overrides what it needs, the rest changes nothing.
+
+    Attributes:
+        leaves_unused: Whether updates leave parameters without a gradient, which processes that
+            exchange gradients have to know.
+    """
+
+    leaves_unused: bool = False
+
+    def around(self, network: nn.Module) -> nn.Module:
+        """Return the network to train: the same one, or one around it with more parameters."""
+        return network
+
+    def objective(self, objective: Objective) -> Objective:
+        """Return an objective that counts more, or other things, than the given one."""
+        return objective
+
+    def on_update(self, update: int, total: int) -> None:
+        """Change what depends on time; called on every process before each update.
+
+        Args:
+            update: Updates made so far; a resumed run begins with those made before.
+            total: Updates of the whole run.
+        """
+
+
+@dataclass
+class Methods(Method):
+    """Several methods as one; the first is the innermost."""
+
+    parts: Sequence[Method] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        self.leaves_unused = any(part.leaves_unused for part in self.parts)
+
+    def around(self, network: nn.Module) -> nn.Module:
+        """See ``Method``."""
+        for part in self.parts:
+            network = part.around(network)
+        return network
+
+    def objective(self, objective: Objective) -> Objective:
+        """See ``Method``."""
+        for part in self.parts:
+            objective = part.objective(objective)
+        return objective
+
+    def on_update(self, update: int, total: int) -> None:
+        """See ``Method``."""
+        for part in self.parts:
+            part.on_update(update, total)

@@ -1,0 +1,1 @@
+"""Weight transforms (masks, gates, fake quantization), plans drawn in training, removal."""

@@ -1,0 +1,209 @@
+"""Gates on heads, feed-forward neurons and dimensions of the word vectors.
+
+A gate multiplies the columns that read a head (of ``dense``), a neuron (of ``down``) or a dimension
+(of the embeddings' projection): at 0, nothing of it is read, and ``removal`` takes it out. Layers
+that share a block share its gates.
+
+Source: McCarley et al. 2019 (arXiv:1910.06360), gates on BERT for question answering; Michel et
+al. 2019 (arXiv:1905.10650), importance; Louizos et al. 2018 (arXiv:1712.01312), hard concrete.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from zh_albert.errors import ConfigError
+from zh_albert.training.loop import LossOutput, Objective
+from zh_albert.transforms.parametrized import Transforms, transformed
+
+Kind = Literal["heads", "neurons", "embeddings"]
+# Of the stretched sigmoid that a gate is: with such ends exact zeros and ones have probability.
+_LOW, _HIGH, _SHARPNESS = -0.1, 1.1, 2 / 3
+
+
+class Gated(NamedTuple):
+    """The matrix whose columns are gated, and how many columns each gate has."""
+
+    kind: Kind
+    block: int
+    """Number of the block; 0 for the embeddings."""
+    module: nn.Linear
+    width: int
+    """Columns of one gate."""
+
+    @property
+    def gates(self) -> int:
+        """Number of gates."""
+        return self.module.in_features // self.width
+
+
+def gated_parts(network: Any, kinds: Iterable[Kind]) -> Iterator[Gated]:
+    """Yield what can be gated.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``.
+        kinds: Which of it.
+    """
+    encoder = getattr(network, "encoder", network)
+    for kind in kinds:
+        match kind:
+            case "heads":
+                for number, block in enumerate(encoder.attention):
+                    width = block.dense.in_features // block.heads
+                    yield Gated(kind, number, block.dense, width)
+            case "neurons":
+                for number, block in enumerate(encoder.ffn):
+                    yield Gated(kind, number, block.down, 1)
+            case "embeddings":
+                yield Gated(kind, 0, encoder.embeddings.projection, 1)
+
+
+class Gate(nn.Module):
+    """A matrix with gated columns.
+
+    Args:
+        values: Shape: (gates,).
+        width: Columns of one gate.
+    """
+
+    def __init__(self, values: Tensor, width: int) -> None:
+        super().__init__()
+        self.values = values
+        self._width = width
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """Return the gated weight. Shape in and out: (outputs, gates · width)."""
+        return weight * self.values.repeat_interleave(self._width)
+
+
+def first_order_importance(
+    network: nn.Module,
+    kinds: Iterable[Kind],
+    losses: Iterable[Callable[[], Tensor]],
+) -> dict[tuple[Kind, int], Tensor]:
+    """Return how much the loss would change by each gate, to first order: |∂L/∂gate|, summed.
+
+    Args:
+        network: Left as it was.
+        kinds: What to gate.
+        losses: Each computes the loss of one batch with the network. Shape of each: ().
+
+    Returns:
+        By kind and block. Shape of each: (gates,).
+    """
+    parts = list(gated_parts(network, kinds))
+    values = [torch.ones(part.gates, requires_grad=True) for part in parts]
+    for part, gate in zip(parts, values, strict=True):
+        transformed(part.module, Gate(gate, part.width))
+    sums = [torch.zeros_like(gate) for gate in values]
+    try:
+        for loss in losses:
+            with parametrize.cached():
+                found = torch.autograd.grad(loss(), values)
+            sums = [total + gradient.abs() for total, gradient in zip(sums, found, strict=True)]
+    finally:
+        for part in parts:
+            parametrize.remove_parametrizations(part.module, "weight", leave_parametrized=False)
+    return {(part.kind, part.block): total for part, total in zip(parts, sums, strict=True)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatesConfig:
+    """Gates that are learned with the task, and the price of an open one."""
+
+    kinds: tuple[Kind, ...] = ("heads", "neurons")
+    kept: float = 0.5  # share of each kind's gates that is aimed at
+    weight: float = 1.0  # of the distance from it in the loss
+    lr_scale: float = 50.0  # of the gates' own rate: they have a few hundred updates to decide
+
+    def __post_init__(self) -> None:
+        if not 0 < self.kept < 1:
+            raise ConfigError(
+                "gates.kept is the share that stays: expected a number between 0 and 1, found "
+                f"{self.kept}"
+            )
+        for name in ("weight", "lr_scale"):
+            if not (getattr(self, name) > 0 and math.isfinite(getattr(self, name))):
+                raise ConfigError(f"gates.{name} must be above 0, got {getattr(self, name)}")
+        if not self.kinds:
+            raise ConfigError("gates.kinds must name at least one of heads, neurons, embeddings")
+
+
+class HardConcrete(nn.Module):
+    """Gates drawn in training, with a probability to be exactly 0, and fixed afterwards.
+
+    Args:
+        count: Number of gates.
+        width: Columns of one gate.
+        scale: The parameter is the logit over this, so that the optimizer's steps are larger.
+    """
+
+    def __init__(self, count: int, width: int, scale: float) -> None:
+        super().__init__()
+        self.logits = nn.Parameter(torch.full((count,), 2.0 / scale))
+        self._width, self._scale = width, scale
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """Return the gated weight. Shape in and out: (outputs, gates · width)."""
+        return weight * self.values().repeat_interleave(self._width)
+
+    def values(self) -> Tensor:
+        """Return the gates, drawn in training. Shape: (gates,)."""
+        logits = self.logits * self._scale
+        if self.training:
+            noise = torch.rand_like(logits).clamp(1e-6, 1 - 1e-6)
+            soft = torch.sigmoid((noise.log() - (1 - noise).log() + logits) / _SHARPNESS)
+        else:
+            soft = torch.sigmoid(logits)
+        return (soft * (_HIGH - _LOW) + _LOW).clamp(0, 1)
+
+    def open_share(self) -> Tensor:
+        """Return the expected share of gates that are not 0. Shape: ()."""
+        shift = _SHARPNESS * math.log(-_LOW / _HIGH)
+        return torch.sigmoid(self.logits * self._scale - shift).mean()
+
+
+class GateLearning(Transforms):
+    """Learned gates on a network, drawn towards a share of open ones.
+
+    Args:
+        network: Its weights are transformed in place.
+        config: Which gates.
+    """
+
+    def __init__(self, network: Any, config: GatesConfig) -> None:
+        self._config = config
+        self._gates: dict[Kind, list[HardConcrete]] = {kind: [] for kind in config.kinds}
+        for part in gated_parts(network, config.kinds):
+            gates = HardConcrete(part.gates, part.width, config.lr_scale)
+            transformed(part.module, gates)
+            self._gates[part.kind].append(gates)
+        self._progress = 0.0
+
+    def on_update(self, update: int, total: int) -> None:
+        """Aim at ever fewer open gates, until four fifths of the run."""
+        self._progress = min(update / (0.8 * total), 1.0)
+
+    def objective(self, objective: Objective) -> Objective:
+        """Return the objective with the price of open gates, which the log shows."""
+        inner = super().objective(objective)
+
+        def with_price(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+            loss, measured = inner(module, inputs)
+            units = len(inputs["mask"])
+            aim = 1 - (1 - self._config.kept) * self._progress
+            told = dict(measured)
+            for kind, gates in self._gates.items():
+                share = torch.stack([gate.open_share() for gate in gates]).mean()
+                loss = loss + units * self._config.weight * 10 * (share - aim).abs()
+                told[f"open_{kind}"] = share.detach() * units, units
+            return LossOutput(loss, told)
+
+        return with_price

@@ -1,0 +1,84 @@
+"""Quantization-aware training: weights rounded in every forward pass, as they will be stored.
+
+The gradient passes through the rounding unchanged (straight-through estimator, Bengio et al. 2013,
+arXiv:1308.3432). Embeddings are rounded, too: of ALBERT-tiny they are two thirds (Zafrir et al.
+2019, Q8BERT, arXiv:1910.06188).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from zh_albert.errors import ConfigError
+from zh_albert.model.rounding import dequantized, rounded
+from zh_albert.transforms.parametrized import Transforms, matrices, transformed
+
+_FEWEST, _MOST = 2, 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantizeConfig:
+    """The integers that weights are rounded to."""
+
+    bits: int
+    group: int | None = None  # weights of a row that share a scale; None: the whole row
+    start: float = 0.0  # share of the run before which nothing is rounded
+
+    def __post_init__(self) -> None:
+        refuse_bits(self.bits)
+        if self.group is not None and self.group < 2:
+            raise ConfigError(f"quantize.group must be at least 2, got {self.group}")
+        if not 0 <= self.start < 1:
+            raise ConfigError(f"quantize.start must be in [0, 1), got {self.start}")
+
+
+def refuse_bits(bits: int) -> None:
+    """Check a number of bits.
+
+    Raises:
+        ConfigError: If no integers have so many.
+    """
+    if not _FEWEST <= bits <= _MOST:
+        raise ConfigError(f"bits: expected {_FEWEST} to {_MOST} for a weight, found {bits}")
+
+
+class FakeQuantization(nn.Module):
+    """A weight rounded to what will be stored; gradients pass as if it were not."""
+
+    def __init__(self, bits: int, group: int | None) -> None:
+        super().__init__()
+        self.bits, self.group = bits, group
+        self.active = True
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """Return the rounded weight. Shape in and out: (rows, columns)."""
+        if self.training and not self.active:
+            return weight
+        near = dequantized(*rounded(weight.detach(), self.bits, self.group)).view_as(weight)
+        straight: Tensor = weight + (near - weight).detach()
+        return straight
+
+
+class QuantizationAwareTraining(Transforms):
+    """Fake quantization of the encoder's matrices.
+
+    Args:
+        network: Its weights are transformed in place.
+        config: The integers.
+    """
+
+    def __init__(self, network: Any, config: QuantizeConfig) -> None:
+        self._start = config.start
+        self._roundings = []
+        for _, module in matrices(network):
+            rounding = FakeQuantization(config.bits, config.group)
+            self._roundings.append(rounding)
+            transformed(module, rounding)
+
+    def on_update(self, update: int, total: int) -> None:
+        """Begin to round at its time."""
+        for rounding in self._roundings:
+            rounding.active = update >= self._start * total

@@ -1,0 +1,126 @@
+"""Physical removal of heads, neurons and dimensions that nothing reads.
+
+A head is removed where its columns of ``dense`` are 0, a neuron where its column of ``down`` is, a
+dimension of the word vectors where its column of the projection is. The first two change nothing
+in the outputs. A dimension of google's layout takes part in a norm, so the norm runs over fewer
+numbers without it; ``refitted`` makes up for that.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from zh_albert.errors import ConfigError
+from zh_albert.transforms.gates import Gated, Kind, gated_parts
+
+
+def close_least(
+    network: nn.Module, importance: Mapping[tuple[Kind, int], Tensor], kept: Mapping[Kind, float]
+) -> None:
+    """Set to 0 what reads the least important heads, neurons or dimensions, in place.
+
+    Args:
+        network: Has an ``encoder``.
+        importance: By kind and block. Shape of each: (gates,).
+        kept: The share of each kind that stays, of all blocks together; each block keeps one.
+    """
+    for kind, share in kept.items():
+        parts = list(gated_parts(network, [kind]))
+        scores = [importance[kind, part.block].clone() for part in parts]
+        for score in scores:
+            score[score.argmax()] = float("inf")  # the last of a block stays
+        together = torch.cat(scores)
+        closed = torch.zeros_like(together, dtype=torch.bool)
+        closed[
+            together.argsort(stable=True)[
+                : len(together) - max(round(share * len(together)), len(parts))
+            ]
+        ] = True
+        for part, shut in zip(
+            parts, closed.split_with_sizes([part.gates for part in parts]), strict=True
+        ):
+            with torch.no_grad():
+                part.module.weight[:, shut.repeat_interleave(part.width)] = 0
+
+
+def open_gates(part: Gated) -> Tensor:
+    """Return which gates of a matrix have a column that is not 0. Shape: (gates,), bool."""
+    columns = (part.module.weight.detach() != 0).any(0)
+    return columns.view(-1, part.width).any(1)
+
+
+def without_closed(network: Any) -> Any:
+    """Return a copy of a network without heads, neurons and dimensions that nothing reads.
+
+    Args:
+        network: Has an ``encoder`` in google's layout, if dimensions are to be removed.
+
+    Raises:
+        ConfigError: If a block would keep nothing.
+    """
+    smaller = copy.deepcopy(network)
+    encoder = getattr(smaller, "encoder", smaller)
+    heads, neurons = [], []
+    for part in gated_parts(smaller, ("heads", "neurons", "embeddings")):
+        kept = open_gates(part)
+        if not kept.any():
+            raise ConfigError(
+                f"removal: all {part.kind} of block {part.block} are closed; keep a larger share"
+            )
+        columns = kept.repeat_interleave(part.width)
+        match part.kind:
+            case "heads":
+                block = encoder.attention[part.block]
+                heads.append(int(kept.sum()))
+                block.heads = heads[-1]
+                for linear in (block.query, block.key, block.value):
+                    _keep_rows(linear, columns)
+            case "neurons":
+                neurons.append(int(kept.sum()))
+                _keep_rows(encoder.ffn[part.block].up, columns)
+            case "embeddings" if not kept.all():
+                _keep_dimensions(encoder.embeddings, kept)
+        _keep_columns(part.module, columns)
+    sizes = encoder.config
+    encoder.config = replace(
+        sizes,
+        embedding_size=encoder.embeddings.word.embedding_dim,
+        head_size=sizes.head_size or sizes.hidden_size // sizes.num_attention_heads,
+        block_heads=tuple(heads),
+        block_neurons=tuple(neurons),
+    )
+    if heads == [sizes.num_attention_heads] * len(heads) and not sizes.head_size:
+        encoder.config = replace(encoder.config, head_size=None, block_heads=())
+    if neurons == [sizes.intermediate_size] * len(neurons):
+        encoder.config = replace(encoder.config, block_neurons=())
+    return smaller
+
+
+def _keep_rows(linear: nn.Linear, kept: Tensor) -> None:
+    linear.weight = nn.Parameter(linear.weight.detach()[kept])
+    linear.bias = nn.Parameter(linear.bias.detach()[kept])
+    linear.out_features = int(kept.sum())
+
+
+def _keep_columns(linear: nn.Linear, kept: Tensor) -> None:
+    linear.weight = nn.Parameter(linear.weight.detach()[:, kept])
+    linear.in_features = int(kept.sum())
+
+
+def _keep_dimensions(embeddings: Any, kept: Tensor) -> None:
+    embeddings.word.weight = nn.Parameter(embeddings.word.weight.detach()[:, kept])
+    embeddings.word.embedding_dim = int(kept.sum())
+    if embeddings.projects_first:
+        return
+    for table in (embeddings.position, embeddings.token_type):
+        table.weight = nn.Parameter(table.weight.detach()[:, kept])
+        table.embedding_dim = int(kept.sum())
+    norm = embeddings.norm
+    norm.weight, norm.bias = (nn.Parameter(one.detach()[kept]) for one in (norm.weight, norm.bias))
+    norm.normalized_shape = (int(kept.sum()),)
