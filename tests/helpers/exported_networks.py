@@ -40,6 +40,8 @@ VARIANTS: list[dict[str, Any]] = [
     {"sharing": "attention", "norm_position": "pre"},
     {"sharing": "ffn", "embedding_layout": "brightmart", "hidden_act": "relu"},
     {"num_hidden_layers": 4, "num_hidden_groups": 2},
+    {"num_hidden_groups": 2, "block_heads": (2, 5), "block_neurons": (33, 7)},
+    {"plan": ((0, 0), (1, 0), (0, 1)), "head_size": 6, "norm_position": "pre"},
 ]
 
 

@@ -33,6 +33,10 @@ def changed_task(**changes: Any) -> Writer:
     return changed_config(lambda content: content["zh_albert"]["task"].update(changes))
 
 
+def changed_ours(**changes: Any) -> Writer:
+    return changed_config(lambda content: content["zh_albert"].update(changes))
+
+
 def sized(**sizes: Any) -> Writer:
     return changed_config(lambda content: content.update(sizes))
 
@@ -144,6 +148,13 @@ CASES: dict[str, Case] = {
     "width": Case(sized(hidden_size=12 * 10**5), "expected sizes that fit the weights"),
     "inner": Case(sized(intermediate_size=10**12), "expected sizes that fit the weights"),
     "vocabulary": Case(sized(vocab_size=10**15), "expected sizes that fit the weights"),
+    "head width": Case(changed_ours(head_size=10**12), "expected sizes that fit the weights"),
+    "neurons": Case(
+        changed_ours(block_neurons=[10**12] * 4), "expected sizes that fit the weights"
+    ),
+    "heads": Case(changed_ours(block_heads=[10**6] * 4), "block_heads must be at most 1,000 each"),
+    "plan": Case(changed_ours(plan=[[0, 0]] * 10**6), "plan must have an entry for each of the"),
+    "number as plan": Case(changed_ours(plan=5), "plan: expected a valid tuple, found 5"),
     "epsilon": Case(sized(layer_norm_eps=float("nan")), "layer_norm_eps must be a finite number"),
     "many labels": Case(changed_task(labels=ones(10**6)), "expected sizes that fit the weights"),
     "same labels": Case(changed_task(labels=["a", "a"]), "found 'a' twice"),

@@ -9,19 +9,27 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from zh_albert.checkpoints.task_settings import PROBLEM_TYPES, agreed_task
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
-from zh_albert.model.config import SAME_ACTIVATIONS, AlbertConfig
+from zh_albert.model.config import (
+    BLOCK_FIELDS,
+    SAME_ACTIVATIONS,
+    AlbertConfig,
+    fields_of,
+    is_pruned,
+)
 from zh_albert.plain_files import parse_json
 from zh_albert.textio import results_json
 
-FORMAT_VERSION = 2
-_READ = (1, 2)  # 1: weights in 8 bits are not deflated, n-grams have three tokens at most
+# 1: weights in 8 bits are not deflated, n-grams have three tokens at most. 3: there are fields of
+# blocks, without which another network would be read; only folders that have any say 3.
+_PLAIN_VERSION, _BLOCKS_VERSION = 2, 3
+_READ = (1, 2, 3)
 _OURS = ("sharing", "embedding_layout", "norm_position")
 _REQUIRED = (
     "vocab_size",
@@ -38,6 +46,8 @@ def is_plain(config: AlbertConfig) -> bool:
         config.embedding_layout == "google"
         and config.norm_position == "post"
         and config.sharing in ("all", "none")
+        and not is_pruned(config)
+        and not config.plan
     )
 
 
@@ -62,7 +72,9 @@ def write_config(
         weights: What the numbers are stored as. For whoever reads the file without this library;
             it tells the same itself.
     """
-    published = {k: v for k, v in asdict(config).items() if k not in _OURS}
+    values = fields_of(config)
+    has_blocks = any(name in values for name in BLOCK_FIELDS)
+    published = {k: v for k, v in values.items() if k not in (*_OURS, *BLOCK_FIELDS)}
     if config.sharing == "none":
         published["num_hidden_groups"] = config.num_hidden_layers
     elif architecture:  # a file with unused groups is not written again
@@ -87,8 +99,8 @@ def write_config(
             else {}
         ),
         "zh_albert": {
-            "format_version": FORMAT_VERSION,
-            **{name: getattr(config, name) for name in _OURS},
+            "format_version": _BLOCKS_VERSION if has_blocks else _PLAIN_VERSION,
+            **{name: values[name] for name in (*_OURS, *BLOCK_FIELDS) if name in values},
             "tensor_names": "huggingface" if architecture else "zh_albert",
             "weights": weights,
             "task": dict(task),
@@ -133,15 +145,15 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
     ours = content.get("zh_albert", {})
     if not isinstance(ours, dict) or not isinstance(ours.get("task", {}), dict):
         raise CheckpointError(f"{source}: zh_albert and its task must be JSON objects")
-    version = ours.get("format_version", FORMAT_VERSION)
+    version = ours.get("format_version", _PLAIN_VERSION)
     if version not in _READ:
         raise CheckpointError(
-            f"{source}: expected format_version {_READ[0]} or {_READ[-1]}, found {version!r}; it "
+            f"{source}: expected format_version {_READ[0]} to {_READ[-1]}, found {version!r}; it "
             "was written by another version of zh-albert: install that one"
         )
-    known = {field.name for field in fields(AlbertConfig)} - {*_OURS}
+    known = {field.name for field in fields(AlbertConfig)} - {*_OURS, *BLOCK_FIELDS}
     values = {k: content[k] for k in known if content.get(k) is not None}
-    values |= {name: ours[name] for name in _OURS if name in ours}
+    values |= {name: ours[name] for name in (*_OURS, *BLOCK_FIELDS) if name in ours}
     if isinstance(activation := values.get("hidden_act"), str):
         values["hidden_act"] = SAME_ACTIVATIONS.get(activation, activation)
     if content["model_type"] == "albert" and ours.get("sharing") == "none":

@@ -14,7 +14,7 @@ from zh_albert.checkpoints.store import write_model_folder
 from zh_albert.checkpoints.stored_model import architecture_of, named_tensors
 from zh_albert.checkpoints.untied import untied_tensors
 from zh_albert.errors import CheckpointError
-from zh_albert.model.config import AlbertConfig
+from zh_albert.model.config import AlbertConfig, is_pruned
 
 
 def write_huggingface(
@@ -45,6 +45,7 @@ def write_huggingface(
     reasons = {
         "embedding_layout 'brightmart'": config.embedding_layout == "brightmart",
         "norm_position 'pre'": config.norm_position == "pre",
+        "heads or neurons by block": is_pruned(config),
         "head or pooling of this kind": architecture_of(model) is None,
         "int8 weights": dtype == torch.int8,
         "n-grams": NGRAMS in files,

@@ -10,10 +10,10 @@ from torch import nn
 
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.errors import ConfigError
-from zh_albert.model.config import AlbertConfig
+from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer_map import layer_map
-from zh_albert.model.sharing import layer_groups, sharing_plan
+from zh_albert.model.sharing import chosen_layers, layer_groups, plan_of
 
 
 def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
@@ -29,8 +29,11 @@ def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
             f"model.layers must be from 1 to {config.num_hidden_layers}, the encoder's layers; "
             f"got {layers}"
         )
-    plan = sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)
-    chosen = [plan[theirs - 1] for _, theirs in layer_map(layers, config.num_hidden_layers)]
+    numbers = [theirs - 1 for _, theirs in layer_map(layers, config.num_hidden_layers)]
+    if config.plan or is_pruned(config):
+        return chosen_layers(config, numbers)
+    plan = plan_of(config)
+    chosen = [plan[number] for number in numbers]
     shared = [b.attention if config.sharing in ("all", "attention") else b.ffn for b in chosen]
     used = sorted(set(shared))
     groups = tuple(used.index(block) for block in shared)

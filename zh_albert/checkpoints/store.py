@@ -34,8 +34,10 @@ from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.sharing import head_size_of, plan_of
 
-# Fields that change what the tensors mean, but no tensor's name or shape.
+# Fields that change what the tensors mean, but no tensor's name or shape; also the plan and the
+# size of a head.
 _INVISIBLE = (
     "num_hidden_layers",
     "num_attention_heads",
@@ -219,8 +221,14 @@ def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
 def _refuse_other_kind(model: nn.Module, config: AlbertConfig, folder: Path) -> None:
     encoder = model if isinstance(model, AlbertEncoder) else model.encoder
     assert isinstance(encoder, AlbertEncoder)
-    for name in _INVISIBLE:
-        ours, theirs = getattr(encoder.config, name), getattr(config, name)
+    ours_of, theirs_of = (
+        {name: getattr(one, name) for name in _INVISIBLE}
+        # However it is written: by sharing and by a plan, the same layers are the same.
+        | {"plan": [*map(tuple, plan_of(one))], "head_size": head_size_of(one)}
+        for one in (encoder.config, config)
+    )
+    for name, ours in ours_of.items():
+        theirs = theirs_of[name]
         if ours != theirs:
             raise CheckpointError(
                 f"{folder}: expected {name} {ours!r}, found {theirs!r}; the weights would mean "

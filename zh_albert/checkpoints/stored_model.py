@@ -15,6 +15,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.sharing import head_size_of, heads_of, neurons_of
 from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
@@ -104,11 +105,10 @@ def refuse_unpaid(
         CheckpointError: If the weights are far too few.
     """
     width, table = config.hidden_size, config.embedding_size
-    layers = config.num_hidden_layers
-    blocks = layers if config.sharing == "none" else min(config.num_hidden_groups, layers)
     rows = config.max_position_embeddings + config.type_vocab_size
     numbers = config.vocab_size * table + rows * min(width, table) + outputs * width
-    numbers += blocks * (4 * width * width + 2 * width * config.intermediate_size)
+    numbers += 4 * width * head_size_of(config) * sum(heads_of(config))
+    numbers += 2 * width * sum(neurons_of(config))
     if 4 * numbers > unpacked_limit(stored_bytes):
         remedy = how_to_raise() if stored_bytes else "get the folder again, with model.safetensors"
         raise CheckpointError(
@@ -207,6 +207,9 @@ def pretraining_names(config: AlbertConfig) -> list[str]:
         embedding_size=1,
         hidden_size=config.num_attention_heads,
         intermediate_size=1,
+        head_size=None,
+        block_heads=(),
+        block_neurons=(),
         max_position_embeddings=1,
         type_vocab_size=1,
         pad_token_id=0,

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from torch import Tensor
 
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.sharing import sharing_plan
+from zh_albert.model.sharing import plan_of, unshared
 
 
 def untied_tensors(
     tensors: Mapping[str, Tensor], config: AlbertConfig
 ) -> tuple[dict[str, Tensor], AlbertConfig]:
     """Give every layer a copy of its own if layers share only attention or only feed-forward
-    blocks.
+    blocks, or by a plan of their own.
 
-    If they share everything, or nothing, nothing is changed.
+    If they share everything, or nothing, nothing is changed. Where blocks differ in size, the
+    copies do, too.
 
     Args:
         tensors: By our names.
         config: Of the same model.
     """
-    if config.sharing in ("all", "none"):
+    if not config.plan and config.sharing in ("all", "none"):
         return dict(tensors), config
-    plan = sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)
+    plan = plan_of(config)
     result = {}
     for name, tensor in tensors.items():
         kind, _, rest = name.removeprefix("encoder.").partition(".")
@@ -36,4 +36,4 @@ def untied_tensors(
         for layer, blocks in enumerate(plan):
             if getattr(blocks, kind) == int(number):
                 result[f"encoder.{kind}.{layer}.{parameter}"] = tensor.clone()
-    return result, replace(config, sharing="none", num_hidden_groups=1)
+    return result, unshared(config)

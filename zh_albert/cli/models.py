@@ -77,7 +77,7 @@ def inspect(
 
     from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
-    from zh_albert.model.config import PRESETS
+    from zh_albert.model.config import PRESETS, fields_of
     from zh_albert.model.size import parameter_counts
 
     task: dict[str, Any] = {}
@@ -88,7 +88,7 @@ def inspect(
     changes: dict[str, Any] = {"sharing": sharing, "vocab_size": vocab_size}
     config = dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})
     result: dict[str, Any] = {"model": model, **parameter_counts(config)}
-    result["config"] = dataclasses.asdict(config)
+    result["config"] = fields_of(config)
     if task:
         result["task"] = task
     if as_json:

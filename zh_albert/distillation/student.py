@@ -23,7 +23,7 @@ from zh_albert.distillation.width_reduction import (
     reduced_feed_forward,
 )
 from zh_albert.errors import ConfigError
-from zh_albert.model.config import AlbertConfig
+from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
@@ -80,6 +80,11 @@ def student_config(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
         raise ConfigError(
             f"a student needs as many heads as its teacher ({teacher.num_attention_heads}), got "
             f"{config.num_attention_heads}; set encoder.num_attention_heads"
+        )
+    if any(one.plan or is_pruned(one) for one in (config, teacher)):
+        raise ConfigError(
+            "a student initialized from its teacher needs blocks of one size, as the teacher does; "
+            "pruned encoders and plans cannot be taken"
         )
     if config.embedding_layout != "google" or config.norm_position != "post":
         raise ConfigError("a student needs the google layout and post-norm")

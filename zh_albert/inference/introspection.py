@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -17,7 +18,7 @@ from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.model.sharing import LayerBlocks
+from zh_albert.model.sharing import LayerBlocks, unshared
 from zh_albert.tokenization.encoding import build_input
 from zh_albert.tokenization.tokenizer import Tokenizer
 
@@ -30,7 +31,8 @@ class Attention:
         tokens: Vocabulary rows, including ``[CLS]`` and ``[SEP]``.
         offsets: Character range of each token in the text; None for these two.
         probabilities: Rows sum to 1: a row for each attending token, a column for each attended
-            token. Shape: (layers, heads, tokens, tokens).
+            token. Shape: (layers, heads, tokens, tokens). Heads that a layer of a pruned encoder
+            lacks are 0.
     """
 
     tokens: list[str]
@@ -80,7 +82,7 @@ class EncoderView:
     @classmethod
     def untrained(cls, like: EncoderView, *, seed: int = 0) -> EncoderView:
         """Return a randomly initialized encoder of the same sizes, without shared parameters."""
-        config: AlbertConfig = replace(like.config, sharing="none")
+        config: AlbertConfig = unshared(like.config)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return cls(AlbertEncoder(config), like.tokenizer)
@@ -104,10 +106,11 @@ class EncoderView:
         with torch.inference_mode():
             found = self._encoder(*_batch(ids), return_attention=True).attention
         assert found is not None
+        heads = max(one.shape[1] for one in found)
         return Attention(
             tokens=self.tokenizer.tokens(ids),
             offsets=[None, *offsets, None],
-            probabilities=torch.cat(found).numpy(),
+            probabilities=torch.cat([_padded(one, heads) for one in found]).numpy(),
         )
 
     def movement(self, text: str) -> Movement:
@@ -142,6 +145,11 @@ class EncoderView:
                 f"expected at most {longest - 2} tokens, found {len(encoding)}; shorten the text"
             )
         return build_input(self.tokenizer.special, encoding.ids).token_ids, encoding.offsets
+
+
+def _padded(probabilities: Tensor, heads: int) -> Tensor:
+    """Add heads of zeros. Shape: (1, a layer's heads, tokens, tokens) → (1, heads, …)."""
+    return F.pad(probabilities, (0, 0, 0, 0, 0, heads - probabilities.shape[1]))
 
 
 def _batch(ids: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 from zh_albert.errors import ConfigError, nearest
 
@@ -28,6 +28,10 @@ class AlbertConfig:
     ``hidden_act`` is named as in ``transformers``: ``gelu_new`` is the tanh form, ``gelu`` the erf
     form. TensorFlow configs call the tanh form ``gelu``; their importer translates.
 
+    The last four fields describe pruned encoders, whose blocks differ in size, and plans that no
+    ``sharing`` expresses. They are read through ``sharing.plan_of``, ``heads_of``, ``neurons_of``
+    and ``head_size_of``.
+
     Source: brightmart/albert_zh, albert_config/ and modeling_preln.py (sharing, norm position).
     """
 
@@ -50,6 +54,10 @@ class AlbertConfig:
     sharing: Sharing = "all"
     embedding_layout: EmbeddingLayout = "google"
     norm_position: NormPosition = "post"
+    head_size: int | None = None  # None: hidden_size / num_attention_heads
+    block_heads: tuple[int, ...] = ()  # of each attention block; (): num_attention_heads everywhere
+    block_neurons: tuple[int, ...] = ()  # of each feed-forward block; (): intermediate_size
+    plan: tuple[tuple[int, int], ...] = ()  # attention and ffn block of each layer; (): by sharing
 
     def __post_init__(self) -> None:
         self._refuse_sizes()
@@ -63,7 +71,7 @@ class AlbertConfig:
             value = getattr(self, name)
             if value not in choices:
                 raise ConfigError(f"unknown {name} {value!r}; {nearest(str(value), choices)}")
-        if self.hidden_size % self.num_attention_heads:
+        if self.head_size is None and self.hidden_size % self.num_attention_heads:
             raise ConfigError(
                 f"hidden_size ({self.hidden_size}) must be a multiple of num_attention_heads "
                 f"({self.num_attention_heads})"
@@ -77,6 +85,43 @@ class AlbertConfig:
             raise ConfigError(
                 f"layer_norm_eps ({self.layer_norm_eps}) must be > 0 and initializer_range "
                 f"({self.initializer_range}) >= 0"
+            )
+
+        self._refuse_blocks()
+
+    def _refuse_blocks(self) -> None:
+        """Check the plan, and that each block has a size if any has."""
+        if self.head_size is not None and self.head_size < 1:
+            raise ConfigError(f"head_size must be at least 1, got {self.head_size}")
+        layers = self.num_hidden_layers
+        if self.plan and len(self.plan) != layers:
+            raise ConfigError(
+                f"plan must have an entry for each of the {layers} layers (num_hidden_layers), got "
+                f"{len(self.plan)}"
+            )
+        shared = min(self.num_hidden_groups, layers)
+        for number, (kind, name) in enumerate(_BLOCKS.items()):
+            count = shared if self.sharing in ("all", kind) else layers
+            if self.plan:
+                used = sorted({blocks[number] for blocks in self.plan})
+                count = len(used)
+                if used != [*range(count)]:
+                    raise ConfigError(
+                        f"plan must number the {kind} blocks from 0 without gaps, got "
+                        f"{', '.join(map(str, used))}"
+                    )
+            sizes: tuple[int, ...] = getattr(self, name)
+            if sizes and len(sizes) != count:
+                raise ConfigError(
+                    f"{name} must have a number for each of the {count} {kind} blocks, got "
+                    f"{len(sizes)}"
+                )
+            if sizes and min(sizes) < 1:
+                raise ConfigError(f"{name} must be at least 1 each, got {min(sizes)}")
+        if self.block_heads and max(self.block_heads) > _MOST["num_attention_heads"]:
+            raise ConfigError(
+                f"block_heads must be at most {_MOST['num_attention_heads']:,} each, got "
+                f"{max(self.block_heads):,}; no ALBERT has nearly as many"
             )
 
     def _refuse_sizes(self) -> None:
@@ -104,6 +149,7 @@ _SIZES = (
 )
 # Of what costs time or memory without a number in the file. Other sizes are held against it.
 _MOST = {"num_hidden_layers": 1000, "num_hidden_groups": 1000, "num_attention_heads": 1000}
+_BLOCKS = {"attention": "block_heads", "ffn": "block_neurons"}
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "hidden_act": get_args(Activation),
@@ -111,6 +157,20 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "embedding_layout": get_args(EmbeddingLayout),
     "norm_position": get_args(NormPosition),
 }
+
+BLOCK_FIELDS = ("head_size", *_BLOCKS.values(), "plan")
+"""Fields of pruned encoders and of plans of their own; no other ALBERT has them."""
+
+
+def is_pruned(config: AlbertConfig) -> bool:
+    """Return whether blocks have sizes of their own, as after pruning."""
+    return bool(config.head_size or config.block_heads or config.block_neurons)
+
+
+def fields_of(config: AlbertConfig) -> dict[str, Any]:
+    """Return a config's fields by name, those of ``BLOCK_FIELDS`` only where they are set."""
+    return {k: v for k, v in asdict(config).items() if k not in BLOCK_FIELDS or v not in ((), None)}
+
 
 # The Chinese releases train every size without dropout: brightmart/albert_zh, albert_config/
 # albert_config_{base,large,xlarge,xxlarge}.json (32 heads in xlarge); PaddlePaddle/PaddleNLP,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.embeddings import FactorizedEmbeddings
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
-from zh_albert.model.sharing import LayerBlocks, sharing_plan
+from zh_albert.model.sharing import LayerBlocks, heads_of, neurons_of, plan_of
 
 
 class EncoderOutput(NamedTuple):
@@ -30,6 +30,15 @@ class AlbertEncoder(nn.Module):
 
     Source: Lan et al. 2020 (arXiv:1909.11942), section 3.1; for a post-norm encoder in google's
     embedding layout, ``transformers.AlbertModel`` with the same weights gives the same outputs.
+
+    Attributes:
+        config: Sizes and variant.
+        plan: The blocks that each layer runs.
+        layers_in_training: The attention and feed-forward module of each layer that run in place of
+            the plan's in training mode, as methods ask that drop layers or mix in another
+            encoder's; none: the embeddings' output only. None, the default, is the plan.
+            Evaluation mode always runs the plan. These modules are not part of this one: neither
+            its parameters nor its mode or device are theirs, unless they are its own blocks.
     """
 
     architecture: ClassVar[str] = "AlbertModel"
@@ -38,11 +47,11 @@ class AlbertEncoder(nn.Module):
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.config = config
-        self.plan = sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)
-        attention, ffn = ({*blocks} for blocks in zip(*self.plan, strict=True))
+        self.plan = plan_of(config)
+        self.layers_in_training: Sequence[tuple[nn.Module, nn.Module]] | None = None
         self.embeddings = FactorizedEmbeddings(config)
-        self.attention = nn.ModuleList(AttentionBlock(config) for _ in attention)
-        self.ffn = nn.ModuleList(FeedForwardBlock(config) for _ in ffn)
+        self.attention = nn.ModuleList(AttentionBlock(config, heads) for heads in heads_of(config))
+        self.ffn = nn.ModuleList(FeedForwardBlock(config, size) for size in neurons_of(config))
         self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
         init_weights(self, config.initializer_range)
 
@@ -67,7 +76,8 @@ class AlbertEncoder(nn.Module):
             mask: True where a token may be attended to, bool. Shape: (batch, length).
             return_states: Also return the output of the embeddings and of each layer.
             return_attention: Also return attention probabilities; slower.
-            plan: The blocks to run, in order; None: the encoder's own plan.
+            plan: The blocks to run, in order, also in training; None: the encoder's own plan, or
+                ``layers_in_training``.
 
         Raises:
             ConfigError: If length exceeds ``max_position_embeddings``.
@@ -75,11 +85,11 @@ class AlbertEncoder(nn.Module):
         attendable = _attendable(mask)
         hidden = self.embeddings(token_ids, type_ids)
         states, attention = [hidden], []
-        for layer in self.plan if plan is None else plan:
-            attended, probabilities = self.attention[layer.attention](
+        for attend, feed_forward in self._running(plan):
+            attended, probabilities = attend(
                 hidden, attendable, return_probabilities=return_attention
             )
-            hidden = self.ffn[layer.ffn](attended)
+            hidden = feed_forward(attended)
             if return_states:
                 states.append(hidden)
             if return_attention:
@@ -109,14 +119,24 @@ class AlbertEncoder(nn.Module):
         """
         attendable = _attendable(mask)
         hidden = self.embeddings(token_ids, type_ids)
-        *layers, last = self.plan
-        for layer in layers:
-            attended, _ = self.attention[layer.attention](hidden, attendable)
-            hidden = self.ffn[layer.ffn](attended)
-        queries = hidden.gather(1, columns[:, :, None].expand(-1, -1, hidden.shape[-1]))
-        attended, _ = self.attention[last.attention](hidden, attendable, queries=queries)
-        output: Tensor = self.ffn[last.ffn](attended)
+        layers = self._running()
+        for attend, feed_forward in layers[:-1]:
+            attended, _ = attend(hidden, attendable)
+            hidden = feed_forward(attended)
+        output: Tensor = hidden.gather(1, columns[:, :, None].expand(-1, -1, hidden.shape[-1]))
+        for attend, feed_forward in layers[-1:]:
+            attended, _ = attend(hidden, attendable, queries=output)
+            output = feed_forward(attended)
         return output
+
+    def _running(
+        self, plan: Sequence[LayerBlocks] | None = None
+    ) -> Sequence[tuple[nn.Module, nn.Module]]:
+        """Return the modules of each layer that runs now; see ``forward``."""
+        if plan is None and self.training and self.layers_in_training is not None:
+            return self.layers_in_training
+        blocks = self.plan if plan is None else plan
+        return [(self.attention[layer.attention], self.ffn[layer.ffn]) for layer in blocks]
 
     def pool(self, hidden: Tensor) -> Tensor:
         """Return a summary of each text, from its first token. Shape: (batch, hidden), values in

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from zh_albert.model.config import Activation, AlbertConfig
 from zh_albert.model.dropout import Dropout, dropped
+from zh_albert.model.sharing import head_size_of
 
 # Post-norm, the published form, normalizes the sum: norm(x + block(x)). Pre-norm normalizes the
 # input: x + block(norm(x)); as in albert_zh, no norm follows the last layer, so the last hidden
@@ -16,17 +17,23 @@ from zh_albert.model.dropout import Dropout, dropped
 
 
 class AttentionBlock(nn.Module):
-    """Multi-head self-attention with residual connection and norm."""
+    """Multi-head self-attention with residual connection and norm.
 
-    def __init__(self, config: AlbertConfig) -> None:
+    Args:
+        config: Sizes and variant.
+        heads: Number of heads, where blocks differ; None: ``config.num_attention_heads``.
+    """
+
+    def __init__(self, config: AlbertConfig, heads: int | None = None) -> None:
         super().__init__()
-        self.heads = config.num_attention_heads
+        self.heads = heads or config.num_attention_heads
+        width = self.heads * head_size_of(config)
         self.pre_norm = config.norm_position == "pre"
         self.probability_dropout = config.attention_probs_dropout_prob
-        self.query = nn.Linear(config.hidden_size, config.hidden_size)
-        self.key = nn.Linear(config.hidden_size, config.hidden_size)
-        self.value = nn.Linear(config.hidden_size, config.hidden_size)
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.query = nn.Linear(config.hidden_size, width)
+        self.key = nn.Linear(config.hidden_size, width)
+        self.value = nn.Linear(config.hidden_size, width)
+        self.dense = nn.Linear(width, config.hidden_size)
         self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
@@ -70,14 +77,14 @@ class AttentionBlock(nn.Module):
             attended = F.scaled_dot_product_attention(
                 query, key, value, attn_mask=mask, dropout_p=dropout
             )
-        joined = attended.transpose(1, 2).flatten(2)  # (batch, queries, hidden)
+        joined = attended.transpose(1, 2).flatten(2)  # (batch, queries, heads · head size)
         output = queries + self.dropout(self.dense(joined))
         if not self.pre_norm:
             output = self.norm(output)
         return output, probabilities if return_probabilities else None
 
     def _split(self, states: Tensor) -> Tensor:
-        """Split heads: (batch, length, hidden) → (batch, heads, length, hidden / heads)."""
+        """Split heads: (batch, length, width) → (batch, heads, length, width / heads)."""
         return states.view(*states.shape[:2], self.heads, -1).transpose(1, 2)
 
 
@@ -86,14 +93,19 @@ class FeedForwardBlock(nn.Module):
 
     The output has no dropout, as in ``transformers``; google's and albert_zh's TensorFlow code has
     one there. All published Chinese sizes have a dropout probability of 0, for which both agree.
+
+    Args:
+        config: Sizes and variant.
+        neurons: Intermediate size, where blocks differ; None: ``config.intermediate_size``.
     """
 
-    def __init__(self, config: AlbertConfig) -> None:
+    def __init__(self, config: AlbertConfig, neurons: int | None = None) -> None:
         super().__init__()
+        neurons = neurons or config.intermediate_size
         self.pre_norm = config.norm_position == "pre"
-        self.up = nn.Linear(config.hidden_size, config.intermediate_size)
+        self.up = nn.Linear(config.hidden_size, neurons)
         self.activation = build_activation(config.hidden_act)
-        self.down = nn.Linear(config.intermediate_size, config.hidden_size)
+        self.down = nn.Linear(neurons, config.hidden_size)
         self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
     def forward(self, hidden: Tensor) -> Tensor:

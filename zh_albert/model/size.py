@@ -1,12 +1,15 @@
-"""Size of a config in words and in parameters, without allocating them."""
+"""Size of a config in words, in parameters and in arithmetic, without allocating them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import nn
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.sharing import head_size_of, heads_of, neurons_of, plan_of
 
 
 def described(config: AlbertConfig) -> str:
@@ -15,6 +18,8 @@ def described(config: AlbertConfig) -> str:
     >>> from zh_albert.model.config import PRESETS
     >>> described(PRESETS["tiny"])
     '4 layers of width 312 that share all parameters, embeddings of width 128, vocabulary 21,128'
+
+    A pruned encoder's heads and neurons are those of each block, in order.
     """
     shared = {
         "all": "that share all parameters",
@@ -24,9 +29,18 @@ def described(config: AlbertConfig) -> str:
     }[config.sharing]
     if config.sharing == "all" and config.num_hidden_groups > 1:
         shared = f"in {config.num_hidden_groups} groups that share all parameters"
+    if config.plan:
+        attention, ffn = (len({*blocks}) for blocks in zip(*config.plan, strict=True))
+        shared = f"that run {attention} attention and {ffn} feed-forward blocks"
+    sizes = ""
+    if config.block_heads or config.head_size:
+        heads = _listed(heads_of(config))
+        sizes += f", heads {heads} of width {head_size_of(config)}"
+    if config.block_neurons:
+        sizes += f", neurons {_listed(config.block_neurons)}"
     return (
-        f"{config.num_hidden_layers} layers of width {config.hidden_size} {shared}, embeddings of "
-        f"width {config.embedding_size}, vocabulary {config.vocab_size:,}"
+        f"{config.num_hidden_layers} layers of width {config.hidden_size} {shared}{sizes}, "
+        f"embeddings of width {config.embedding_size}, vocabulary {config.vocab_size:,}"
     )
 
 
@@ -57,6 +71,36 @@ def parameter_counts(config: AlbertConfig) -> dict[str, int]:
         "sentence_order_head": _count(model.sentence_order),
         "parameters": _count(model),
     }
+
+
+def macs_per_token(config: AlbertConfig, length: int) -> int:
+    """Return the multiply-accumulates per token of a text, through the embeddings' projection and
+    all layers.
+
+    Counted are the matrices of the linear layers and both products of attention. Not counted are
+    sums (norms, biases, softmax), the pooler and heads. Layers that share a block each run it.
+
+    Args:
+        config: Sizes; pruned ones and plans, too.
+        length: Tokens of the text, special ones included; each attends to all.
+
+    >>> from zh_albert.model.config import PRESETS
+    >>> macs_per_token(PRESETS["tiny"], 128)
+    5032248
+    """
+    heads, neurons, size = heads_of(config), neurons_of(config), head_size_of(config)
+    hidden = config.hidden_size
+    count = config.embedding_size * hidden
+    for layer in plan_of(config):
+        width = heads[layer.attention] * size
+        count += 4 * hidden * width  # query, key, value, dense
+        count += 2 * length * width  # scores, and the means of the values
+        count += 2 * hidden * neurons[layer.ffn]
+    return count
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ", ".join(f"{size:,}" for size in sizes)
 
 
 def _count(module: nn.Module) -> int:

@@ -43,9 +43,14 @@ class _Rows(NamedTuple):
     states: str
     shape: str
 
-    def by_text(self, graph: Graph) -> str:
-        """Return the states in the shape (batch, length, hidden)."""
-        return graph.node("Reshape", self.states, self.shape)
+    def by_text(self, graph: Graph, width: int | None = None) -> str:
+        """Return the states in the shape (batch, length, hidden); ``width`` where it is another."""
+        shape = self.shape
+        if width is not None:
+            zero, two = graph.constant([0]), graph.constant([2])
+            sizes = graph.node("Slice", shape, zero, two)
+            shape = graph.node("Concat", sizes, graph.constant([width]), axis=0)
+        return graph.node("Reshape", self.states, shape)
 
 
 def _layers(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[_Rows]:
@@ -101,8 +106,9 @@ def _attended(states: _Rows, queries: _Rows, mask: str, block: AttentionBlock, g
         states._replace(states=graph.linear(source, block.key, bias=None)),
         states._replace(states=graph.linear(source, block.value, bias=None)),
     )
-    query, key, value = (part.by_text(graph) for part in rows)
     width = block.dense.in_features
+    other = None if width == block.dense.out_features else width  # fewer heads than the model
+    query, key, value = (part.by_text(graph, other) for part in rows)
     mixed = attention(query, key, value, mask, heads=block.heads, width=width, graph=graph)
     flat = graph.node("Reshape", mixed, graph.constant([-1, width]))
     bias = numbers_of(block.dense(block.value.bias))

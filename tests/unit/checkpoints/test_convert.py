@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import safetensors.torch
@@ -11,7 +12,7 @@ import torch
 
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.files import count_parameters, read_tensors
-from zh_albert.checkpoints.store import load_config, save_model
+from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.stored_model import listed
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
@@ -81,6 +82,32 @@ def test_layers_that_transformers_cannot_share_become_copies(tmp_path: Path) -> 
     assert load_config(tmp_path / "b")[0].sharing == "none"
     shared = sum(p.numel() for p in model.attention.parameters())
     assert count_parameters(tmp_path / "b") == count_parameters(tmp_path / "a") + 2 * shared
+
+
+def test_a_plan_becomes_copies_where_it_cannot_be_said(tmp_path: Path) -> None:
+    config = replace(CONFIG, plan=((0, 0), (1, 0), (0, 1)))
+    model = AlbertEncoder(config).eval()
+    save_model(
+        tmp_path / "a", model=model, config=config, files=FILES, task={}, dtype=torch.float32
+    )
+    convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface")
+    found = load_config(tmp_path / "b")[0]
+    assert (found.sharing, found.plan) == ("none", ())
+    other = AlbertEncoder(found).eval()
+    load_weights(other, tmp_path / "b")
+    ids = torch.tensor([[1, 2, 3]])
+    with torch.inference_mode():
+        pair = [one(ids, ids * 0, ids > 0).hidden for one in (model, other)]
+    assert torch.equal(*pair)
+    convert_folder(tmp_path / "a", tmp_path / "c", to="google")
+
+
+@pytest.mark.parametrize("to", ["huggingface", "google"])
+def test_pruned_blocks_are_refused_where_they_cannot_be_said(to: Any, tmp_path: Path) -> None:
+    config = replace(CONFIG, block_heads=(1,), head_size=4)
+    save_model(tmp_path / "a", model=AlbertEncoder(config), config=config, files={}, task={})
+    with pytest.raises(CheckpointError, match="no heads or neurons by block"):
+        convert_folder(tmp_path / "a", tmp_path / "b", to=to)
 
 
 def test_a_folder_is_not_converted_onto_itself(tmp_path: Path) -> None:

@@ -37,6 +37,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ffn, two groups": {"sharing": "ffn", "num_hidden_groups": 2},
     "brightmart": {"embedding_layout": "brightmart"},
     "pre-norm": {"norm_position": "pre", "sharing": "none"},
+    "pruned": {"num_hidden_groups": 2, "block_heads": (1, 2), "block_neurons": (7, 3)},
+    "narrow heads": {"head_size": 5, "sharing": "ffn"},
+    "plan": {"plan": ((0, 0), (1, 0), (0, 1)), "block_neurons": (4, 9), "head_size": 4},
 }
 
 
@@ -181,6 +184,73 @@ def test_weights_that_would_mean_something_else_are_refused(
         load_weights(model, saved)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"plan": ((0, 0), (1, 1), (0, 0))}, "expected plan .*found"),
+        ({"head_size": 4, "num_attention_heads": 3}, "expected num_attention_heads 3, found 2"),
+        ({"head_size": 4, "block_heads": (3, 3)}, "expected head_size 4, found 6"),
+    ],
+)
+def test_other_plans_and_heads_in_weights_of_the_same_shapes_are_refused(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    config = replace(CONFIG, num_hidden_groups=2)
+    model = AlbertEncoder(config)
+    save_model(tmp_path, model=model, config=config, files={}, task={})
+
+    with pytest.raises(CheckpointError, match=message):
+        load_weights(AlbertEncoder(replace(config, **change)), tmp_path)
+
+
+def test_a_plan_that_sharing_could_say_takes_the_weights_of_that_sharing(saved: Path) -> None:
+    model = AlbertForPretraining(replace(CONFIG, plan=((0, 0),) * 3))
+    load_weights(model, saved)
+
+
+def test_only_a_folder_with_fields_of_blocks_says_so_and_is_none_for_others(
+    saved: Path, tmp_path: Path
+) -> None:
+    config = replace(CONFIG, block_heads=(1,), head_size=6)
+    save_model(tmp_path, model=AlbertEncoder(config), config=config, files=FILES, task={})
+    plain, pruned = (
+        json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        for folder in (saved, tmp_path)
+    )
+
+    assert plain["model_type"] == "albert"
+    assert (plain["zh_albert"]["format_version"], pruned["zh_albert"]["format_version"]) == (2, 3)
+    assert pruned["model_type"] == "zh_albert"
+    assert pruned["zh_albert"]["block_heads"] == [1]
+    assert "plan" not in pruned["zh_albert"]
+    text = (saved / "config.json").read_text(encoding="utf-8")
+    assert not any(name in text for name in ("head_size", "block_", "plan"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"block_heads": "many"}, "config.json: block_heads: expected a valid tuple"),
+        ({"block_heads": [0]}, "block_heads must be at least 1 each, got 0"),
+        ({"block_neurons": [3, 3]}, "each of the 1 ffn blocks, got 2"),
+        ({"head_size": 0.5}, "config.json: head_size: "),
+        ({"plan": [[0, 0, 0]] * 3}, "config.json: plan: "),
+        ({"plan": [[0, 0], [0, 2], [0, 0]]}, "number the ffn blocks from 0 without gaps"),
+        ({"head_size": 10**9}, "expected sizes that fit the weights"),
+        ({"block_neurons": [10**9]}, "expected sizes that fit the weights"),
+    ],
+)
+def test_fields_of_blocks_that_cannot_work_are_refused(
+    fields: dict[str, Any], message: str, saved: Path
+) -> None:
+    change_config(saved, zh_albert=fields)
+
+    with pytest.raises(CheckpointError, match=message) as caught:
+        load_config(saved)
+
+    assert "\n" not in str(caught.value)
+
+
 def test_untied_output_embeddings_are_refused(saved: Path) -> None:
     change_tensors(saved, {"predictions.decoder.weight": torch.zeros(20, 6)})
 
@@ -286,7 +356,7 @@ def damage(folder: Path, what: str) -> None:  # noqa: PLR0912  (one way a branch
         case "inner groups":
             change_config(folder, inner_group_num=2)
         case "newer":
-            change_config(folder, zh_albert={"format_version": 3})
+            change_config(folder, zh_albert={"format_version": 4})
         case "no weights":
             weights.unlink()
         case "pickle only":
@@ -318,7 +388,7 @@ def damage(folder: Path, what: str) -> None:  # noqa: PLR0912  (one way a branch
         ("wrong type", "hidden_size: expected a valid integer.*found 'wide'"),
         ("impossible", r"hidden_size \(12\) must be a multiple of num_attention_heads \(5\)"),
         ("inner groups", "inner_group_num must be 1, found 2"),
-        ("newer", "expected format_version 1 or 2, found 3"),
+        ("newer", "expected format_version 1 to 3, found 4"),
         ("no weights", "model.safetensors: no such file"),
         ("pickle only", "found pytorch_model.bin, a pickle.*save_pretrained"),
         ("truncated", "not a complete safetensors file"),

@@ -84,6 +84,12 @@ def test_students_that_cannot_be_made_are_refused(change: dict, message: str) ->
         student_config(dataclasses.replace(WIDE, **change), WIDE)
 
 
+def test_pruned_teachers_are_refused() -> None:
+    layers = WIDE.num_hidden_layers
+    with pytest.raises(ConfigError, match="blocks of one size"):
+        student_config(WIDE, dataclasses.replace(WIDE, plan=((0, 0),) * layers))
+
+
 @pytest.mark.parametrize("change", [{"norm_position": "pre"}, {"embedding_layout": "brightmart"}])
 def test_teachers_that_are_computed_otherwise_are_refused(change: dict) -> None:
     with pytest.raises(ConfigError, match="a teacher needs the google layout and post-norm"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,11 @@ import torch
 from transformers import AlbertModel
 
 from tests.helpers.micro import CONFIG, save_micro_models, save_micro_pretrained
+from zh_albert.checkpoints.store import save_model
 from zh_albert.errors import CheckpointError, DataError
 from zh_albert.inference.introspection import EncoderView
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.tokenization.tokenizer import default_tokenizer
 
 TEXT = "我 在Xián，看山"
 
@@ -77,6 +81,19 @@ def test_an_untrained_one_shares_nothing_and_leaves_the_random_state_alone(folde
     assert [layer.ffn for layer in trained.plan] == [0, 0]
     again = EncoderView.untrained(trained).movement("看山").distances
     np.testing.assert_array_equal(view.movement("看山").distances, again)
+
+
+def test_a_pruned_encoder_shows_the_heads_it_has(tmp_path: Path) -> None:
+    config = replace(CONFIG, plan=((0, 0), (1, 0)), block_heads=(1, 3), head_size=5)
+    files = default_tokenizer().save_files()
+    save_model(tmp_path, model=AlbertEncoder(config), config=config, files=files, task={})
+    view = EncoderView.load(tmp_path)
+
+    sums = view.attention("看山").probabilities.sum(-1)
+    np.testing.assert_allclose(sums[0, 0], 1, atol=1e-5)
+    np.testing.assert_allclose(sums[1], 1, atol=1e-5)
+    assert not sums[0, 1:].any()
+    assert EncoderView.untrained(view).config.block_heads == (1, 3)
 
 
 def test_what_cannot_be_read_is_refused(folder: Path, tmp_path: Path) -> None:

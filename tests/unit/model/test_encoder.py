@@ -1,5 +1,6 @@
 """What ``transformers`` has no counterpart for, against the formulas of albert_zh by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from torch.nn.functional import layer_norm
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.sharing import LayerBlocks, sharing_plan
 
 SIZES: dict[str, Any] = {
@@ -148,3 +150,68 @@ def test_a_plan_of_a_shared_block_repeats_it() -> None:
     usual = encoder(PLAN_IDS, PLAN_TYPES, mask, return_states=True).states
     assert len(states) == 5
     assert all(map(torch.equal, states, usual))  # its first two layers
+
+
+@pytest.mark.parametrize("return_attention", [False, True])
+def test_a_pruned_encoder_gives_what_the_whole_one_gives_without_those_parts(
+    return_attention: bool,
+) -> None:
+    """Heads and neurons that write nothing can be cut out."""
+    torch.manual_seed(0)
+    config = AlbertConfig(**PLAN_SIZES, sharing="none", initializer_range=0.5)
+    whole = AlbertEncoder(config).eval()
+    with torch.no_grad():
+        whole.attention[0].dense.weight[:, :4] = 0  # the first of two heads
+        whole.ffn[1].down.weight[:, 3:] = 0
+    fewer = AlbertEncoder(
+        replace(config, head_size=4, block_heads=(1, 2), block_neurons=(11, 3))
+    ).eval()
+    state = whole.state_dict()
+    for name in ("query", "key", "value"):
+        for kind in ("weight", "bias"):
+            state[f"attention.0.{name}.{kind}"] = state[f"attention.0.{name}.{kind}"][4:]
+    state["attention.0.dense.weight"] = state["attention.0.dense.weight"][:, 4:]
+    for name in ("up.weight", "up.bias"):
+        state[f"ffn.1.{name}"] = state[f"ffn.1.{name}"][:3]
+    state["ffn.1.down.weight"] = state["ffn.1.down.weight"][:, :3]
+    fewer.load_state_dict(state)
+    mask = torch.tensor([[True, True, False]])
+
+    found, expected = (
+        one(PLAN_IDS, PLAN_TYPES, mask, return_attention=return_attention) for one in (fewer, whole)
+    )
+    torch.testing.assert_close(found.hidden, expected.hidden)
+    if found.attention:
+        assert [part.shape[1] for part in found.attention] == [1, 2]
+
+
+def test_other_layers_run_in_training_and_never_in_evaluation() -> None:
+    torch.manual_seed(0)
+    config = AlbertConfig(**PLAN_SIZES, sharing="none", initializer_range=0.5)
+    encoder = AlbertEncoder(config)
+    mask = torch.tensor([[True, True, False]])
+    columns = torch.tensor([[2, 0]])
+    names = [*encoder.state_dict()]
+    plain = encoder(PLAN_IDS, PLAN_TYPES, mask).hidden
+    own = [(encoder.attention[n], encoder.ffn[n]) for n in range(2)]
+    other = (AttentionBlock(config), FeedForwardBlock(config))
+
+    def run() -> torch.Tensor:
+        hidden = encoder(PLAN_IDS, PLAN_TYPES, mask).hidden
+        some = encoder.encode_some(PLAN_IDS, PLAN_TYPES, mask, columns)
+        torch.testing.assert_close(some, hidden[:, [2, 0]])
+        return hidden
+
+    encoder.layers_in_training = own[:1]  # one layer dropped
+    expected = encoder(PLAN_IDS, PLAN_TYPES, mask, plan=[LayerBlocks(0, 0)]).hidden
+    assert torch.equal(run(), expected)
+    encoder.layers_in_training = [other, own[1]]  # one of another encoder
+    assert not torch.allclose(run(), plain)
+    assert [*encoder.state_dict()] == names
+    assert len([*encoder.parameters()]) == len(names)
+    encoder.layers_in_training = []
+    torch.testing.assert_close(run(), encoder.embeddings(PLAN_IDS, PLAN_TYPES))
+    encoder.eval()
+    assert torch.equal(run(), plain)
+    encoder.train().layers_in_training = None
+    assert torch.equal(run(), plain)

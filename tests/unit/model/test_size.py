@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from zh_albert.model.config import PRESETS, AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.size import parameter_counts
+from zh_albert.model.size import described, macs_per_token, parameter_counts
 
 # Preset: encoder and pooler in google's layout, with both heads, in brightmart's layout.
 PUBLISHED = {
@@ -84,3 +86,44 @@ def test_parts_add_up_to_the_allocated_model() -> None:
         == encoder_parts + counts["mlm_head"] + counts["sentence_order_head"]
         == sum(parameter.numel() for parameter in AlbertForPretraining(config).parameters())
     )
+
+
+SMALL = AlbertConfig(
+    embedding_size=6,
+    hidden_size=12,
+    num_hidden_layers=3,
+    num_attention_heads=2,
+    intermediate_size=19,
+)
+PRUNED = replace(
+    SMALL, head_size=5, plan=((0, 0), (1, 1), (0, 2)), block_heads=(1, 3), block_neurons=(7, 1, 4)
+)
+
+
+def test_macs_of_a_small_encoder_by_hand() -> None:
+    layer = 4 * 12 * 12 + 2 * 9 * 12 + 2 * 12 * 19
+    assert macs_per_token(SMALL, 9) == 6 * 12 + 3 * layer
+    attention = 2 * (4 * 12 * 5 + 2 * 9 * 5) + 4 * 12 * 15 + 2 * 9 * 15
+    assert macs_per_token(PRUNED, 9) == 6 * 12 + attention + 2 * 12 * (7 + 1 + 4)
+
+
+@pytest.mark.parametrize("layout", ["google", "brightmart"])
+@pytest.mark.parametrize("config", [SMALL, PRUNED])
+def test_macs_are_those_that_pytorch_counts(config: AlbertConfig, layout: Any) -> None:
+    encoder = AlbertEncoder(replace(config, embedding_layout=layout)).eval()
+    ids = torch.ones(2, 9, dtype=torch.long)
+    with FlopCounterMode(display=False) as counter, torch.inference_mode():
+        # Attention written out, because the fused kernel of a CPU is not counted.
+        encoder(ids, ids * 0, ids > 0, return_attention=True)
+
+    assert counter.get_total_flops() == 2 * 2 * 9 * macs_per_token(config, 9)
+
+
+def test_a_pruned_encoder_is_described_and_counted_by_its_blocks() -> None:
+    assert described(PRUNED).startswith(
+        "3 layers of width 12 that run 2 attention and 3 feed-forward blocks, heads 1, 3 of width "
+        "5, neurons 7, 1, 4, embeddings"
+    )
+    counts = parameter_counts(PRUNED)
+    assert counts["attention"] == 4 * (4 * 12 * 5) + 4 * 15 + 2 * 3 * 12
+    assert counts["ffn"] == (2 * 12 + 1) * 12 + 3 * 3 * 12

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from torch import Tensor
 from zh_albert.checkpoints.sidecar_files import build_config, translate
 from zh_albert.checkpoints.tensorflow.names import POSITIONS, TOKEN_TYPES, WORDS, Layout
 from zh_albert.errors import CheckpointError
-from zh_albert.model.config import SAME_ACTIVATIONS, AlbertConfig
+from zh_albert.model.config import SAME_ACTIVATIONS, AlbertConfig, fields_of, is_pruned
 
 FILE_NAME = "albert_config.json"
 NEEDED = (
@@ -103,7 +102,7 @@ def write_albert_config(config: AlbertConfig) -> str:
     """Return the file's content; ``albert_config_problems`` lists what it cannot express."""
     names = {theirs: ours for ours, theirs in _ACTIVATIONS.items()}
     norms = {theirs: ours for ours, theirs in _NORM_POSITIONS.items()}
-    values = asdict(config)
+    values = fields_of(config)
     sharing, layout = values.pop("sharing"), values.pop("embedding_layout")
     values["hidden_act"] = names[config.hidden_act]
     values["ln_type"] = norms[values.pop("norm_position")]
@@ -123,6 +122,8 @@ def albert_config_problems(config: AlbertConfig) -> list[str]:
         f"layer_norm_eps {config.layer_norm_eps}": config.layer_norm_eps != 1e-12,
         "norm_position 'pre' with embedding_layout 'google'": google
         and config.norm_position == "pre",
+        "heads or neurons by block": is_pruned(config),
+        "plan of layers with embedding_layout 'brightmart'": not google and config.plan != (),
         "projection between equal sizes": google and config.embedding_size == config.hidden_size,
         "groups of layers with embedding_layout 'brightmart'": not google
         and config.num_hidden_groups > 1
