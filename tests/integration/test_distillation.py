@@ -86,9 +86,9 @@ def test_the_student_comes_nearer_and_opens_in_transformers(
     rows = (tmp_path / "out/training/metrics.jsonl").read_text().splitlines()
     progress = [row for row in map(json.loads, rows) if row["event"] == "progress"]
     first, last = progress[0]["measured"], progress[-1]["measured"]
-    assert {"unexplained", "unexplained_top", "attention", "masked_accuracy"} < last.keys()
+    assert {"states", "states_top", "attention", "masked_accuracy"} < last.keys()
     late = progress[0]["update"] > 3  # a busy machine tells of few updates, the first one late
-    assert last["unexplained"] < (1 if late else 0.8) * first["unexplained"] or len(progress) == 1
+    assert last["states"] < (1 if late else 0.8) * first["states"] or len(progress) == 1
     opened = transformers.AlbertForMaskedLM.from_pretrained(tmp_path / "out")
     assert opened.config.hidden_act == "gelu"
     stored = load_file(tmp_path / "out/model.safetensors")

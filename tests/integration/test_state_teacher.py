@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from tests.helpers.commands import Cli, refused
 from tests.helpers.micro import CONFIG
@@ -160,21 +161,28 @@ def other(folder: Path, **sizes: int) -> Path:
     return folder / "model"
 
 
-@pytest.mark.parametrize(
-    ("sizes", "problem"),
-    [
-        ({"num_hidden_layers": 1}, "its num_hidden_layers is 1, the student's 2"),
-        ({"hidden_size": 64}, "its hidden_size is 64, the student's 32"),
-    ],
-)
-def test_a_teacher_whose_states_do_not_fit_is_refused(
-    sizes: dict[str, int], problem: str, micro: Path, tmp_path: Path
-) -> None:
-    teacher = {"model": str(other(tmp_path, **sizes)), "states": 1.0}
+def test_a_teacher_with_fewer_layers_is_refused(micro: Path, tmp_path: Path) -> None:
+    teacher = {"model": str(other(tmp_path, num_hidden_layers=1)), "states": 1.0}
     examples = [TextExample("好", "negative"), TextExample("坏", "positive")]
-    with pytest.raises(CheckpointError, match=problem):
+    with pytest.raises(CheckpointError, match="found num_hidden_layers 1, the student's 2"):
         learn(classification, examples, micro, tmp_path / "out", teacher=teacher)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_wider_teacher_is_matched_by_a_projection_that_is_not_kept(
+    micro: Path, tmp_path: Path
+) -> None:
+    teacher = {"model": str(other(tmp_path, hidden_size=64)), "states": 5.0}
+    examples = [TextExample("好", "negative"), TextExample("坏", "positive")] * 8
+    taught, missed = learn(
+        *(classification, examples, micro, tmp_path / "out"),
+        teacher=teacher,
+        model={"ngrams": False},
+    )
+    assert missed[-1] < missed[0]
+    assert taught.config.hidden_size == 32
+    names = load_file(tmp_path / "out" / "model.safetensors").keys()
+    assert not [name for name in names if "projections" in name]
 
 
 def test_settings_that_mean_nothing_are_refused(
@@ -185,4 +193,4 @@ def test_settings_that_mean_nothing_are_refused(
     taught = (*command, f"--set=teacher.model={trained}")
     refused(cli(*taught, "--set=teacher.states=-1"), "teacher.states must be at least 0, got -1")
     first = "--set=model.pooling=first"
-    refused(cli(*taught, "--set=teacher.states=1", first), "teacher.states needs model.pooling")
+    refused(cli(*taught, "--set=teacher.states=1", first), "teacher.states and match need model.pooling")

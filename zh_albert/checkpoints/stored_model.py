@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import CheckpointError
+from zh_albert.model.baking import baked_state
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -166,9 +167,12 @@ def fitting_tensors(
 
 
 def named_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Return a model's tensors, the encoder's under ``encoder.`` also where it stands alone."""
+    """Return a model's tensors, the encoder's under ``encoder.`` also where it stands alone.
+
+    Weights that are computed from others (``torch.nn.utils.parametrize``) have their values.
+    """
     prefix = "encoder." if isinstance(model, AlbertEncoder) else ""
-    return {prefix + name: tensor for name, tensor in model.state_dict().items()}
+    return {prefix + name: tensor for name, tensor in baked_state(model).items()}
 
 
 @contextmanager

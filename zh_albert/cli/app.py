@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from zh_albert.cli import clue, curves, data, export, models, predict, serve, train
+from zh_albert.cli import clue, compress, curves, data, export, models, predict, serve, train
 from zh_albert.errors import ZhAlbertError
 
 app = typer.Typer(
@@ -53,6 +53,7 @@ app.command("export")(export.export)
 app.command("serve")(serve.serve)
 app.command("demo")(predict.demo)
 app.add_typer(clue.app, name="clue")
+app.add_typer(compress.app, name="compress")
 
 
 def main() -> None:

@@ -104,7 +104,7 @@ def finetune(
         echo(remark)
     if start is None:
         echo(f"starting from random weights ({settings.model.preset})")
-    with _training_display() as display:
+    with training_display() as display:
         _, position = finetune_task(
             face.job,
             kept,
@@ -173,7 +173,7 @@ def _settings(kind: type[Any], config: Path | None, overrides: list[str] | None)
 
 
 @contextmanager
-def _training_display() -> Iterator[TrainingDisplay]:
+def training_display() -> Iterator[TrainingDisplay]:
     """Show a run's progress; after Ctrl-C say how to go on, and end with its code."""
     from zh_albert.cli.progress import TrainingDisplay, echo
 
@@ -192,7 +192,7 @@ def _run_encoder_job(
     from zh_albert.training.loop import is_first_process
 
     keep_freed_memory()
-    with _training_display() as display:
+    with training_display() as display:
         position = job(settings, resume=resume, observers=[display])
     result = {
         "model": str(settings.out),

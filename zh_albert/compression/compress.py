@@ -118,7 +118,8 @@ def compress(
         current = source
         for stage in plan.stages:
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
-            current = run_stage(stage, current, work, resume=going_on)
+            begun = work.of(stage.from_) if stage.from_ else current
+            current = run_stage(stage, begun, work, resume=going_on)
         before = figures(task, source, dev_examples)
         after = figures(task, current, dev_examples)
         if is_first_process():

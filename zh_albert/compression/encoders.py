@@ -98,7 +98,9 @@ def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
     if config.groups is not None:
         network = with_groups(network, config.groups)
     files = matching_tokenizer(source, sizes).save_files()
-    kept = {key: metadata[key] for key in ("name", "max_length", "trained_on") if key in metadata}
+    kept: dict[str, Any] = {
+        key: metadata[key] for key in ("name", "max_length", "trained_on") if key in metadata
+    }
     save_model(
         out,
         model=network,

@@ -88,9 +88,11 @@ class Stage:
         distil: Training of an encoder on a corpus; the settings of ``zh-albert distil``.
         pretrain: The same without a teacher; the settings of ``zh-albert pretrain``.
         store: Rounding in the file.
+        from_: The stage whose model it begins with; None: the one before it.
     """
 
     name: str
+    from_: str | None = None
     cut: CutConfig | None = None
     prune: PruneConfig | None = None
     augment: dict[str, Any] | None = None
@@ -117,7 +119,7 @@ class Stage:
         return next(action for action in ACTIONS if getattr(self, action) is not None)
 
 
-ACTIONS = tuple(field.name for field in fields(Stage) if field.name != "name")
+ACTIONS = tuple(field.name for field in fields(Stage) if field.name not in ("name", "from_"))
 _OF_ENCODERS = ("distil", "pretrain")
 
 
@@ -151,6 +153,11 @@ class Recipe:
         names = [stage.name for stage in self.stages]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ConfigError(f"two stages are called {twice!r}; give one another name")
+        for number, stage in enumerate(self.stages):
+            if stage.from_ is not None and stage.from_ not in names[:number]:
+                raise ConfigError(
+                    f"stage {stage.name!r} begins from {stage.from_!r}, which is no stage before it"
+                )
         kinds = {stage.action in _OF_ENCODERS for stage in self.stages if stage.action != "cut"}
         if len(kinds) > 1:
             raise ConfigError(

@@ -103,7 +103,7 @@ def with_plan(network: Any, plan: Sequence[LayerBlocks]) -> Any:
         replace(
             sizes,
             num_hidden_layers=len(own),
-            plan=tuple(map(tuple, own)),
+            plan=tuple((layer.attention, layer.ffn) for layer in own),
             block_heads=_of_blocks(sizes.block_heads, attention),
             block_neurons=_of_blocks(sizes.block_neurons, ffn),
         )
@@ -119,10 +119,10 @@ def _of_blocks(values: tuple[int, ...], blocks: Sequence[int]) -> tuple[int, ...
 def _config_of(config: AlbertConfig) -> AlbertConfig:
     """Return the config without a plan of its own, if a strategy of sharing makes the same."""
     layers = config.num_hidden_layers
-    if config.plan == tuple(map(tuple, sharing_plan("none", layers))):
+    if config.plan == sharing_plan("none", layers):
         return replace(config, plan=(), sharing="none", num_hidden_groups=layers)
     for groups in range(1, layers):
-        if config.plan == tuple(map(tuple, sharing_plan("all", layers, groups))):
+        if config.plan == sharing_plan("all", layers, groups):
             return replace(config, plan=(), sharing="all", num_hidden_groups=groups)
     return config
 

@@ -80,13 +80,13 @@ class TorchTeacher:
     def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
         """See ``ObservedTeacher``; a teacher may have a single token type."""
         token_ids, mask = inputs["token_ids"], inputs["mask"]
-        batch = [token_ids, torch.zeros_like(token_ids), mask]
-        if "masked" in self._parts:
-            batch.append(inputs["positions"])
         self._network.to(token_ids.device)
         exact = torch.autocast(token_ids.device.type, enabled=False)
         with torch.no_grad(), exact, observing(self._network, self._parts) as found:
-            self._network(*batch)
+            encoder = getattr(self._network, "encoder", self._network)
+            hidden = encoder(token_ids, torch.zeros_like(token_ids), mask).hidden
+            if "masked" in self._parts:
+                self._network.masked_logits(hidden, inputs["positions"])
         return found
 
 

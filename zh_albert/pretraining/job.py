@@ -16,6 +16,7 @@ from zh_albert.checkpoints.files import weights_fingerprint
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import write_toml
+from zh_albert.distillation.methods import MethodsConfig
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -31,7 +32,7 @@ from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import Objective, train
-from zh_albert.training.method import Method
+from zh_albert.training.method import Method, Methods
 from zh_albert.training.precision import settled
 from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import metrics_file, open_run, run_observers, state_folder
@@ -57,7 +58,7 @@ class DataConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderJobConfig:
+class EncoderJobConfig(MethodsConfig):
     """Settings of a run on a corpus, except for the model."""
 
     out: Path
@@ -129,6 +130,8 @@ def train_encoder(
     )
     spec = build(Corpus(tokenizer, shards, heldout))
     model = spec.model
+    # Matching observes the network, whatever computes its weights and chooses its layers.
+    method = Methods([*config.methods(model, config.train.seed, None), spec.method])
 
     def keep(metrics: Mapping[str, float]) -> None:
         names = ("masked_accuracy", "masked_loss", "order_accuracy")
@@ -155,7 +158,7 @@ def train_encoder(
     try:
         return train(
             spec.module,
-            spec.objective,
+            Methods(method.parts[:-1]).objective(spec.objective),
             prefetching or source,
             config.train,
             state_folder=state_folder(config.out),
@@ -163,8 +166,8 @@ def train_encoder(
             resume=resume,
             selection=BestCheckpoint(score, metric="masked_accuracy", keep=keep),
             observers=observers,
-            on_update=spec.method.on_update,
-            leaves_unused=spec.method.leaves_unused,
+            on_update=method.on_update,
+            leaves_unused=method.leaves_unused,
         )
     finally:
         if prefetching:

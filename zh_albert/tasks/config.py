@@ -71,6 +71,9 @@ class JobConfig(MethodsConfig):
     def __post_init__(self) -> None:
         if (self.match or self.booster) and self.teacher is None:
             raise ConfigError("match and booster need a teacher: set teacher.model")
+        besides = self.match or self.booster or self.replace
+        if self.teacher and not (self.teacher.weight or self.teacher.states or besides):
+            raise ConfigError("teacher.weight must be above 0: nothing is learned from the teacher")
         if self.match_only and not self.match:
             raise ConfigError("match_only learns nothing but what is matched: give match terms")
         if self.match and self.booster:

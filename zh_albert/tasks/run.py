@@ -17,6 +17,7 @@ from zh_albert.configio import write_toml
 from zh_albert.distillation.booster import Booster
 from zh_albert.distillation.matching import task_matching
 from zh_albert.hardware import is_bf16_faster
+from zh_albert.model.baking import bake
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.tasks.config import JobConfig
@@ -29,7 +30,6 @@ from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 from zh_albert.training.selection import BestCheckpoint
 from zh_albert.training.stages import watched
-from zh_albert.transforms.parametrized import bake
 
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
 

@@ -11,9 +11,6 @@ from torch.nn.utils import parametrize
 from zh_albert.training.loop import LossOutput, Objective
 from zh_albert.training.method import Method
 
-_ORIGINAL = ".parametrizations.weight.original"
-_PART = ".parametrizations."
-
 
 def matrices(network: Any, *, table: bool = True) -> Iterator[tuple[str, nn.Module]]:
     """Yield the encoder's large matrices: those of its blocks, of the projection, the word table.
@@ -34,25 +31,6 @@ def matrices(network: Any, *, table: bool = True) -> Iterator[tuple[str, nn.Modu
 def transformed(module: nn.Module, transform: nn.Module) -> None:
     """Let a module's weight be computed from the stored one from now on; transforms add up."""
     parametrize.register_parametrization(module, "weight", transform, unsafe=True)
-
-
-def bake(network: nn.Module) -> None:
-    """Make a network plain: weights have the values they were computed to, in place."""
-    for module in network.modules():
-        if parametrize.is_parametrized(module, "weight"):
-            parametrize.remove_parametrizations(module, "weight", leave_parametrized=True)
-
-
-def baked_state(network: nn.Module) -> dict[str, Tensor]:
-    """Return what ``state_dict`` would be after ``bake``, without changing the network."""
-    state: dict[str, Tensor] = {}
-    for name, value in network.state_dict().items():
-        if name.endswith(_ORIGINAL):
-            module = network.get_submodule(name.removesuffix(_ORIGINAL))
-            state[name.removesuffix(_ORIGINAL) + ".weight"] = module.weight.detach()  # type: ignore[operator]
-        elif _PART not in name:
-            state[name] = value
-    return state
 
 
 class Transforms(Method):

@@ -136,7 +136,7 @@ def test_the_fingerprint_knows_every_file_and_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"weight": 0.0}, {"weight": 1.5}, {"temperature": 0.0}, {"temperature": np.inf}]
+    "settings", [{"weight": -0.5}, {"weight": 1.5}, {"temperature": 0.0}, {"temperature": np.inf}]
 )
 def test_settings_that_mean_nothing_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(settings))):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.helpers.wide_teacher import SHARES, WIDE, teacher, texts
-from zh_albert.distillation.matching import MatchingStudent
+from zh_albert.distillation.losses import fraction_unexplained
 from zh_albert.distillation.student import (
     CalibrationBatch,
     fitted_projections,
@@ -33,14 +33,16 @@ def missed(
     model = initialize_student(wide, config, sample, SHARES, layers=layers, top=4)  # type: ignore[arg-type]
     pairs = layer_map(student.num_hidden_layers, 4)
     projections = fitted_projections(model.encoder, sample, pairs)
-    module = MatchingStudent(model, [ours for ours, _ in pairs], projections).eval()
     new = texts(96)[64:]
     mask = torch.ones_like(new, dtype=torch.bool)
-    frozen = TorchTeacher(wide, [theirs for _, theirs in pairs], attention=False)
-    positions = torch.zeros(0, 2, dtype=torch.long)
+    frozen = TorchTeacher(wide, [theirs for _, theirs in pairs], {"states"})
+    wanted = frozen({"token_ids": new, "mask": mask}).states
     with torch.no_grad():
-        found = module(new, torch.zeros_like(new), mask, positions, frozen.states(new, mask))
-    return found.fraction_unexplained.tolist()
+        found = model.encoder.eval()(new, torch.zeros_like(new), mask, return_states=True).states
+        return [
+            fraction_unexplained(projection(found[ours]), wanted[theirs - 1], mask).item()
+            for (ours, theirs), projection in zip(pairs, projections, strict=True)
+        ]
 
 
 def test_a_student_of_the_same_size_is_its_teacher() -> None:

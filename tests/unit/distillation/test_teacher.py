@@ -24,9 +24,9 @@ def test_integers_see_nearly_what_the_teacher_sees_padding_or_not() -> None:
     exact = LayerStates(teacher(), (1, 3))
     with torch.no_grad():
         wanted = exact(new, torch.zeros_like(new), mask).chunk(2, dim=-1)
-    view = Int8Teacher(teacher(), (1, 3)).states(new, mask)
-    assert view.attention == ()
-    for found, state in zip(view.states, wanted, strict=True):
+    view = Int8Teacher(teacher(), (1, 3))({"token_ids": new, "mask": mask})
+    assert view.queries == []
+    for found, state in zip([view.states[0], view.states[2]], wanted, strict=True):
         assert found.shape == state.shape
         assert 0 < fraction_unexplained(found, state, mask) < 0.01
 
@@ -36,12 +36,13 @@ def test_a_teacher_is_asked_in_integers_only_where_they_serve(
 ) -> None:
     sample = CalibrationBatch(teacher(), texts())
     layers = (2, 4)
-    assert isinstance(fastest_teacher(teacher(), layers, sample, attention=True), TorchTeacher)
-    chosen = fastest_teacher(teacher(), layers, sample, attention=False)
+    both = {"states", "queries"}
+    assert isinstance(fastest_teacher(teacher(), layers, sample, both), TorchTeacher)
+    chosen = fastest_teacher(teacher(), layers, sample, {"states"})
     assert isinstance(chosen, Int8Teacher)
     mask = torch.ones_like(sample.token_ids, dtype=torch.bool)
-    top = chosen.states(sample.token_ids, mask).states[-1]
+    top = chosen({"token_ids": sample.token_ids, "mask": mask}).states[-1]
     assert fraction_unexplained(top, sample.states[4], mask) < 0.01
     monkeypatch.setattr("zh_albert.distillation.teacher._INT8_ERROR", 1e-9)  # too coarse, then
-    chosen = fastest_teacher(teacher(), layers, sample, attention=False)
+    chosen = fastest_teacher(teacher(), layers, sample, {"states"})
     assert isinstance(chosen, TorchTeacher)
