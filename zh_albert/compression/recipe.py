@@ -108,6 +108,11 @@ class Stage:
                 f"stage {self.name!r}: expected exactly one of {', '.join(ACTIONS)}, found "
                 f"{' and '.join(given) or 'none'}"
             )
+        if self.name in ACTIONS:
+            raise ConfigError(
+                f"stage {self.name!r}: a stage is not called as an action, for --set {self.name}.… "
+                "means all stages with that action; give it another name"
+            )
         if not self.name or not self.name.replace("-", "").isalnum():
             raise ConfigError(
                 f"stage {self.name!r}: its name is a folder's: expected letters, digits and hyphens"
