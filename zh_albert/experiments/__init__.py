@@ -1,0 +1,1 @@
+"""Comparison of arms (methods, settings) over seeds: runs, paired tests, table and picture."""
