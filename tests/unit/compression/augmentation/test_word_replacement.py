@@ -56,6 +56,16 @@ def test_candidates_are_other_words_of_the_same_length(proposer):
         assert all(jieba.dt.FREQ[new] for new in place.candidates)
 
 
+def test_a_word_is_hidden_from_the_model_that_replaces_it(proposer):
+    cities = ("北京", "上海")
+
+    found = [proposer(f"我们昨天去{city}看电影", 100) for city in cities]
+
+    proposed = [[word for word in places[3].candidates if word not in cities] for places in found]
+    assert proposed[0][:98] == proposed[1][:98]
+    assert found[0][0] != found[1][0]  # the other words are guessed from it
+
+
 def test_a_traditional_word_is_not_replaced_by_itself(proposer):
     (simplified,) = proposer("国家", 10**6)
     (traditional,) = proposer("國家", 10**6)
