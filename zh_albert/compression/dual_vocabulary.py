@@ -5,7 +5,7 @@ A teacher that reads both learns to predict from the student's pieces, too, so t
 smaller vocabulary can be taught by its states.
 
 Source: Zhao, Gupta, Song, Zhou 2019, "Extreme language model compression with optimal subwords and
-shared projections", section 3.1.
+shared projections".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Augmentation by rules: words masked, exchanged for others of their part of speech, n-grams.
 
 Source: Tang, Lu, Liu, Mou, Vechtomova, Lin 2019, "Distilling task-specific knowledge from BERT into
-simple neural networks", section 3.2. Words and parts of speech are jieba's.
+simple neural networks". Words and parts of speech are jieba's.
 """
 
 from __future__ import annotations

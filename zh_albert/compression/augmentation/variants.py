@@ -10,7 +10,8 @@ from zh_albert.errors import ConfigError
 from zh_albert.tasks.texts import Content, has_content
 
 UNKNOWN_SIGN = "▢"
-"""A sign that vocabularies lack, so tokenizers read it as ``[UNK]``."""
+"""A sign that our vocabulary lacks, so it is read as ``[UNK]``; in a vocabulary that has it, it says
+as little."""
 
 Change = Callable[[str, random.Random], str]
 """Returns a variant of a text; the text itself if there is nothing to change."""
