@@ -10,8 +10,7 @@ from zh_albert.errors import ConfigError
 from zh_albert.tasks.texts import Content, has_content
 
 UNKNOWN_SIGN = "▢"
-"""A sign that our vocabulary lacks, so it is read as ``[UNK]``; in a vocabulary that has it, it says
-as little."""
+"""A sign that our vocabulary lacks, so it is read as ``[UNK]``."""
 
 Change = Callable[[str, random.Random], str]
 """Returns a variant of a text; the text itself if there is nothing to change."""
