@@ -16,7 +16,7 @@ from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.encoders import compress_encoder
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
-from zh_albert.compression.stages import Work, run_stage
+from zh_albert.compression.stages import Work, refuse_unknown_settings, run_stage
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token
@@ -111,10 +111,11 @@ def compress(
             source=source,
             train=examples,
             dev=dev_examples,
-            unlabelled=unlabelled,
+            unlabelled=list(unlabelled),
             folder=folder / "stages",
             observers=observers,
         )
+        refuse_unknown_settings(plan, work)
         current = source
         for stage in plan.stages:
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
