@@ -107,7 +107,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
         opened.module = _pruned(stage.prune, opened, model, work)
     store = stage.store or StoreConfig()
     opened.config = opened.module.encoder.config
-    card = f"# {model.name}, stage {stage.name} of a compression\n"
+    readme = model / "README.md"
+    card = readme.read_text("utf-8") if readme.is_file() else f"# {model.name}\n"
     if stage.store is not None:
         opened.save(out, card=card, dtype=torch.int8, bits=store.bits, group=store.group)
     else:

@@ -101,9 +101,10 @@ def compress(
     if not examples and any(stage.tune is not None for stage in plan.stages):
         raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
     described = _settings(plan, source, examples, dev_examples)
+    if resume:
+        _refuse_changed(folder, described)
     open_run(folder, described, resume=resume)
     try:
-        _refuse_changed(folder, described)
         if (kept := _finished(folder)) is not None:
             return kept
         work = Work(
@@ -211,8 +212,9 @@ def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[An
 
 
 def _refuse_changed(folder: Path, settings: str) -> None:
-    kept = (state_folder(folder) / "config.toml").read_text("utf-8")
-    refuse_changed(kept, settings)
+    kept = state_folder(folder) / "config.toml"
+    if kept.is_file():
+        refuse_changed(kept.read_text("utf-8"), settings)
 
 
 def _refuse_task(plan: Recipe, source: Path, metadata: Mapping[str, Any]) -> None:
