@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from zh_albert.checkpoints.resolve import resolve_init
-from zh_albert.compression.recipe import CutConfig, PruneConfig, Stage, StoreConfig
+from zh_albert.compression.augmentation.settings import augmentation
+from zh_albert.compression.recipe import CutConfig, PruneConfig, Recipe, Stage, StoreConfig
 from zh_albert.compression.surgery import (
     chosen_layers,
     searched_layers,
@@ -24,10 +25,11 @@ from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
+from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import release
-from zh_albert.training.stages import silent
+from zh_albert.training.stages import StageMeter, silent
 from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
 from zh_albert.transforms.removal import close_least, without_closed
 
@@ -46,7 +48,7 @@ class Work:
         source: Folder of the model that is compressed; the teacher unless a recipe says another.
         train: Training examples.
         dev: Examples that choose the best weights.
-        unlabelled: Further texts for the teacher.
+        unlabelled: Further texts for the teacher; stages that augment add to them.
         folder: The stages' folders are in it.
         observers: Called while training.
     """
@@ -55,13 +57,29 @@ class Work:
     source: Path
     train: Sequence[Any]
     dev: Sequence[Any]
-    unlabelled: Sequence[Any]
+    unlabelled: list[Any]
     folder: Path
     observers: Sequence[Observer]
 
     def of(self, stage: str) -> Path:
         """Return the folder of a stage."""
         return self.folder / stage
+
+
+def refuse_unknown_settings(plan: Recipe, work: Work) -> None:
+    """Check the settings of all stages before the first one begins.
+
+    Raises:
+        ConfigError: If one is unknown or wrong.
+    """
+    for stage in plan.stages:
+        if stage.augment is not None:
+            augmentation(stage.augment)
+        if stage.tune is not None:
+            given = dict(stage.tune)
+            if str(given.get("teacher", {}).get("model", "")).startswith("stage:"):
+                given["teacher"] = {**given["teacher"], "model": str(work.source)}
+            tuning(given, work.source, work)
 
 
 def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
@@ -77,6 +95,9 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     if stage.tune is not None:
         _tune(stage.tune, model, out, work, resume=resume)
         return out
+    if stage.augment is not None:
+        work.unlabelled.extend(_augmented(stage.augment, out, work))
+        return model
     if (out / "config.json").exists():  # made before an interruption, and saved as a whole
         return out
     opened = work.task.model.load(model)
@@ -86,7 +107,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
         opened.module = _pruned(stage.prune, opened, model, work)
     store = stage.store or StoreConfig()
     opened.config = opened.module.encoder.config
-    card = f"# {model.name}, stage {stage.name} of a compression\n"
+    readme = model / "README.md"
+    card = readme.read_text("utf-8") if readme.is_file() else f"# {model.name}\n"
     if stage.store is not None:
         opened.save(out, card=card, dtype=torch.int8, bits=store.bits, group=store.group)
     else:
@@ -96,6 +118,34 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
 
 def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, resume: bool) -> None:
     """Fine-tune; the window is the model's, the teacher the one that is compressed."""
+    config, init = tuning(settings, model, work)
+    learns_any = config.match_only or (config.teacher is not None and config.teacher.weight > 0)
+    finetune(
+        work.task.job,
+        work.train,
+        work.dev,
+        config,
+        unlabelled=work.unlabelled if learns_any else (),
+        init=resolve_init(init) if init else None,
+        start=None if init else model,
+        out=out,
+        resume=resume,
+        observers=work.observers,
+    )
+    release(out)
+
+
+def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, str | None]:
+    """Return the fine-tuning settings of a stage, and the encoder it starts from, if any.
+
+    Args:
+        settings: The stage's ``tune``.
+        model: Folder of the model that it begins with.
+        work: See there.
+
+    Raises:
+        ConfigError: If a setting is unknown or wrong.
+    """
     given = dict(settings)
     init = given.pop("init", None)
     before = work.task.model.load(model)
@@ -111,21 +161,7 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
     if "teacher" in values:
         teacher = values["teacher"]
         values["teacher"] = {**teacher, "model": _teachers(teacher.get("model"), work)}
-    config = build(work.task.job.config_type, values, source="recipe")
-    taught = config.teacher is not None and config.teacher.weight > 0
-    finetune(
-        work.task.job,
-        work.train,
-        work.dev,
-        config,
-        unlabelled=work.unlabelled if taught else (),
-        init=resolve_init(init) if init else None,
-        start=None if init else model,
-        out=out,
-        resume=resume,
-        observers=work.observers,
-    )
-    release(out)
+    return build(work.task.job.config_type, values, source="recipe"), init
 
 
 def _teachers(given: Any, work: Work) -> Any:
@@ -145,6 +181,33 @@ def _teachers(given: Any, work: Work) -> Any:
             "there"
         )
     return [str(file.parent) for file in found]
+
+
+def _augmented(settings: Mapping[str, Any], out: Path, work: Work) -> list[Any]:
+    """Return variants of the training texts, made once and kept in a file.
+
+    Raises:
+        ConfigError: If the task cannot use texts without labels.
+    """
+    if work.task.read_unlabelled is None:
+        raise ConfigError("augment: this task learns from no texts without labels; take it out")
+    path = out / "texts.jsonl"
+    if not path.exists():
+        contents = [example.text for example in work.train]
+        meter = StageMeter("texts are varied", len(contents), _first(work.observers))
+        with atomic_write(path) as file:
+            for variants in augmentation(settings)(contents):
+                for content in variants:
+                    sides = content if isinstance(content, tuple) else (content,)
+                    names = ("text_a", "text_b") if len(sides) == 2 else ("text",)
+                    row = dict(zip(names, sides, strict=True))
+                    file.write((results_json(row) + "\n").encode())
+                meter.advance()
+    return work.task.read_unlabelled(path)
+
+
+def _first(observers: Sequence[Observer]) -> Observer:
+    return observers[0] if observers else silent
 
 
 def _cut(config: CutConfig, model: Any, work: Work) -> Any:

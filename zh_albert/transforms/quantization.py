@@ -13,8 +13,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
-from zh_albert.model.rounding import dequantized, rounded
-from zh_albert.transforms.parametrized import Transforms, matrices, transformed
+from zh_albert.model.rounding import dequantized, is_rounded, rounded
+from zh_albert.transforms.parametrized import Transforms, transformed
 
 _FEWEST, _MOST = 2, 8
 
@@ -73,10 +73,13 @@ class QuantizationAwareTraining(Transforms):
     def __init__(self, network: Any, config: QuantizeConfig) -> None:
         self._start = config.start
         self._roundings = []
-        for _, module in matrices(network):
-            rounding = FakeQuantization(config.bits, config.group)
-            self._roundings.append(rounding)
-            transformed(module, rounding)
+        encoder = getattr(network, "encoder", network)
+        for name, module in list(encoder.named_modules()):
+            matrix = isinstance(module, nn.Linear | nn.Embedding)
+            if matrix and is_rounded(f"{name}.weight"):  # as the file does
+                rounding = FakeQuantization(config.bits, config.group)
+                self._roundings.append(rounding)
+                transformed(module, rounding)
 
     def on_update(self, update: int, total: int) -> None:
         """Begin to round at its time."""

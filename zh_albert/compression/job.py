@@ -16,7 +16,7 @@ from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.encoders import compress_encoder
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
-from zh_albert.compression.stages import Work, run_stage
+from zh_albert.compression.stages import Work, refuse_unknown_settings, run_stage
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token
@@ -101,9 +101,10 @@ def compress(
     if not examples and any(stage.tune is not None for stage in plan.stages):
         raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
     described = _settings(plan, source, examples, dev_examples)
+    if resume:
+        _refuse_changed(folder, described)
     open_run(folder, described, resume=resume)
     try:
-        _refuse_changed(folder, described)
         if (kept := _finished(folder)) is not None:
             return kept
         work = Work(
@@ -111,10 +112,11 @@ def compress(
             source=source,
             train=examples,
             dev=dev_examples,
-            unlabelled=unlabelled,
+            unlabelled=list(unlabelled),
             folder=folder / "stages",
             observers=observers,
         )
+        refuse_unknown_settings(plan, work)
         current = source
         for stage in plan.stages:
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
@@ -210,8 +212,9 @@ def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[An
 
 
 def _refuse_changed(folder: Path, settings: str) -> None:
-    kept = (state_folder(folder) / "config.toml").read_text("utf-8")
-    refuse_changed(kept, settings)
+    kept = state_folder(folder) / "config.toml"
+    if kept.is_file():
+        refuse_changed(kept.read_text("utf-8"), settings)
 
 
 def _refuse_task(plan: Recipe, source: Path, metadata: Mapping[str, Any]) -> None:
