@@ -225,8 +225,8 @@ class _Initialization(NamedTuple):
         """Fill the embedding tables from the principal directions of the teacher's embeddings.
 
         The tables are summed before a norm. So words are taken at the average position, positions
-        as the change that they cause on average, and the projection is fitted to the teacher's
-        embeddings of real text.
+        and types as the change that they cause on average, and the projection is fitted to the
+        teacher's embeddings of real text.
         """
         theirs, ours = self.teacher.embeddings, self.student.embeddings
         width = self.student.config.embedding_size
@@ -242,12 +242,15 @@ class _Initialization(NamedTuple):
         ours.word.weight.copy_(narrow * scale)
         ours.word.weight[self.student.config.pad_token_id] = 0
         common = theirs.word.weight[frequencies.topk(min(500, len(frequencies))).indices]
-        changes = [
-            (theirs.norm(common + row + kind) - theirs.norm(common + position + kind)).mean(0)
-            for row in theirs.position.weight
-        ]
-        ours.position.weight.copy_(torch.stack(changes) @ directions * scale)
-        ours.token_type.weight.zero_()
+        usual = theirs.norm(common + position + kind)
+        for table, fixed, rows in (
+            (ours.position, kind, theirs.position.weight),
+            (ours.token_type, position, theirs.token_type.weight),
+        ):
+            changes = [
+                (theirs.norm(common + row + fixed) - usual).mean(0) for row in rows
+            ]
+            table.weight.copy_(torch.stack(changes) @ directions * scale)
         token_ids = self.calibration.token_ids
         places = ours.position.weight[: token_ids.shape[1]]
         embedded = ours.norm(ours.word.weight[token_ids] + places)
