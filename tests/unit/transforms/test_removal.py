@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+import torch_pruning
+from torch import Tensor, nn
 
 from tests.helpers.small_networks import SIZES, SmallClassifier, small_batch
 from zh_albert.errors import ConfigError
@@ -156,3 +157,50 @@ def test_a_masked_lm_head_loses_the_same_dimensions(layout: Any) -> None:
     opened.load_state_dict(smaller.state_dict())
     assert torch.equal(opened(**batch, positions=positions).masked, found)
     found.square().sum().backward()
+
+
+class WithoutProbabilities(nn.Module):
+    """An attention block whose output is one tensor, as Torch-Pruning reads it."""
+
+    def __init__(self, block: nn.Module) -> None:
+        super().__init__()
+        self.block = block
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Any:
+        return self.block(hidden, mask)[0]
+
+
+def pruned_by_torch_pruning(
+    module: nn.Module, inputs: tuple[Tensor, ...], first: nn.Module, gone: Tensor
+) -> None:
+    """Remove outputs of a part, and whatever depends on them, in place."""
+    graph = torch_pruning.DependencyGraph().build_dependency(module, example_inputs=inputs)
+    cut = torch_pruning.prune_linear_out_channels
+    if isinstance(first, nn.Embedding):
+        cut = torch_pruning.prune_embedding_out_channels
+    graph.get_pruning_group(first, cut, idxs=gone.nonzero()[:, 0].tolist()).prune()
+
+
+def test_what_is_removed_is_what_torch_pruning_removes() -> None:
+    """Fang et al. 2023 (arXiv:2301.12900): it finds what depends on what in the graph itself."""
+    network = closed(SmallClassifier(), heads=0.6, neurons=0.6, embeddings=0.7)
+    smaller, theirs = without_closed(network).encoder, copy.deepcopy(network).encoder
+    hidden, batch = torch.randn(2, 5, 12), small_batch()
+    mask = torch.ones(2, 1, 1, 5, dtype=torch.bool)
+    for part in gated_parts(network, ("heads", "neurons", "embeddings")):
+        gone = ~open_gates(part).repeat_interleave(part.width)
+        if part.kind == "heads":
+            block = theirs.attention[part.block]
+            pruned_by_torch_pruning(WithoutProbabilities(block), (hidden, mask), block.value, gone)
+        elif part.kind == "neurons":
+            block = theirs.ffn[part.block]
+            pruned_by_torch_pruning(block, (hidden,), block.up, gone)
+        else:
+            block, inputs = theirs.embeddings, (batch["token_ids"], batch["type_ids"])
+            pruned_by_torch_pruning(block, inputs, block.word, gone)
+    ours, found = smaller.state_dict(), theirs.state_dict()
+    assert ours.keys() == found.keys()
+    fitted = ("embeddings.norm.weight", "embeddings.norm.bias")
+    for name, value in ours.items():
+        assert value.shape == found[name].shape, name
+        assert name in fitted or torch.equal(value, found[name]), name
