@@ -68,6 +68,8 @@ def quick(name: str, encoder: Path) -> list[str]:
     given = list(QUICK) if any(stage.tune is not None for stage in stages) else []
     if any(stage.prune or (stage.cut and stage.cut.embedding_size) for stage in stages):
         given.append("tune.train.epochs=8")  # of 32 numbers a state, none is to spare
+    if name == "quantize-aware":
+        given.append("tune.train.peak_lr=5e-4")
     if any(stage.cut and stage.cut.embedding_size for stage in stages):
         given.append("cut.embedding_size=8")
     if any(stage.augment for stage in stages):
