@@ -134,7 +134,7 @@ def test_encoders_are_compressed_on_a_corpus(
     assert made.after["macs"] == made.before["macs"] * layers / 6 or layers == 3
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """What ends a test's process."""
 
 
@@ -150,10 +150,10 @@ def test_a_killed_recipe_goes_on_to_the_same_bytes(
         if isinstance(event, Progress):
             updates += 1
             if updates == 3:
-                raise _Stop
+                raise _StopError
 
     given = {"settings": settings, "out": tmp_path / "killed"}
-    with pytest.raises(_Stop):
+    with pytest.raises(_StopError):
         compress(model, name, file, file, observers=[kill], **given)
     with pytest.raises(ConfigError, match="--resume"):
         compress(model, name, file, file, **given)
