@@ -129,6 +129,7 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
         init=resolve_init(init) if init else None,
         start=None if init else model,
         out=out,
+        dtype=torch.float32,  # half precision would move what is rounded to a grid
         resume=resume,
         observers=work.observers,
     )
