@@ -247,9 +247,7 @@ class _Initialization(NamedTuple):
             (ours.position, kind, theirs.position.weight),
             (ours.token_type, position, theirs.token_type.weight),
         ):
-            changes = [
-                (theirs.norm(common + row + fixed) - usual).mean(0) for row in rows
-            ]
+            changes = [(theirs.norm(common + row + fixed) - usual).mean(0) for row in rows]
             table.weight.copy_(torch.stack(changes) @ directions * scale)
         token_ids = self.calibration.token_ids
         places = ours.position.weight[: token_ids.shape[1]]
