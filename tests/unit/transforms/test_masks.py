@@ -100,6 +100,7 @@ def test_zeros_stay_zero_and_others_learn() -> None:
         objective(network, batch).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
+    network.eval()  # as when it is kept
     bake(network)
     for name, module in matrices(network):
         assert torch.equal(module.weight == 0, before[name])  # type: ignore[arg-type]

@@ -20,7 +20,11 @@ from zh_albert.tasks.classification.heads import OneClass
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.loop import LossOutput
-from zh_albert.transforms.quantization import QuantizationAwareTraining, QuantizeConfig
+from zh_albert.transforms.quantization import (
+    FakeQuantization,
+    QuantizationAwareTraining,
+    QuantizeConfig,
+)
 
 
 def loss_of(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
@@ -40,6 +44,13 @@ def test_without_updates_it_is_rounding_after_training(bits: int, group: int | N
     for name, value in plain.state_dict().items():
         wanted = dequantized(*rounded(value, bits, group)) if is_rounded(name) else value
         assert torch.equal(state[name], wanted), name
+
+
+def test_training_sees_exactly_what_is_stored() -> None:
+    weight = torch.randn(200, 50, generator=torch.Generator().manual_seed(0)) ** 3
+    for bits in (2, 4, 8):
+        found = FakeQuantization(bits, None).train()(weight)
+        assert torch.equal(found, dequantized(*rounded(weight, bits, None)))
 
 
 @pytest.mark.parametrize("bits", [3, 4])
