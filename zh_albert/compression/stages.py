@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.events import Observer
+from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import release
 from zh_albert.training.stages import StageMeter, silent
@@ -98,6 +100,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     if stage.augment is not None:
         work.unlabelled.extend(_augmented(stage.augment, out, work))
         return model
+    if not is_first_process():
+        wait_for(out / "config.json")
     if (out / "config.json").exists():  # made before an interruption, and saved as a whole
         return out
     opened = work.task.model.load(model)
@@ -116,6 +120,12 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     return out
 
 
+def wait_for(file: Path) -> None:
+    """Wait until the first process has written what all go on with; it ends, all are ended."""
+    while not file.exists():
+        time.sleep(0.1)
+
+
 def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, resume: bool) -> None:
     """Fine-tune; the window is the model's, the teacher the one that is compressed."""
     config, init = tuning(settings, model, work)
@@ -129,6 +139,7 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
         init=resolve_init(init) if init else None,
         start=None if init else model,
         out=out,
+        dtype=torch.float32,  # half precision would move what is rounded to a grid
         resume=resume,
         observers=work.observers,
     )
@@ -192,6 +203,8 @@ def _augmented(settings: Mapping[str, Any], out: Path, work: Work) -> list[Any]:
     if work.task.read_unlabelled is None:
         raise ConfigError("augment: this task learns from no texts without labels; take it out")
     path = out / "texts.jsonl"
+    if not is_first_process():
+        wait_for(path)
     if not path.exists():
         contents = [example.text for example in work.train]
         meter = StageMeter("texts are varied", len(contents), _first(work.observers))

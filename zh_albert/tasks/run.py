@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from torch import Tensor
 
 from zh_albert.checkpoints.store import load_config
@@ -44,6 +45,7 @@ def finetune(
     init: Path | None = None,
     start: Path | None = None,
     out: Path | None = None,
+    dtype: torch.dtype = torch.float16,
     resume: bool = False,
     observers: Sequence[Observer] = (),
 ) -> tuple[Model, RunState]:
@@ -58,6 +60,7 @@ def finetune(
         init: A folder with an encoder to start from.
         start: A folder with a model of the task that is trained on as it is, instead of ``init``.
         out: The model folder to write.
+        dtype: Of the weights in it; float32 where they are worked on further.
         resume: Continue an interrupted run in ``out``.
         observers: Called during training, see ``training.events``.
 
@@ -97,7 +100,7 @@ def finetune(
 
     def keep(_: Mapping[str, float]) -> None:
         if out:
-            model.save(out, card=job.card(model, write_toml(used)))
+            model.save(out, card=job.card(model, write_toml(used)), dtype=dtype)
         elif job.dev:
             best.update({n: value.clone() for n, value in model.module.state_dict().items()})
 
