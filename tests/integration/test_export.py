@@ -13,7 +13,7 @@ import onnx
 import pytest
 import torch
 
-from tests.helpers.commands import QUICK, Cli
+from tests.helpers.commands import QUICK, Cli, refused
 from tests.helpers.micro import CONFIG
 from tests.helpers.task_files import reviews
 from zh_albert import load
