@@ -38,7 +38,7 @@ from zh_albert.transforms.removal import close_least, without_closed
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
 _SEARCHED_ON = 500  # dev examples on which layers are searched
 _TEACHES = ("match", "booster", "replace")
-_OF_CARD = ("trained_on", "licence", "note", "label_zh")
+_OF_CARD = ("licence", "note", "label_zh")
 
 
 @dataclass(frozen=True, kw_only=True)
