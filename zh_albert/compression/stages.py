@@ -166,6 +166,8 @@ def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, s
         for k in ("trained_on", "licence", "note", "label_zh")
         if k in before.metadata
     }
+    if not init:
+        card["init"] = work.source.name
     values = merged({"window": window, "card": card}, given)
     if any(name in values for name in _TEACHES):
         values = merged({"teacher": {"weight": 0.0}}, values)
