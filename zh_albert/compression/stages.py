@@ -161,11 +161,7 @@ def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, s
     init = given.pop("init", None)
     before = work.task.model.load(model)
     window = dataclasses.asdict(before.window)
-    card = {
-        k: before.metadata[k]
-        for k in ("trained_on", "licence", "note", "label_zh")
-        if k in before.metadata
-    }
+    card = {name: before.metadata[name] for name in _OF_CARD if name in before.metadata}
     if not init:
         card["init"] = work.source.name
     values = merged({"window": window, "card": card}, given)
