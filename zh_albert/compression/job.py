@@ -179,6 +179,8 @@ def _write(
 def _section(
     plan: Recipe, source: Path, before: Mapping[str, float], after: Mapping[str, float]
 ) -> str:
+    data = load_config(source)[1].get("trained_on")
+    origin = f"{source.name}{f' (trained on: {data})' if data else ''}"
     rows = "\n".join(
         f"| {name} | {_number(before[name])} | {_number(after[name])} |"
         for name in after
@@ -186,7 +188,7 @@ def _section(
     )
     return (
         f"\n## Compression\n\n{plan.title} ({plan.source}), recipe `{plan.name}`, from "
-        f"{source.name}.{' ' + plan.shared if plan.shared else ''}\n\n"
+        f"{origin}.{' ' + plan.shared if plan.shared else ''}\n\n"
         f"| | before | after |\n| --- | --- | --- |\n{rows}\n\n"
         f"```toml\n{write_toml(plan).strip()}\n```\n"
     )
