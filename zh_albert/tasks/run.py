@@ -127,7 +127,9 @@ def finetune(
         state_folder=state_folder(out) if out else None,
         settings=settings,
         resume=resume,
-        selection=BestCheckpoint(assess if job.dev else None, metric=job.metric, keep=keep),
+        selection=BestCheckpoint(
+            assess if job.dev else None, metric=job.metric, keep=keep, settled=method.settled
+        ),
         observers=[*listeners, *watches],
         on_update=on_update,
         leaves_unused=method.leaves_unused,
