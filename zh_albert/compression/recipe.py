@@ -197,7 +197,7 @@ def find_recipe(name: str, settings: Sequence[str] = ()) -> Recipe:
 
     Args:
         name: Of the package's, or a path that ends in ``.toml``.
-        settings: ``STAGE.KEY=value``, or ``ACTION.KEY=value`` for all stages with that action.
+        settings: ``STAGE.ACTION.KEY=value``, or ``ACTION.KEY=value`` for all its stages.
 
     Raises:
         ConfigError: If there is no such recipe or stage, or a value is wrong.

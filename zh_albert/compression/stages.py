@@ -38,7 +38,7 @@ from zh_albert.transforms.removal import close_least, without_closed
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
 _SEARCHED_ON = 500  # dev examples on which layers are searched
 _TEACHES = ("match", "booster", "replace")
-_OF_CARD = ("trained_on", "licence", "note", "label_zh")
+_OF_CARD = ("licence", "note", "label_zh")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,11 +161,9 @@ def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, s
     init = given.pop("init", None)
     before = work.task.model.load(model)
     window = dataclasses.asdict(before.window)
-    card = {
-        k: before.metadata[k]
-        for k in ("trained_on", "licence", "note", "label_zh")
-        if k in before.metadata
-    }
+    card = {name: before.metadata[name] for name in _OF_CARD if name in before.metadata}
+    if not init:
+        card["init"] = work.source.name
     values = merged({"window": window, "card": card}, given)
     if any(name in values for name in _TEACHES):
         values = merged({"teacher": {"weight": 0.0}}, values)

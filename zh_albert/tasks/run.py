@@ -127,7 +127,9 @@ def finetune(
         state_folder=state_folder(out) if out else None,
         settings=settings,
         resume=resume,
-        selection=BestCheckpoint(assess if job.dev else None, metric=job.metric, keep=keep),
+        selection=BestCheckpoint(
+            assess if job.dev else None, metric=job.metric, keep=keep, settled=method.settled
+        ),
         observers=[*listeners, *watches],
         on_update=on_update,
         leaves_unused=method.leaves_unused,
@@ -191,12 +193,16 @@ def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
         teacher["unlabelled"] = len(job.unlabelled)
     return {
         **{key: value for key, value in asdict(job.config.card).items() if value},
-        "init": first.name if (first := job.start or job.init) else "random weights",
+        "init": job.config.card.init or _name_of(job.start or job.init),
         "train_examples": len(job.examples),
         "dev_examples": len(job.dev),
         **({"metric": job.metric} if job.dev else {}),
         **teacher,
     }
+
+
+def _name_of(folder: Path | None) -> str:
+    return folder.name if folder else "random weights"
 
 
 def _settings(job: FineTuningJob[Any, Any]) -> str:

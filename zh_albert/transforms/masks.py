@@ -111,7 +111,8 @@ class MagnitudePruning(Transforms):
             weight = module.weight.detach()  # type: ignore[operator]
             self._masks[name] = Mask(torch.ones_like(weight, dtype=torch.bool))
             transformed(module, self._masks[name])
-        if config.steps == 1:
+        self._settled = config.steps == 1
+        if self._settled:
             self._prune(0)
 
     def on_update(self, update: int, total: int) -> None:
@@ -121,6 +122,11 @@ class MagnitudePruning(Transforms):
         begun = {round(step * total / 2 / steps): step for step in range(steps)}
         if steps > 1 and update in begun:
             self._prune(begun[update])
+        self._settled = steps == 1 or update >= max(begun)
+
+    def settled(self) -> bool:
+        """Return whether the last step was made."""
+        return self._settled
 
     def _prune(self, step: int) -> None:
         # Masked weights count as 0, so they are the first to be masked again.

@@ -125,6 +125,7 @@ def test_steps_reach_the_share_by_half_of_the_run(total: int) -> None:
         method.on_update(update, total)
         gone = zeros(network)["ffn.0.up"]
         shares.append(gone.float().mean().item())
+        assert method.settled() is (shares[-1] == pytest.approx(0.6, abs=1 / gone.numel()))
     assert shares == sorted(shares)
     assert shares[0] < 0.6 or total == 3
     assert shares[-(total // 2) :] == pytest.approx([0.6] * (total // 2), abs=1 / gone.numel())
