@@ -1,16 +1,14 @@
-"""Int8 storage of weights: integers from -90 to 90, deflated, with a scale for each row.
+"""Storage of weights in 8 bits or fewer: integers, deflated, with a scale for each row.
 
 A row of a matrix produces one output and a row of a table is one entry, so each has a range of its
-own. Most numbers of a row are far from its largest, so deflated they take 6.8 bits each; with
-integers up to 127 they take 7.1 bits and dev scores are the same (docs/experiments/int8.md).
-Only the layers, the pooler and the word table are stored in int8: they are nearly all of the
-numbers, and for the rest (positions, the embeddings' projection, heads) the rounding error costs
-more than the bytes are worth. In memory a model is always floating point; only the file is int8.
+own; in few bits also groups of a row's columns may have. Which matrices are rounded, and how, is
+said in ``zh_albert.model.rounding``. An integer takes a byte also where it has fewer bits: deflated
+that is as small as packed bits are (4 bits of `news`: 3.50 MB and 3.48), and one form for all.
+In memory a model is always floating point; only the file has integers.
 """
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,37 +18,49 @@ import torch
 from torch import Tensor
 
 from zh_albert.errors import CheckpointError
+from zh_albert.model.rounding import dequantized, group_size, is_rounded, rounded
 from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 _SCALE = ".scale"  # suffix of the name of a tensor's scales
-_LARGEST = 90
-_ROUNDED = re.compile(r"(^|\.)((attention|ffn)\.\d+\.\w+|embeddings\.word|pooler)\.weight$")
+# Repetitions, which the default looks for, are chance among integers; without them 4 bits take an
+# eighth less, in a tenth of the time. The first still finds runs of zeros.
+_STRATEGIES = (zlib.Z_RLE, zlib.Z_HUFFMAN_ONLY)
 
 
-def to_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def to_int8(
+    tensors: Mapping[str, Tensor], *, bits: int = 8, group: int | None = None
+) -> dict[str, Tensor]:
     """Quantize the large matrices of a model; other matrices become float16.
 
     Args:
         tensors: By our names. Vectors (norms, biases) become float32.
+        bits: Of an integer, 2 to 8; see ``rounded``.
+        group: The most columns that share a scale; None: a row has one.
 
     Returns:
         The same names: for a quantized ``NAME`` the deflated bytes, row by row, as uint8, and
-        ``NAME.scale``. Shapes: (bytes,), (rows,).
+        ``NAME.scale``, float32, or bfloat16 where that is exact (in fewer than 8 bits or groups).
+        Shapes: (bytes,), (rows,) or (rows, groups).
+
+    Raises:
+        ConfigError: See ``rounded``.
     """
+    is_default = bits == 8 and group is None
     stored = {}
     for name, tensor in tensors.items():
         numbers = tensor.detach().to("cpu", torch.float32)
         if numbers.dim() < 2:
             stored[name] = numbers.contiguous()
-        elif not _ROUNDED.search(name):
+        elif not is_rounded(name):
             stored[name] = numbers.half().contiguous()
         else:
-            scale = numbers.abs().amax(1) / _LARGEST
-            divisor = torch.where(scale > 0, scale, 1)[:, None]  # a row may be all zeros
-            integers = (numbers / divisor).round().to(torch.int8)
-            deflated = zlib.compress(integers.numpy().tobytes(), zlib.Z_BEST_COMPRESSION)
+            integers, scales = rounded(numbers, bits, group)
+            content = integers.numpy().tobytes()
+            # The default strategy is the one that older files have.
+            tried = (zlib.Z_DEFAULT_STRATEGY,) if is_default else _STRATEGIES
+            deflated = min((_deflated(content, strategy) for strategy in tried), key=len)
             stored[name] = torch.from_numpy(np.frombuffer(deflated, np.uint8).copy())
-            stored[name + _SCALE] = scale
+            stored[name + _SCALE] = scales if is_default else scales.bfloat16()
     return stored
 
 
@@ -68,7 +78,7 @@ def from_int8(tensors: Mapping[str, Tensor], source: Path) -> dict[str, Tensor]:
     quantized = {
         name
         for name, tensor in tensors.items()
-        if tensor.dtype == torch.int8 or (tensor.dtype == torch.uint8 and _ROUNDED.search(name))
+        if tensor.dtype == torch.int8 or (tensor.dtype == torch.uint8 and is_rounded(name))
     }
     if not quantized:
         return dict(tensors)
@@ -76,7 +86,12 @@ def from_int8(tensors: Mapping[str, Tensor], source: Path) -> dict[str, Tensor]:
     limit = left = unpacked_limit(sum(tensor.nbytes for tensor in tensors.values()))
     for name in sorted(quantized):
         scale = read.pop(name + _SCALE, None)
-        if scale is None or scale.dim() != 1 or not len(scale) or not scale.isfinite().all():
+        if (
+            scale is None
+            or scale.dim() not in (1, 2)
+            or not scale.numel()
+            or not scale.isfinite().all()
+        ):
             found = "none" if scale is None else f"shape {tuple(scale.shape)} or not finite"
             raise CheckpointError(
                 f"{source}: {name} is stored in int8: expected finite scales, one per row, as "
@@ -94,8 +109,20 @@ def from_int8(tensors: Mapping[str, Tensor], source: Path) -> dict[str, Tensor]:
                 f"{source}: {name} is stored in int8: expected {len(scale):,} rows, as many as "
                 f"{name + _SCALE} has, found {found}; download the file again"
             )
-        read[name] = integers.float().view(len(scale), -1).mul_(scale[:, None])
+        whole = integers.view(len(scale), -1)
+        if scale.dim() == 2 and group_size(whole.shape[1], scale.shape[1]) is None:
+            raise CheckpointError(
+                f"{source}: {name} is stored in int8: expected scales of groups of its "
+                f"{whole.shape[1]:,} columns as {name + _SCALE}, found {scale.shape[1]:,} a row; "
+                "download the file again"
+            )
+        read[name] = dequantized(whole, scale)
     return read
+
+
+def _deflated(content: bytes, strategy: int) -> bytes:
+    deflate = zlib.compressobj(zlib.Z_BEST_COMPRESSION, strategy=strategy)
+    return deflate.compress(content) + deflate.flush()
 
 
 def _integers_of(stored: Tensor, limit: int) -> Tensor | None:

@@ -56,6 +56,8 @@ def save_model(
     files: Mapping[str, bytes | str],
     task: Mapping[str, Any],
     dtype: torch.dtype = torch.float16,
+    bits: int = 8,
+    group: int | None = None,
 ) -> None:
     """Write a model folder and its manifest, whole or not at all; see ``replace_folder``.
 
@@ -69,8 +71,11 @@ def save_model(
             ``labels`` is the list of class names, ``tags`` that of the logits where it differs.
         dtype: Of the stored numbers; int8 is for matrices, see ``to_int8``. Loading gives
             them the dtype of the model they go into.
+        bits: Of the integers of int8, 2 to 8; see ``to_int8``.
+        group: The most columns that share a scale in int8; None: a row has one.
 
     Raises:
+        ConfigError: If there is no such number of bits, or a group is empty.
         CheckpointError: If the disk is full or the folder cannot be written, or a weight is not
             finite in ``dtype``.
     """
@@ -79,7 +84,15 @@ def save_model(
     architecture = architecture_of(model) if others_can_read else None
     tensors = named_tensors(model)
     write_model_folder(
-        folder, tensors, config, architecture=architecture, files=files, task=task, dtype=dtype
+        folder,
+        tensors,
+        config,
+        architecture=architecture,
+        files=files,
+        task=task,
+        dtype=dtype,
+        bits=bits,
+        group=group,
     )
 
 
@@ -171,6 +184,8 @@ def write_model_folder(
     files: Mapping[str, bytes | str],
     task: Mapping[str, Any],
     dtype: torch.dtype,
+    bits: int = 8,
+    group: int | None = None,
 ) -> None:
     """Write tensors under our names, or those of ``transformers`` if there is an architecture.
 
@@ -182,8 +197,10 @@ def write_model_folder(
         if theirs is None:
             raise CheckpointError(f"{name} has no name in transformers' {architecture}")
         stored[theirs] = tensor.detach()
+    weights_are = str(dtype).removeprefix("torch.")
     if dtype == torch.int8:
-        stored = to_int8(stored)
+        stored = to_int8(stored, bits=bits, group=group)
+        weights_are = f"int{bits}" + (f", groups of {group}" if group else "")
     else:
         stored = {name: tensor.to("cpu", dtype).contiguous() for name, tensor in stored.items()}
     broken = [name for name, tensor in stored.items() if not tensor.isfinite().all()]
@@ -198,7 +215,7 @@ def write_model_folder(
         architecture=architecture,
         task=task,
         tokenizer=tokenizer,
-        weights=str(dtype).removeprefix("torch."),
+        weights=weights_are,
     )
     weights = safetensors.torch.save(stored, metadata={"format": "pt"})
     replace_folder(folder, {**files, WEIGHTS: weights, "config.json": text})

@@ -143,7 +143,15 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         """Read the n-gram model of a folder."""
         raise CheckpointError(f"{file}: a model for {self.name} has no n-grams; get it again")
 
-    def save(self, folder: Path, *, card: str, dtype: torch.dtype = torch.float16) -> None:
+    def save(
+        self,
+        folder: Path,
+        *,
+        card: str,
+        dtype: torch.dtype = torch.float16,
+        bits: int = 8,
+        group: int | None = None,
+    ) -> None:
         """Write the model folder; see ``checkpoints.store.save_model``."""
         task = {"name": self.name, **self.settings(), **asdict(self.window), **self.metadata}
         files = {**self.tokenizer.save_files(), "README.md": card.encode()}
@@ -151,7 +159,14 @@ class TaskModel(ABC, Generic[Content, Encoded]):
             task["ngrams"] = self.ngrams_settings()
             files[NGRAMS] = self.ngrams.to_bytes(exact=dtype == torch.float32)
         save_model(
-            folder, model=self.module, config=self.config, files=files, task=task, dtype=dtype
+            folder,
+            model=self.module,
+            config=self.config,
+            files=files,
+            task=task,
+            dtype=dtype,
+            bits=bits,
+            group=group,
         )
 
     @classmethod

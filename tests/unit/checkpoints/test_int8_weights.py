@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from zh_albert.checkpoints.int8_weights import from_int8, to_int8
 from zh_albert.checkpoints.store import load_weights, named_tensors, save_model
 from zh_albert.errors import CheckpointError
 from zh_albert.model.heads import SequenceClassifier
+from zh_albert.model.rounding import dequantized, is_rounded, rounded
 from zh_albert.tasks.catalog import network_of
 
 TASK = {"name": "classification", "labels": ["a", "b"], "pooling": "first"}
@@ -111,7 +113,10 @@ def test_converting_makes_them_and_undoes_them(
     [
         (lambda _: None, "found none"),
         (lambda scale: scale[1:], r"expected 31 rows, .* found 1,024 numbers"),
-        (lambda scale: scale[None], r"found shape \(1, 32\)"),
+        (lambda scale: scale[None, None], r"found shape \(1, 1, 32\)"),
+        (lambda scale: scale[:, None].repeat(1, 33), "groups of its 32 columns .* found 33 a row"),
+        (lambda scale: scale[:, None].repeat(1, 12), "groups of its 32 columns .* found 12 a row"),
+        (lambda scale: scale[:, None][:, :0], r"found shape \(32, 0\)"),
         (lambda scale: scale[:0], r"found shape \(0,\)"),
         (lambda scale: scale / 0, "or not finite"),
     ],
@@ -144,6 +149,60 @@ def test_damaged_numbers_are_refused(
 
     with pytest.raises(CheckpointError, match=rf"{LARGE} is stored in int8.*damaged bytes"):
         read_tensors(saved[1])
+
+
+FEWER = [(8, 32), (6, None), (4, None), (4, 5), (2, 32)]
+
+
+@pytest.mark.parametrize(("bits", "group"), FEWER)
+def test_a_rounded_network_is_stored_as_it_is(bits: int, group: int | None, tmp_path: Path) -> None:
+    """What training with rounded weights has reached is what the file restores."""
+    torch.manual_seed(0)
+    model = SequenceClassifier(CONFIG, 2).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if is_rounded(name):
+                parameter.copy_(dequantized(*rounded(parameter, bits, group)))
+            elif parameter.dim() > 1:
+                parameter.copy_(parameter.half())
+    save_model(
+        tmp_path,
+        model=model,
+        config=CONFIG,
+        files={},
+        task=TASK,
+        dtype=torch.int8,
+        bits=bits,
+        group=group,
+    )
+    other = SequenceClassifier(CONFIG, 2)
+    load_weights(other, tmp_path)
+
+    assert all(map(torch.equal, named_tensors(other).values(), named_tensors(model).values()))
+    content = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    said = f"int{bits}, groups of {group}" if group else f"int{bits}"
+    assert content["zh_albert"]["weights"] == said
+    assert content["zh_albert"]["format_version"] == 2
+
+
+def test_fewer_bits_make_smaller_files_and_zeros_smaller_ones_still() -> None:
+    matrix = torch.randn(400, 400, generator=torch.Generator().manual_seed(0))
+    sizes = {bits: len(to_int8({LARGE: matrix}, bits=bits)[LARGE]) for bits in (6, 4, 3, 2)}
+    for bits, size in sizes.items():
+        assert size < bits / 8 * matrix.numel()
+    matrix[:300] = 0
+    assert len(to_int8({LARGE: matrix}, bits=4)[LARGE]) < 0.3 * sizes[4]
+
+
+def test_the_bytes_of_eight_bits_are_those_of_before() -> None:
+    matrix = torch.randn(9, 40, generator=torch.Generator().manual_seed(0))
+    scale = matrix.abs().amax(1) / 90
+    integers = (matrix / scale[:, None]).round().to(torch.int8)
+    stored = to_int8({LARGE: matrix})
+
+    assert bytes(stored[LARGE].numpy()) == zlib.compress(integers.numpy().tobytes(), 9)
+    assert torch.equal(stored[f"{LARGE}.scale"], scale)
+    assert stored[f"{LARGE}.scale"].dtype == torch.float32
 
 
 def test_most_numbers_are_small_and_take_less_than_a_byte() -> None:
