@@ -13,7 +13,7 @@ from typing import Any
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, weights_fingerprint
 from zh_albert.checkpoints.folder import replace_folder
-from zh_albert.checkpoints.manifest import MANIFEST
+from zh_albert.checkpoints.manifest import MANIFEST, write_manifest
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.candidates import (
@@ -27,7 +27,6 @@ from zh_albert.compression.compress import compress
 from zh_albert.compression.measures import (
     around_weights,
     engines,
-    folder_bytes,
     single_ms,
     training_seconds,
     without_ngrams,
@@ -52,7 +51,6 @@ _MAKING = "candidates"  # folder of the candidates that are trained
 # and pruning by importance takes heads from some layers more than from others.
 _SPARE = 0.97
 _TIMED = 100  # examples that speeds are measured on
-_EXPORT_BYTES = 400  # of export.json
 
 
 def plan(
@@ -104,9 +102,14 @@ def plan(
     task = task_of(whole, metadata)
     given = parse_overrides(settings)
     described = _described(whole, train, dev, budget, most, ngrams=ngrams, settings=settings)
+    if (out / PLAN).exists() and not resume:
+        raise ConfigError(
+            f"{out} already holds a plan: add --resume to continue it, or choose another folder"
+        )
+    if resume and (earlier := state_folder(out) / "config.toml").is_file():
+        refuse_changed(earlier.read_text("utf-8"), described)
     open_run(out, described, resume=resume)
     try:
-        refuse_changed((state_folder(out) / "config.toml").read_text("utf-8"), described)
         source = whole if ngrams else without_ngrams(whole, out / _MAKING / "model")
         work = _Work(task, source, train, dev, budget, given, out, observers)
         known = read_plan(out / PLAN)
@@ -260,47 +263,48 @@ class _Work:
             resume=True,
             observers=self.observers,
         )
-        model, size = self.task.model.load(folder), folder_bytes(folder)
+        model = self.task.model.load(folder)
         found: list[Tried] = []
         # int8 only if time counts: it is a little less exact.
         tried = engines(model) if self.budget.max_ms is not None else engines(model)[:1]
-        times = single_ms(self.task, model, self._some(), tried) if len(tried) > 1 else [None]
+        times: list[float | None] = [None]
+        if self.budget.max_ms is not None:
+            times = [*single_ms(self.task, model, self._some(), tried)]
         for engine, ms in zip(tried, times, strict=True):
             model.runtime = engine
             score = float(self.task.evaluate(model, self.dev)[self.task.metric])
             int8 = engine is not tried[0]
-            stored = size + _EXPORT_BYTES * int8
+            files = self._files(folder, score if int8 else None)
+            size = sum(map(len, files.values())) + len(write_manifest(files))
+            holds = self.budget.excess(size, ms) <= 1
             found.append(
-                Tried(
-                    name=one.name,
-                    score=score,
-                    bytes=stored,
-                    ms=ms,
-                    int8=int8,
-                    holds=self.budget.excess(stored, ms) <= 1,
-                )
+                Tried(name=one.name, score=score, bytes=size, ms=ms, int8=int8, holds=holds)
             )
         return max(found, key=lambda each: (each.holds, each.score))
 
     def _put(self, best: Tried) -> None:
         """Write the files of a trained candidate as the model, whole or not at all."""
         folder = self.out / _MAKING / best.name
-        files: dict[str, bytes | str] = {
+        replace_folder(self.out, self._files(folder, best.score if best.int8 else None))
+
+    def _files(self, folder: Path, int8: float | None) -> dict[str, bytes]:
+        """Return a folder's files; with a score in int8 also what makes ``load`` run it so."""
+        files = {
             file.name: file.read_bytes()
             for file in folder.iterdir()
             if file.is_file() and file.name != MANIFEST
         }
-        if best.int8:
+        if int8 is not None:
             said = {
                 "format": "zh_albert",
                 "precision": "int8",
                 "weights_sha256": weights_digest(folder),
                 "matrix_bits": MATRIX_BITS,
                 "scales": SCALES,
-                "dev": {"metric": self.task.metric, "int8": best.score},
+                "dev": {"metric": self.task.metric, "int8": int8},
             }
-            files[EXPORT_METADATA] = json.dumps(said, indent=2) + "\n"
-        replace_folder(self.out, files)
+            files[EXPORT_METADATA] = (json.dumps(said, indent=2) + "\n").encode()
+        return files
 
 
 def _needs(one: Tried | Candidate) -> str:

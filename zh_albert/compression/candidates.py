@@ -105,14 +105,20 @@ def candidates(
     """
     rates = {bits: _Rates(model.module, bits, group) for bits, group in _BITS.items()}
     found = []
+    # Layers that share blocks add no tensors, so many shapes have the same.
+    known: dict[Any, tuple[int, dict[int, int]]] = {}
     for shape in shapes(model.config):
         config = shaped(model.config, *shape)
-        with torch.device("meta"):
-            network = task.model.network(config, settings)
-        tensors = named_tensors(network)
-        parameters = sum(parameter.numel() for parameter in network.parameters())
-        macs = macs_per_token(config, _LENGTH)
         layers, heads, neurons, blocks, words = shape
+        key = sharing.heads_of(config), sharing.neurons_of(config), words
+        if key not in known:
+            with torch.device("meta"):
+                network = task.model.network(config, settings)
+            tensors = named_tensors(network)
+            count = sum(parameter.numel() for parameter in network.parameters())
+            known[key] = count, {bits: rate.size(tensors) for bits, rate in rates.items()}
+        parameters, sizes = known[key]
+        macs = macs_per_token(config, _LENGTH)
         found += [
             Candidate(
                 layers=layers,
@@ -121,11 +127,11 @@ def candidates(
                 blocks=blocks,
                 words=words,
                 bits=bits,
-                bytes=besides + rate.size(tensors),
+                bytes=besides + size,
                 parameters=parameters,
                 macs=macs,
             )
-            for bits, rate in rates.items()
+            for bits, size in sizes.items()
         ]
     return found
 

@@ -130,7 +130,7 @@ def read_report(path: Path, settings: Sequence[str] = ()) -> ReportConfig:
     config = build(ReportConfig, values, source=str(path))
     for task in config.tasks:
         for arm in config.arms_of(task):
-            stages_of(arm, task)
+            experiment_arm(arm, task)
     return config
 
 

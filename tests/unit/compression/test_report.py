@@ -12,7 +12,7 @@ from tests.helpers.compression_reports import trained_classifier, write_report
 from zh_albert.compression import report as module
 from zh_albert.compression.report import report
 from zh_albert.errors import CheckpointError, ConfigError, DataError
-from zh_albert.training.events import Event, Evaluation, StageProgress, Warned
+from zh_albert.training.events import Evaluation, Event, StageProgress, Warned
 
 METRICS = {"accuracy", "parameters", "bytes", "macs", "ms", "texts_per_second", "minutes"}
 

@@ -10,7 +10,6 @@ from tests.helpers.compression_reports import write_report
 from zh_albert.compression.report_arms import (
     ReportArm,
     chosen,
-    experiment_arm,
     read_report,
     recipe_of,
     stages_of,
@@ -30,7 +29,6 @@ def file(tmp_path: Path, *changed: tuple[str, str]) -> Path:
         ('recipe = "kd"', 'recipe = "kdd"', "arm 'kd, T = 4': unknown recipe 'kdd'; did you mean"),
         ('against = "plain"', 'against = "plane"', "no arm of reviews; did you mean 'plain'?"),
         ('tasks = ["reviews"]', 'tasks = ["revue"]', "unknown task 'revue'; did you mean"),
-        ("teacher.temperature=4", "teacher.temperature=0", "x"),
         ("store.bits=4", "store.bits=9", "arm '4 bits'.*2 to 8"),
         ("texts = 24", "texts = 0", "texts must be at least 1, got 0"),
         ("texts = 24", "text = 24", r"unknown key 'tasks\[0\].text'; did you mean"),
@@ -43,12 +41,9 @@ def file(tmp_path: Path, *changed: tuple[str, str]) -> Path:
 def test_what_is_wrong_is_refused_with_the_nearest(
     old: str, new: str, said: str, tmp_path: Path
 ) -> None:
-    if said == "x":  # the value is the job's to check
-        read_report(file(tmp_path, (old, new)))
-        return
+    changed = file(tmp_path, (old, new))
     with pytest.raises(ConfigError, match=said) as refused:
-        config = read_report(file(tmp_path, (old, new)))
-        [experiment_arm(arm, config.tasks[0]) for arm in config.arms]
+        read_report(changed)
     assert "\n" not in str(refused.value)
 
 
