@@ -98,7 +98,7 @@ def recipe(
     from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.compression.compress import compress
+    from zh_albert.compression.job import compress
     from zh_albert.compression.recipe import find_recipe
     from zh_albert.errors import ConfigError
     from zh_albert.tasks.catalog import task_of

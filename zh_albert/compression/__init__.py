@@ -8,7 +8,7 @@ __all__ = ["compress", "recipes"]
 def __getattr__(name: str) -> Any:
     # Imported on first use: PyTorch takes seconds, and a list of recipes needs none of it.
     if name == "compress":
-        from zh_albert.compression.compress import compress  # noqa: PLC0415
+        from zh_albert.compression.job import compress  # noqa: PLC0415
 
         return compress
     if name == "recipes":

@@ -23,7 +23,7 @@ from zh_albert.compression.candidates import (
     recipe_for,
     shaped,
 )
-from zh_albert.compression.compress import compress
+from zh_albert.compression.job import compress
 from zh_albert.compression.measures import (
     around_weights,
     engines,

@@ -14,7 +14,7 @@ from typing import Any
 from zh_albert.checkpoints.files import weights_fingerprint
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
-from zh_albert.compression.compress import compress
+from zh_albert.compression.job import compress
 from zh_albert.compression.measures import right_answers, speed_of, without_ngrams
 from zh_albert.compression.report_arms import (
     ReportTask,

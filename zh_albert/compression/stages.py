@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,8 @@ import torch
 from torch import Tensor
 
 from zh_albert.checkpoints.resolve import resolve_init
-from zh_albert.compression.recipe import CutConfig, PruneConfig, Stage, StoreConfig
+from zh_albert.compression.augmentation.settings import augmentation
+from zh_albert.compression.recipe import CutConfig, PruneConfig, Recipe, Stage, StoreConfig
 from zh_albert.compression.surgery import (
     chosen_layers,
     searched_layers,
@@ -24,17 +26,19 @@ from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
+from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.events import Observer
+from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import release
-from zh_albert.training.stages import silent
+from zh_albert.training.stages import StageMeter, silent
 from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
 from zh_albert.transforms.removal import close_least, without_closed
 
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
 _SEARCHED_ON = 500  # dev examples on which layers are searched
 _TEACHES = ("match", "booster", "replace")
-_OF_CARD = ("trained_on", "licence", "note", "label_zh")
+_OF_CARD = ("licence", "note", "label_zh")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +50,7 @@ class Work:
         source: Folder of the model that is compressed; the teacher unless a recipe says another.
         train: Training examples.
         dev: Examples that choose the best weights.
-        unlabelled: Further texts for the teacher.
+        unlabelled: Further texts for the teacher; stages that augment add to them.
         folder: The stages' folders are in it.
         observers: Called while training.
     """
@@ -55,13 +59,29 @@ class Work:
     source: Path
     train: Sequence[Any]
     dev: Sequence[Any]
-    unlabelled: Sequence[Any]
+    unlabelled: list[Any]
     folder: Path
     observers: Sequence[Observer]
 
     def of(self, stage: str) -> Path:
         """Return the folder of a stage."""
         return self.folder / stage
+
+
+def refuse_unknown_settings(plan: Recipe, work: Work) -> None:
+    """Check the settings of all stages before the first one begins.
+
+    Raises:
+        ConfigError: If one is unknown or wrong.
+    """
+    for stage in plan.stages:
+        if stage.augment is not None:
+            augmentation(stage.augment)
+        if stage.tune is not None:
+            given = dict(stage.tune)
+            if str(given.get("teacher", {}).get("model", "")).startswith("stage:"):
+                given["teacher"] = {**given["teacher"], "model": str(work.source)}
+            tuning(given, work.source, work)
 
 
 def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
@@ -77,6 +97,11 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     if stage.tune is not None:
         _tune(stage.tune, model, out, work, resume=resume)
         return out
+    if stage.augment is not None:
+        work.unlabelled.extend(_augmented(stage.augment, out, work))
+        return model
+    if not is_first_process():
+        wait_for(out / "config.json")
     if (out / "config.json").exists():  # made before an interruption, and saved as a whole
         return out
     opened = work.task.model.load(model)
@@ -86,7 +111,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
         opened.module = _pruned(stage.prune, opened, model, work)
     store = stage.store or StoreConfig()
     opened.config = opened.module.encoder.config
-    card = f"# {model.name}, stage {stage.name} of a compression\n"
+    readme = model / "README.md"
+    card = readme.read_text("utf-8") if readme.is_file() else f"# {model.name}\n"
     if stage.store is not None:
         opened.save(out, card=card, dtype=torch.int8, bits=store.bits, group=store.group)
     else:
@@ -94,38 +120,57 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     return out
 
 
+def wait_for(file: Path) -> None:
+    """Wait until the first process has written what all go on with; it ends, all are ended."""
+    while not file.exists():
+        time.sleep(0.1)
+
+
 def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, resume: bool) -> None:
     """Fine-tune; the window is the model's, the teacher the one that is compressed."""
+    config, init = tuning(settings, model, work)
+    learns_any = config.match_only or (config.teacher is not None and config.teacher.weight > 0)
+    finetune(
+        work.task.job,
+        work.train,
+        work.dev,
+        config,
+        unlabelled=work.unlabelled if learns_any else (),
+        init=resolve_init(init) if init else None,
+        start=None if init else model,
+        out=out,
+        dtype=torch.float32,  # half precision would move what is rounded to a grid
+        resume=resume,
+        observers=work.observers,
+    )
+    release(out)
+
+
+def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, str | None]:
+    """Return the fine-tuning settings of a stage, and the encoder it starts from, if any.
+
+    Args:
+        settings: The stage's ``tune``.
+        model: Folder of the model that it begins with.
+        work: See there.
+
+    Raises:
+        ConfigError: If a setting is unknown or wrong.
+    """
     given = dict(settings)
     init = given.pop("init", None)
     before = work.task.model.load(model)
     window = dataclasses.asdict(before.window)
-    card = {
-        k: before.metadata[k]
-        for k in ("trained_on", "licence", "note", "label_zh")
-        if k in before.metadata
-    }
+    card = {name: before.metadata[name] for name in _OF_CARD if name in before.metadata}
+    if not init:
+        card["init"] = work.source.name
     values = merged({"window": window, "card": card}, given)
     if any(name in values for name in _TEACHES):
         values = merged({"teacher": {"weight": 0.0}}, values)
     if "teacher" in values:
         teacher = values["teacher"]
         values["teacher"] = {**teacher, "model": _teachers(teacher.get("model"), work)}
-    config = build(work.task.job.config_type, values, source="recipe")
-    taught = config.teacher is not None and config.teacher.weight > 0
-    finetune(
-        work.task.job,
-        work.train,
-        work.dev,
-        config,
-        unlabelled=work.unlabelled if taught else (),
-        init=resolve_init(init) if init else None,
-        start=None if init else model,
-        out=out,
-        resume=resume,
-        observers=work.observers,
-    )
-    release(out)
+    return build(work.task.job.config_type, values, source="recipe"), init
 
 
 def _teachers(given: Any, work: Work) -> Any:
@@ -145,6 +190,35 @@ def _teachers(given: Any, work: Work) -> Any:
             "there"
         )
     return [str(file.parent) for file in found]
+
+
+def _augmented(settings: Mapping[str, Any], out: Path, work: Work) -> list[Any]:
+    """Return variants of the training texts, made once and kept in a file.
+
+    Raises:
+        ConfigError: If the task cannot use texts without labels.
+    """
+    if work.task.read_unlabelled is None:
+        raise ConfigError("augment: this task learns from no texts without labels; take it out")
+    path = out / "texts.jsonl"
+    if not is_first_process():
+        wait_for(path)
+    if not path.exists():
+        contents = [example.text for example in work.train]
+        meter = StageMeter("texts are varied", len(contents), _first(work.observers))
+        with atomic_write(path) as file:
+            for variants in augmentation(settings)(contents):
+                for content in variants:
+                    sides = content if isinstance(content, tuple) else (content,)
+                    names = ("text_a", "text_b") if len(sides) == 2 else ("text",)
+                    row = dict(zip(names, sides, strict=True))
+                    file.write((results_json(row) + "\n").encode())
+                meter.advance()
+    return work.task.read_unlabelled(path)
+
+
+def _first(observers: Sequence[Observer]) -> Observer:
+    return observers[0] if observers else silent
 
 
 def _cut(config: CutConfig, model: Any, work: Work) -> Any:

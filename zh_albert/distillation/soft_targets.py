@@ -74,13 +74,20 @@ class TeacherConfig:
         return divergence(logits, soft_targets, self.temperature)
 
 
-def refuse_untaught(unlabelled: Sequence[Any], teacher: TeacherConfig | None) -> None:
+def refuse_untaught(
+    unlabelled: Sequence[Any], teacher: TeacherConfig | None, *, matched: bool = False
+) -> None:
     """Check that there is a teacher for texts without labels.
+
+    Args:
+        unlabelled: The texts.
+        teacher: Whose answers are learned, unless they weigh nothing.
+        matched: Whether only what is matched is learned, so that no answers are needed.
 
     Raises:
         ConfigError: If there is none.
     """
-    if unlabelled and not teacher:
+    if unlabelled and not matched and not (teacher and teacher.weight):
         raise ConfigError(
             "texts without labels need a teacher to say what they are: --set teacher.model=…"
         )

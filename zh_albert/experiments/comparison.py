@@ -165,7 +165,7 @@ class Comparison:
 
     def _arm_as_json(self, arm: Arm, judged: Judgement | None) -> dict[str, Any]:
         described = {
-            **asdict(arm),
+            **vars(arm),
             "metrics": {
                 metric: self.summary(arm.name, metric)._asdict() for metric in self.metrics
             },

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 # Source: Okabe and Ito, "Color Universal Design" (2008).
 _ON_FRONT, _BEATEN = "#0072B2", "#D55E00"
 _INK, _GREY, _GRID = "#333333", "#767676", "#E6E6E6"
-_DISTANCES = (9, 18, 30, 44, 60)  # points of type, from a mark to its label
+_DISTANCES = (9, 18, 30, 44, 60, 80)  # points of type, from a mark to its label
 _MARK_PX = 6  # pixels, half a mark and a little space
-_ANGLES = (0, 180, 90, 270, 45, 315, 135, 225)  # degrees, in the order they are tried
+_ANGLES = (0, 180, 90, 270, 45, 315, 135, 225, 20, 340, 160, 200, 70, 290, 110, 250)  # degrees
 
 
 class _Point(NamedTuple):
@@ -153,25 +153,33 @@ def _label(figure: Figure, axes: Axes, points: Sequence[_Point], line: NDArray[n
     figure.draw_without_rendering()  # settles the layout, which labels then leave as it is
     renderer, inside = canvas.get_renderer(), axes.get_window_extent()
     taken = _taken(axes, points, line)
+    names: list[Bbox] = []
     for one in points:
+        mark = axes.transData.transform((one.x.mean, one.y.mean))
         tried = []
         for distance, angle in itertools.product(_DISTANCES, _ANGLES):
-            label = _annotate(axes, one, distance, angle)
-            box = label.get_window_extent(renderer)
+            label = _annotate(axes, one, distance, angle, leader=False)
+            box = label.get_window_extent(renderer).padded(1)
             label.remove()
+            leader = _along(mark, np.clip(mark, box.min, box.max))
             covered = sum(_common_area(box, other) for other in taken)
+            # Worse: over a name, or with a line through it.
+            parts = [box, *leader]
+            covered += 20 * sum(_common_area(part, name) for part in parts for name in names)
             covered += box.width * box.height - _common_area(box, inside)
-            tried.append((covered, distance, angle, box))
-            if covered < 1:  # pixels
+            tried.append((covered, distance, angle, box, leader))
+            if covered == 0:
                 break
-        _, distance, angle, box = min(tried, key=lambda trial: trial[0])
-        taken.append(box)
-        _annotate(axes, one, distance, angle)
+        _, distance, angle, box, leader = min(tried, key=lambda trial: trial[0])
+        names.append(box)
+        taken += leader
+        _annotate(axes, one, distance, angle, leader=distance > _DISTANCES[0])
 
 
-def _annotate(axes: Axes, point: _Point, distance: float, angle: float) -> Annotation:
+def _annotate(
+    axes: Axes, point: _Point, distance: float, angle: float, *, leader: bool
+) -> Annotation:
     right, up = np.cos(np.radians(angle)), np.sin(np.radians(angle))
-    near = distance == _DISTANCES[0]
     label = axes.annotate(
         point.name,
         (point.x.mean, point.y.mean),
@@ -181,7 +189,7 @@ def _annotate(axes: Axes, point: _Point, distance: float, angle: float) -> Annot
         va="bottom" if up > 0.1 else "top" if up < -0.1 else "center",
         fontsize=9,
         color=_INK,
-        arrowprops=None if near else {"arrowstyle": "-", "color": _GREY, "linewidth": 0.6},
+        arrowprops={"arrowstyle": "-", "color": _GREY, "linewidth": 0.6} if leader else None,
         zorder=4,
     )
     label.set_in_layout(False)
@@ -201,9 +209,16 @@ def _taken(axes: Axes, points: Sequence[_Point], line: NDArray[np.float64]) -> l
             ends = axes.transData.transform([low, middle + half])
             boxes.append(Bbox([ends.min(0) - _MARK_PX, ends.max(0) + _MARK_PX]))
     for start, end in itertools.pairwise(axes.transData.transform(line)):
-        steps = max(2, int(np.abs(end - start).max() / _MARK_PX))
-        boxes += [Bbox([place - 1, place + 1]) for place in np.linspace(start, end, steps)]
+        boxes += _along(start, end)
     return boxes
+
+
+def _along(start: NDArray[np.float64], end: NDArray[np.float64]) -> list[Bbox]:
+    """Return small boxes along a line between two points, in pixels."""
+    from matplotlib.transforms import Bbox  # noqa: PLC0415  (an extra)
+
+    steps = max(2, int(np.abs(end - start).max() / _MARK_PX))
+    return [Bbox([place - 1, place + 1]) for place in np.linspace(start, end, steps)]
 
 
 def _common_area(one: Bbox, other: Bbox) -> float:

@@ -86,7 +86,7 @@ def macs_per_token(config: AlbertConfig, length: int) -> int:
 
     >>> from zh_albert.model.config import PRESETS
     >>> macs_per_token(PRESETS["tiny"], 128)
-    5032248
+    5031936
     """
     heads, neurons, size = heads_of(config), neurons_of(config), head_size_of(config)
     hidden = config.hidden_size

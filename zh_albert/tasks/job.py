@@ -129,7 +129,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         self.check()
         self.metric = self._chosen_metric()
         refuse_blind_patience(config.train, bool(dev))
-        refuse_untaught(unlabelled, config.teacher)
+        refuse_untaught(unlabelled, config.teacher, matched=config.match_only)
         self.unlabelled = fresh(unlabelled, [*self.examples, *dev])
         self.model: Model
         if self.started is None:

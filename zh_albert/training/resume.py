@@ -64,7 +64,7 @@ def save_state(
     Raises:
         CheckpointError: If the file cannot be written.
     """
-    tensors = {f"model.{name}": value.contiguous() for name, value in model.state_dict().items()}
+    tensors = {f"model.{name}": value.contiguous() for name, value in _own_state(model).items()}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer.{name}.{key}"] = value.contiguous()
@@ -80,6 +80,18 @@ def save_state(
             f"{'; the previous state is intact' * had_state}: free some space and continue with "
             "--resume"
         ) from error
+
+
+def _own_state(model: nn.Module) -> dict[str, Tensor]:
+    """Return a network's state; a tensor that several parts share has the first one's name."""
+    seen: set[tuple[int, torch.Size]] = set()
+    state: dict[str, Tensor] = {}
+    for name, value in model.state_dict().items():
+        place = value.data_ptr(), value.shape
+        if not (value.numel() and place in seen):
+            state[name] = value
+        seen.add(place)
+    return state
 
 
 def read_run_state(folder: Path) -> tuple[RunState, str] | None:
@@ -105,8 +117,13 @@ def load_state(folder: Path, model: nn.Module, optimizer: Optimizer) -> None:
     with safetensors.safe_open(folder / STATE_FILE, framework="pt") as file:
         stored: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     weights = {k.removeprefix("model."): v for k, v in stored.items() if k.startswith("model.")}
+    if other := weights.keys() ^ _own_state(model).keys():
+        raise CheckpointError(
+            f"{folder / STATE_FILE}: expected the weights of this network, found others: "
+            f"{', '.join(sorted(other)[:4])}; delete it to start over"
+        )
     try:
-        model.load_state_dict(weights)
+        model.load_state_dict(weights, strict=False)
     except RuntimeError as error:
         raise CheckpointError(f"{folder / STATE_FILE}: {error}") from None
     key_sets: set[tuple[str, ...]] = set()

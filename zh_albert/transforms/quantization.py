@@ -13,8 +13,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
-from zh_albert.model.rounding import dequantized, rounded
-from zh_albert.transforms.parametrized import Transforms, matrices, transformed
+from zh_albert.model.rounding import dequantized, is_rounded, rounded
+from zh_albert.transforms.parametrized import Transforms, transformed
 
 _FEWEST, _MOST = 2, 8
 
@@ -72,13 +72,22 @@ class QuantizationAwareTraining(Transforms):
 
     def __init__(self, network: Any, config: QuantizeConfig) -> None:
         self._start = config.start
+        self._settled = not config.start
         self._roundings = []
-        for _, module in matrices(network):
-            rounding = FakeQuantization(config.bits, config.group)
-            self._roundings.append(rounding)
-            transformed(module, rounding)
+        encoder = getattr(network, "encoder", network)
+        for name, module in list(encoder.named_modules()):
+            matrix = isinstance(module, nn.Linear | nn.Embedding)
+            if matrix and is_rounded(f"{name}.weight"):  # as the file does
+                rounding = FakeQuantization(config.bits, config.group)
+                self._roundings.append(rounding)
+                transformed(module, rounding)
 
     def on_update(self, update: int, total: int) -> None:
         """Begin to round at its time."""
+        self._settled = update >= self._start * total
         for rounding in self._roundings:
-            rounding.active = update >= self._start * total
+            rounding.active = self._settled
+
+    def settled(self) -> bool:
+        """Return whether training rounds; evaluation always does."""
+        return self._settled

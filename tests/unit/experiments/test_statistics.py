@@ -109,6 +109,15 @@ def test_the_same_examples_right_in_every_run_leave_the_test_over_examples() -> 
     assert found.p == pytest.approx(expected.pvalue)
 
 
+def test_seeds_that_agree_by_chance_are_not_taken_as_certain() -> None:
+    differences = np.eye(3, 10)  # a tenth in each run, but of other examples
+    found = difference_by_seed_and_example(list(differences), list(np.zeros((3, 10))))
+
+    # Each example leaves 2/3 to the first three columns: 3 · 2/3 over 18 degrees of freedom.
+    noise = 2 / 18
+    assert found.smallest_visible == pytest.approx(4.302653 * math.sqrt(noise / 30))
+
+
 def test_seeds_that_differ_much_leave_the_test_over_seeds() -> None:
     rng = np.random.default_rng(1)
     ours = rng.normal(0, 1e-3, (4, 500)) + np.array([[1.0], [2.0], [4.0], [3.0]])

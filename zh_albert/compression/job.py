@@ -16,7 +16,7 @@ from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.encoders import compress_encoder
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
-from zh_albert.compression.stages import Work, run_stage
+from zh_albert.compression.stages import Work, refuse_unknown_settings, run_stage
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token
@@ -101,9 +101,10 @@ def compress(
     if not examples and any(stage.tune is not None for stage in plan.stages):
         raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
     described = _settings(plan, source, examples, dev_examples)
+    if resume:
+        _refuse_changed(folder, described)
     open_run(folder, described, resume=resume)
     try:
-        _refuse_changed(folder, described)
         if (kept := _finished(folder)) is not None:
             return kept
         work = Work(
@@ -111,20 +112,20 @@ def compress(
             source=source,
             train=examples,
             dev=dev_examples,
-            unlabelled=unlabelled,
+            unlabelled=list(unlabelled),
             folder=folder / "stages",
             observers=observers,
         )
+        refuse_unknown_settings(plan, work)
         current = source
         for stage in plan.stages:
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
             begun = work.of(stage.from_) if stage.from_ else current
             current = run_stage(stage, begun, work, resume=going_on)
-        before = figures(task, source, dev_examples)
-        after = figures(task, current, dev_examples)
+        made = Compressed(folder, _before(task, source, dev_examples), {})
         if is_first_process():
-            _write(plan, task, source, current, folder, before, after)
-        return Compressed(folder, before, after)
+            made = _write(plan, task, source, current, made, dev_examples)
+        return made
     finally:
         release(folder)
 
@@ -141,31 +142,45 @@ def figures(task: Task, folder: Path, dev: Sequence[Any]) -> dict[str, float]:
     }
 
 
+_KNOWN: dict[tuple[str, str], dict[str, float]] = {}
+
+
+def _before(task: Task, source: Path, dev: Sequence[Any]) -> dict[str, float]:
+    """Return a model's figures; whoever compresses it in many ways has them measured once."""
+    key = weights_fingerprint(source), _digest(dev)
+    if key not in _KNOWN:
+        _KNOWN[key] = figures(task, source, dev)
+    return _KNOWN[key]
+
+
 def _write(
-    plan: Recipe,
-    task: Task,
-    source: Path,
-    last: Path,
-    out: Path,
-    before: Mapping[str, float],
-    after: Mapping[str, float],
-) -> None:
+    plan: Recipe, task: Task, source: Path, last: Path, made: Compressed, dev: Sequence[Any]
+) -> Compressed:
     """Write the model of the last stage to its place, with a card that says how it was made."""
+    out, stored = made.folder, plan.stages[-1].store
     model = task.model.load(last)
-    stored = plan.stages[-1].store
     model.metadata["compressed"] = {"recipe": plan.name, "of": source.name}
-    card = (last / "README.md").read_text("utf-8") + _section(plan, source, before, after)
-    dtype = torch.float16 if stored is None else torch.int8
+    card = (last / "README.md").read_text("utf-8")
     store = stored or StoreConfig()
-    model.save(out, card=card, dtype=dtype, bits=store.bits, group=store.group)
-    result = {"recipe": plan.name, "of": source.name, "before": before, "after": after}
+
+    def save(card: str) -> None:
+        dtype = torch.float16 if stored is None else torch.int8
+        model.save(out, card=card, dtype=dtype, bits=store.bits, group=store.group)
+
+    save(card)
+    after = figures(task, out, dev)  # of what is kept: half precision is not that of training
+    save(card + _section(plan, source, made.before, after))
+    result = {"recipe": plan.name, "of": source.name, "before": made.before, "after": after}
     with atomic_write(out / RESULT) as file:
         file.write((results_json(result, indent=2) + "\n").encode())
+    return Compressed(out, made.before, after)
 
 
 def _section(
     plan: Recipe, source: Path, before: Mapping[str, float], after: Mapping[str, float]
 ) -> str:
+    data = load_config(source)[1].get("trained_on")
+    origin = f"{source.name}{f' (trained on: {data})' if data else ''}"
     rows = "\n".join(
         f"| {name} | {_number(before[name])} | {_number(after[name])} |"
         for name in after
@@ -173,7 +188,7 @@ def _section(
     )
     return (
         f"\n## Compression\n\n{plan.title} ({plan.source}), recipe `{plan.name}`, from "
-        f"{source.name}.{' ' + plan.shared if plan.shared else ''}\n\n"
+        f"{origin}.{' ' + plan.shared if plan.shared else ''}\n\n"
         f"| | before | after |\n| --- | --- | --- |\n{rows}\n\n"
         f"```toml\n{write_toml(plan).strip()}\n```\n"
     )
@@ -199,19 +214,21 @@ def _finished(folder: Path) -> Compressed | None:
 
 def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[Any]) -> str:
     """Return what a resumed compression must not change."""
-    digests = [
-        hashlib.sha256("".join(map(repr, examples)).encode("utf-8", "surrogatepass")).hexdigest()
-        for examples in (train, dev)
-    ]
     return (
         f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
-        f"# examples {len(train)} {digests[0][:16]}\n# dev {len(dev)} {digests[1][:16]}\n"
+        f"# examples {len(train)} {_digest(train)}\n# dev {len(dev)} {_digest(dev)}\n"
     )
 
 
+def _digest(examples: Sequence[Any]) -> str:
+    text = "".join(map(repr, examples))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def _refuse_changed(folder: Path, settings: str) -> None:
-    kept = (state_folder(folder) / "config.toml").read_text("utf-8")
-    refuse_changed(kept, settings)
+    kept = state_folder(folder) / "config.toml"
+    if kept.is_file():
+        refuse_changed(kept.read_text("utf-8"), settings)
 
 
 def _refuse_task(plan: Recipe, source: Path, metadata: Mapping[str, Any]) -> None:

@@ -1,0 +1,286 @@
+"""Recipes on small models: each makes a folder that opens, says how it was made, and resumes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.helpers.commands import Cli, refused
+from tests.helpers.micro import CONFIG
+from tests.helpers.task_files import reviews
+from zh_albert import load
+from zh_albert.checkpoints.store import load_config, save_model
+from zh_albert.compression import compress, recipes
+from zh_albert.compression.recipe import find_recipe
+from zh_albert.configio import build
+from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.classification.examples import read_text_examples
+from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
+from zh_albert.tokenization.tokenizer import default_tokenizer
+from zh_albert.training.events import Event, Progress
+
+DEEP = replace(CONFIG, num_hidden_layers=6, num_hidden_groups=3, num_attention_heads=4)
+QUICK = [
+    "tune.train.epochs=2",
+    "tune.train.batch_tokens=256",
+    "tune.train.peak_lr=2e-3",
+    "tune.train.precision=fp32",
+]
+OF_TASKS = [name for name, recipe in recipes().items() if not recipe.of_encoders]
+OF_ENCODERS = [name for name, recipe in recipes().items() if recipe.of_encoders]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return reviews(tmp_path_factory.mktemp("reviews") / "reviews.jsonl")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory, file: Path) -> Path:
+    """A classifier of six layers in three groups."""
+    folder = tmp_path_factory.mktemp("deep")
+    torch.manual_seed(0)
+    files = default_tokenizer().save_files()
+    save_model(folder / "encoder", model=AlbertEncoder(DEEP), config=DEEP, files=files, task={})
+    settings: dict[str, Any] = {
+        "model": {"ngrams": False},
+        "window": {"max_length": 32, "stride": 8},
+        "train": {"epochs": 6, "peak_lr": 3e-3, "batch_tokens": 256, "precision": "fp32"},
+        "card": {"trained_on": "made-up reviews", "label_zh": {"positive": "好"}},
+    }
+    examples = read_text_examples(file)
+    config = build(FinetuneConfig, settings)
+    finetune(examples, examples, config, init=folder / "encoder", out=folder / "model")
+    return folder / "model"
+
+
+def quick(name: str, encoder: Path) -> list[str]:
+    """Settings with which a recipe takes a second."""
+    stages = find_recipe(name).stages
+    given = list(QUICK) if any(stage.tune is not None for stage in stages) else []
+    if any(stage.prune or (stage.cut and stage.cut.embedding_size) for stage in stages):
+        given.append("tune.train.epochs=8")  # of 32 numbers a state, none is to spare
+    if name == "quantize-aware":
+        given.append("tune.train.peak_lr=5e-4")
+    if any(stage.cut and stage.cut.embedding_size for stage in stages):
+        given.append("cut.embedding_size=8")
+    if any(stage.augment for stage in stages):
+        key = next(key for stage in stages if stage.augment for key in stage.augment)
+        given.append(f"augment.{key}.variants=2")
+        if key == "words":
+            given += [f"augment.words.encoder={encoder}", "augment.words.candidates=2"]
+    return given + [
+        f"{stage.name}.tune.init={encoder}"
+        for stage in stages
+        if stage.tune and "init" in stage.tune
+    ]
+
+
+@pytest.mark.parametrize("name", OF_TASKS)
+def test_what_a_recipe_makes_is_a_model_like_any_other(
+    name: str, model: Path, file: Path, tmp_path: Path, pretrained: Path
+) -> None:
+    made = compress(model, name, file, file, out=tmp_path / "out", settings=quick(name, pretrained))
+    opened = load(made.folder)
+    answers = opened(["房间很好。", "服务太差。"])
+    assert [answer.label for answer in answers] == ["positive", "negative"], made.after
+    card = (made.folder / "README.md").read_text("utf-8")
+    assert find_recipe(name).title in card
+    assert "made-up reviews" in card
+    assert "| bytes |" in card
+    names = load_file(made.folder / "model.safetensors").keys()
+    assert not [one for one in names if "parametrizations" in one or "booster" in one]
+    assert made.after["bytes"] <= made.before["bytes"] or name in ("route", "plain")
+    assert load_config(made.folder)[1]["compressed"] == {"recipe": name, "of": "model"}
+    again = compress(
+        *(model, name, file, file),
+        out=tmp_path / "out",
+        settings=quick(name, pretrained),
+        resume=True,
+    )
+    assert again == made  # nothing is done twice
+
+
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder of six layers with its masked-LM head."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("pretrained")
+    files = default_tokenizer().save_files()
+    network = AlbertForPretraining(DEEP)
+    save_model(folder, model=network, config=DEEP, files=files, task={"name": "encoder"})
+    return folder
+
+
+@pytest.mark.parametrize("name", OF_ENCODERS)
+def test_encoders_are_compressed_on_a_corpus(
+    name: str, pretrained: Path, shards: Path, tmp_path: Path
+) -> None:
+    action = next(iter({stage.action for stage in find_recipe(name).stages} - {"cut"}))
+    settings = ["max_updates=3", "batch_tokens=512", "evaluate_every=3", "precision=fp32"]
+    given = [f"{action}.train.{one}" for one in settings] + [f"{action}.instances.length=32"]
+    made = compress(pretrained, name, shards, shards, out=tmp_path / "out", settings=given)
+    layers = load_config(made.folder)[0].num_hidden_layers
+    assert layers == (6 if name == "layerdrop-encoder" else 3)
+    assert 0 <= made.after["masked_accuracy"] <= 1
+    assert made.after["macs"] == made.before["macs"] * layers / 6 or layers == 3
+
+
+class _StopError(Exception):
+    """What ends a test's process."""
+
+
+@pytest.mark.parametrize("name", ["kd", "theseus", "prune-magnitude", "smallest"])
+def test_a_killed_recipe_goes_on_to_the_same_bytes(
+    name: str, model: Path, file: Path, tmp_path: Path
+) -> None:
+    settings = [*quick(name, model), "tune.train.save_every_s=0"]
+    updates = 0
+
+    def kill(event: Event) -> None:
+        nonlocal updates
+        if isinstance(event, Progress):
+            updates += 1
+            if updates == 3:
+                raise _StopError
+
+    given = {"settings": settings, "out": tmp_path / "killed"}
+    with pytest.raises(_StopError):
+        compress(model, name, file, file, observers=[kill], **given)
+    with pytest.raises(ConfigError, match="--resume"):
+        compress(model, name, file, file, **given)
+    killed = compress(model, name, file, file, resume=True, **given)
+    whole = compress(model, name, file, file, settings=settings, out=tmp_path / "whole")
+    assert killed.after == whole.after
+    weights = [(one.folder / "model.safetensors").read_bytes() for one in (killed, whole)]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize("name", ["states", "theseus"])
+def test_two_processes_equal_one(name: str, model: Path, file: Path, tmp_path: Path) -> None:
+    found = {}
+    for processes in (1, 2):
+        out = tmp_path / str(processes)
+        more = () if processes == 2 else ("--set", "tune.train.accumulation=2")
+        run = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
+        sets = [part for one in quick(name, model) for part in ("--set", one)]
+        subprocess.run(
+            [
+                *(sys.executable, *(run if processes == 2 else ())),
+                *("-m", "zh_albert.cli", "compress", name, str(model), *sets, *more),
+                *("--train", str(file), "--dev", str(file), "--out", str(out)),
+            ],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        last = find_recipe(name).stages[-1].name
+        found[processes] = load_file(out / "stages" / last / "training" / "state.safetensors")
+        assert load(out)(["房间很好。"])[0].label == "positive"
+    for tensor in found[1]:
+        torch.testing.assert_close(found[1][tensor], found[2][tensor], rtol=1e-3, atol=1e-4)
+
+
+def test_the_command_lists_recipes_and_runs_one(
+    model: Path, file: Path, cli: Cli, tmp_path: Path
+) -> None:
+    listed = json.loads(cli("compress", "--json").out)
+    assert {row["name"] for row in listed} == set(recipes())
+    assert all(row["source"] and row["title"] and row["family"] for row in listed)
+    shown = cli("compress").out
+    assert "kd " in shown
+    assert "arXiv:1503.02531" in shown
+    ran = cli(
+        *("compress", "quantize", model, "--train", file, "--dev", file),
+        *("--out", tmp_path / "out", "--json", "--set", "store.bits=4"),
+    )
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    assert result["after"]["bytes"] < result["before"]["bytes"] * 0.4
+    assert result["after"]["accuracy"] >= 0.7
+
+
+def test_a_recipe_of_ones_own(model: Path, file: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'title = "Two layers"\nfamily = "mine"\nsource = "nobody"\n'
+        '[[stages]]\nname = "few"\n[stages.cut]\nlayers = [3, 6]\n',
+        encoding="utf-8",
+    )
+    made = compress(model, str(own), file, out=tmp_path / "out")
+    assert load_config(made.folder)[0].num_hidden_layers == 2
+    assert load(made.folder)(["房间很好。"])[0].label in ("positive", "negative")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "settings", "problem"),
+    [
+        ("kdd", (), "unknown recipe 'kdd'; did you mean 'kd'?"),
+        ("kd", ("tune.train.epoch=1",), "did you mean 'train.epochs'?"),
+        ("kd", ("tuen.train.epochs=1",), "recipe kd has the stages student, learn"),
+        ("kd", ("tune.teacher.weight=2",), "teacher.weight must be from 0 to 1, got 2"),
+        ("kd", ("tune.teacher.model=neuws",), "'neuws': no such model folder"),
+        ("kd", ("cut.layers=0",), "cut.layers must be from 1 to 6"),
+        ("kd", ("cut.layers=[]",), "expected at least one layer to keep, found none"),
+        ("kd", ("cut.layers=[2, 9]",), "expected layers from 1 to 6 in ascending order, found"),
+        ("prune-magnitude", ("tune.mask.sparsity=0",), "between 0 and 1, found 0"),
+        ("prune-magnitude", ("tune.mask.sparsity=1",), "between 0 and 1, found 1"),
+        ("prune-magnitude", ("tune.mask.sparsity=1.2",), "between 0 and 1, found 1.2"),
+        ("quantize", ("store.bits=0",), "expected 2 to 8 for a weight, found 0"),
+        ("quantize-aware", ("tune.quantize.bits=9",), "expected 2 to 8 for a weight, found 9"),
+        ("prune-heads", ("prune.heads=0",), "above 0 and at most 1, found 0"),
+        ("states", ("tune.match=[{what = 'stats'}]",), "expected 'embeddings', 'states'"),
+        ("states", ("tune.match=[{wat = 'states'}]",), "did you mean 'match[0].what'?"),
+        ("share", ("cut.groups=7",), "cut.groups must be from 1 to 3, the model's blocks; got 7"),
+        ("distilbert", (), "recipe distilbert is for encoders, found a model for classification"),
+    ],
+)
+def test_bad_settings_end_in_one_line_before_any_training(
+    recipe: str,
+    settings: tuple[str, ...],
+    problem: str,
+    model: Path,
+    file: Path,
+    cli: Cli,
+    tmp_path: Path,
+) -> None:
+    sets = [part for one in settings for part in ("--set", one)]
+    ran = cli(
+        *("compress", recipe, model, "--train", file, "--dev", file),
+        *("--out", tmp_path / "out", *sets),
+    )
+    refused(ran, problem)
+    assert not list(tmp_path.glob("out/stages/*/training/state.safetensors"))
+
+
+def test_an_encoder_and_a_teacher_of_another_task_are_refused(
+    model: Path, file: Path, pretrained: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(CheckpointError, match="is for models of a task, found an encoder"):
+        compress(pretrained, "kd", file, file, out=tmp_path / "a")
+    with pytest.raises(CheckpointError, match="expected a teacher for the task classification"):
+        compress(
+            *(model, "kd", file, file),
+            out=tmp_path / "b",
+            settings=["tune.teacher.model=reader", "cut.layers=3"],
+        )
+
+
+def test_a_folder_that_holds_something_is_kept(model: Path, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    compress(model, "quantize", file, out=out)
+    with pytest.raises(ConfigError, match="already holds a model"):
+        compress(model, "quantize", file, out=out)
+    with pytest.raises(ConfigError, match="--resume needs the settings"):
+        compress(model, "quantize", file, out=out, settings=["store.bits=4"], resume=True)
