@@ -17,13 +17,16 @@ from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.job import compress
 from zh_albert.compression.measures import right_answers, speed_of, without_ngrams
 from zh_albert.compression.report_arms import (
+    ReportArm,
     ReportTask,
     chosen,
     experiment_arm,
     read_report,
     recipe_of,
+    stages_of,
 )
 from zh_albert.compression.report_files import write_report
+from zh_albert.compression.stages import Work, refuse_unknown_settings
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.experiments.arms import run_key
 from zh_albert.experiments.comparison import Comparison, compare
@@ -116,11 +119,13 @@ def report(
                     f"{data / file}: no such file, of task {task.name}; --data is the folder that "
                     "the paths in the report's file are relative to"
                 )
-    done: dict[str, Comparison] = {}
-    sizes: dict[str, tuple[int, int]] = {}
+    all_data = {task.name: _task_data(task, data, out) for task, _ in asked}
     for task, here in asked:
-        given = _task_data(task, data, out)
-        sizes[task.name] = (len(given.train), len(given.dev))
+        _refuse_unknown(task, here, all_data[task.name], out)
+    done: dict[str, Comparison] = {}
+    sizes = {name: (len(given.train), len(given.dev)) for name, given in all_data.items()}
+    for task, here in asked:
+        given = all_data[task.name]
         done[task.name] = compare(
             [experiment_arm(arm, task) for arm in here],
             _Runs(given, out, progress),
@@ -144,6 +149,26 @@ def _task_data(task: ReportTask, data: Path, out: Path) -> TaskData:
         train = random.Random(0).sample(train, task.texts)
     alone = without_ngrams(folder, out / "models" / weights_fingerprint(folder)[:16])
     return TaskData(face, alone, train, dev, task.choose_by)
+
+
+def _refuse_unknown(
+    task: ReportTask, arms: Sequence[ReportArm], given: TaskData, out: Path
+) -> None:
+    """Check the settings of all trainings before the first one."""
+    work = Work(
+        task=given.task,
+        source=given.source,
+        train=given.train,
+        dev=given.dev,
+        unlabelled=[],
+        folder=out / _MAKING,
+        observers=(),
+    )
+    for arm in arms:
+        try:
+            refuse_unknown_settings(recipe_of({"stages": stages_of(arm, task)}, 1), work)
+        except ConfigError as error:
+            raise ConfigError(f"arm {arm.name!r}: {error}") from None
 
 
 class _Runs:

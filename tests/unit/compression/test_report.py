@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.compression_reports import trained_classifier, write_report
 from zh_albert.compression import report as module
+from zh_albert.compression.recipe import Recipe
 from zh_albert.compression.report import report
 from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.training.events import Evaluation, Event, StageProgress, Warned
@@ -104,17 +105,35 @@ def test_a_killed_report_goes_on_in_the_middle_of_a_run(
         assert len({run.metrics["bytes"] for run in runs}) == 1  # the same weights
 
 
-def test_a_run_that_fails_is_told_and_the_others_go_on(classifier: Path, tmp_path: Path) -> None:
-    file = write_report(tmp_path, classifier, ("teacher.temperature=4", "teacher.temperature=0"))
-    events: list[Event] = []
-    made = report(
-        file, tmp_path / "out", seeds=1, data=tmp_path, tasks=["reviews"], progress=events.append
-    )["reviews"]
+def test_a_run_that_fails_is_told_and_the_others_go_on(
+    classifier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = module.compress
 
-    assert "temperature must be above 0" in made.failures["kd, T = 4"][1]
+    def fail(source: Path, recipe: Recipe, *rest: Any, **named: Any) -> Any:
+        if any("teacher" in (stage.tune or {}) for stage in recipe.stages):
+            raise DataError("no teacher today")
+        return real(source, recipe, *rest, **named)
+
+    monkeypatch.setattr(module, "compress", fail)
+    file, out, events = write_report(tmp_path, classifier), tmp_path / "out", list[Event]()
+    chosen: dict[str, Any] = {"seeds": 1, "data": tmp_path, "tasks": ["reviews"]}
+    made = report(file, out, progress=events.append, **chosen)["reviews"]
+
+    assert made.failures["kd, T = 4"] == {1: "no teacher today"}
     assert 1 in made.outcomes["4 bits"]
-    assert "seed 1 failed" in (tmp_path / "out" / "report.md").read_text("utf-8")
+    page = (out / "report.md").read_text("utf-8")
+    assert "kd, T = 4, seed 1 failed: no teacher today" in page
     assert any(isinstance(event, Warned) and "failed" in event.text for event in events)
+
+
+def test_settings_of_all_arms_are_checked_before_the_first_runs(
+    classifier: Path, tmp_path: Path
+) -> None:
+    file = write_report(tmp_path, classifier, ("teacher.temperature=4", "teacher.temperature=0"))
+    with pytest.raises(ConfigError, match=r"arm 'kd, T = 4': .*temperature must be above 0, got 0"):
+        report(file, tmp_path / "out", data=tmp_path)
+    assert not (tmp_path / "out" / "runs").exists()
 
 
 def test_what_is_missing_is_said_before_anything_runs(classifier: Path, tmp_path: Path) -> None:
