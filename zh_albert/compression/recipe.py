@@ -35,7 +35,7 @@ class CutConfig:
     seed: int = 1  # of the new weights
 
     def __post_init__(self) -> None:
-        if not any((self.layers, self.groups, self.embedding_size, self.lstm, self.layers == ())):
+        if {self.layers, self.groups, self.embedding_size, self.lstm} == {None}:
             raise ConfigError(
                 "cut: expected layers, groups, embedding_size or lstm, found none of them"
             )
