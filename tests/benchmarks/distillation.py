@@ -34,7 +34,8 @@ from torch import Tensor, nn
 from corpora_tools.build import build_shards
 from corpora_tools.build_parts import BuildConfig
 from zh_albert.cli.memory import keep_freed_memory
-from zh_albert.distillation.matching import MatchingStudent
+from zh_albert.distillation.match_terms import MatchTerm
+from zh_albert.distillation.matching import Matching
 from zh_albert.distillation.student import CalibrationBatch
 from zh_albert.distillation.teacher import fastest_teacher
 from zh_albert.model.config import PRESETS, AlbertConfig
@@ -42,8 +43,9 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.dataset import PretrainingSource
-from zh_albert.pretraining.distil import LossConfig, distillation_loss
+from zh_albert.pretraining.distil import WholeTexts
 from zh_albert.pretraining.instances import InstanceConfig
+from zh_albert.pretraining.objective import pretraining_loss
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -82,13 +84,18 @@ def finish(loss: Tensor, module: nn.Module, optimizer: torch.optim.Optimizer) ->
 
 def ours() -> Callable[[Inputs], None]:
     student = AlbertForPretraining(STUDENT)
-    layers, teachers = zip(*PAIRS, strict=True)
-    projections = [nn.Linear(STUDENT.hidden_size, TEACHER.hidden_size) for _ in PAIRS]
-    module = MatchingStudent(student, layers, projections)
     encoder = AlbertEncoder(TEACHER).eval()
     sample = CalibrationBatch(encoder, torch.randint(5, TEACHER.vocab_size, (16, 128)))
-    teacher = fastest_teacher(encoder, teachers, sample, attention=False)
-    objective, optimizer = distillation_loss(teacher, LossConfig()), optimizer_of(module)
+    matching = Matching(
+        [MatchTerm(what="states")],
+        student,
+        fastest_teacher(encoder, [layer for _, layer in PAIRS], sample, {"states"}),
+        teacher_layers=TEACHER.num_hidden_layers,
+        teacher_width=TEACHER.hidden_size,
+        units=lambda inputs: len(inputs["labels"]),
+    )
+    module = matching.around(WholeTexts(student))
+    objective, optimizer = matching.objective(pretraining_loss), optimizer_of(module)
 
     def update(inputs: Inputs) -> None:
         with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -134,7 +137,7 @@ def test_encoders_are_compressed_on_a_corpus(
     assert made.after["macs"] == made.before["macs"] * layers / 6 or layers == 3
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """What ends a test's process."""
 
 
@@ -150,10 +153,10 @@ def test_a_killed_recipe_goes_on_to_the_same_bytes(
         if isinstance(event, Progress):
             updates += 1
             if updates == 3:
-                raise _Stop
+                raise _StopError
 
     given = {"settings": settings, "out": tmp_path / "killed"}
-    with pytest.raises(_Stop):
+    with pytest.raises(_StopError):
         compress(model, name, file, file, observers=[kill], **given)
     with pytest.raises(ConfigError, match="--resume"):
         compress(model, name, file, file, **given)
@@ -162,6 +165,31 @@ def test_a_killed_recipe_goes_on_to_the_same_bytes(
     assert killed.after == whole.after
     weights = [(one.folder / "model.safetensors").read_bytes() for one in (killed, whole)]
     assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize("name", ["states", "theseus"])
+def test_two_processes_equal_one(name: str, model: Path, file: Path, tmp_path: Path) -> None:
+    found = {}
+    for processes in (1, 2):
+        out = tmp_path / str(processes)
+        more = () if processes == 2 else ("--set", "tune.train.accumulation=2")
+        run = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
+        sets = [part for one in quick(name, model) for part in ("--set", one)]
+        subprocess.run(
+            [
+                *(sys.executable, *(run if processes == 2 else ())),
+                *("-m", "zh_albert.cli", "compress", name, str(model), *sets, *more),
+                *("--train", str(file), "--dev", str(file), "--out", str(out)),
+            ],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        last = find_recipe(name).stages[-1].name
+        found[processes] = load_file(out / "stages" / last / "training" / "state.safetensors")
+        assert load(out)(["房间很好。"])[0].label == "positive"
+    for tensor in found[1]:
+        torch.testing.assert_close(found[1][tensor], found[2][tensor], rtol=1e-3, atol=1e-4)
 
 
 def test_the_command_lists_recipes_and_runs_one(

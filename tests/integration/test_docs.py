@@ -31,6 +31,8 @@ from tests.helpers.task_files import reviews
 from zh_albert import configio
 from zh_albert.checkpoints import resolve
 from zh_albert.cli.app import app
+from zh_albert.compression.recipe import Recipe, find_recipe
+from zh_albert.compression.stages import Work, refuse_unknown_settings
 from zh_albert.pretraining.distil import DistilConfig
 from zh_albert.pretraining.run import PretrainConfig
 from zh_albert.tasks.catalog import TASKS
@@ -185,14 +187,37 @@ def parse(tree: typer.Typer, words: list[str]) -> None:
     """Give a command's words to the parser that would run it, and its settings to theirs."""
     command: Any = typer.main.get_command(tree)
     name, rest = words[0], [w for w in words[1:] if w not in ("|", ">")]
-    while hasattr(command, "commands"):
-        name, rest = rest[0], rest[1:]
-        command = command.commands[name]
+    while hasattr(command, "commands") and rest:  # "compress" stands alone, too
+        name, command, rest = command.resolve_command(typer.Context(command), rest)
     given = command.make_context(name, rest).params
+    if name == "recipe":
+        check_recipe(find_recipe(given["name"], given["set_"] or ()))
     if (config := given.get("config")) and config.is_file():
         encoders = {"pretrain": PretrainConfig, "distil": DistilConfig}
         kind = encoders[name] if name in encoders else TASKS[given["task"]].job.config_type
         configio.build(kind, configio.read_toml(config), source=config.name)
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Check that a recipe, with the settings it is shown with, has settings that exist."""
+    if recipe.of_encoders:
+        for stage in recipe.stages:
+            kind = DistilConfig if stage.distil is not None else PretrainConfig
+            given = {"out": "out", "data": {"train": "train", "heldout": "heldout"}}
+            teacher = {"teacher": "encoder"} if stage.distil is not None else {}
+            settings = stage.distil or stage.pretrain or {}
+            configio.build(kind, {**given, **teacher, **settings}, source=stage.name)
+        return
+    work = Work(
+        task=TASKS["classification"],
+        source=resolve.resolve_model("news"),
+        train=(),
+        dev=(),
+        unlabelled=[],
+        folder=Path("out"),
+        observers=(),
+    )
+    refuse_unknown_settings(recipe, work)
 
 
 def check_diagram(text: str) -> None:

@@ -13,7 +13,7 @@ import onnx
 import pytest
 import torch
 
-from tests.helpers.commands import QUICK, Cli
+from tests.helpers.commands import QUICK, Cli, refused
 from tests.helpers.micro import CONFIG
 from tests.helpers.task_files import reviews
 from zh_albert import load
@@ -212,6 +212,21 @@ def test_every_other_head_loads_again(tmp_path: Path) -> None:
     assert fast(question=question, context=context).text == (
         plain(question=question, context=context).text
     )
+
+
+def test_int8_with_fixed_scales_is_told_and_answers_alone_as_among_others(
+    trained: Path, cli: Cli, tmp_path: Path
+) -> None:
+    dev = reviews(tmp_path / "dev.jsonl")
+    arguments = ("export", trained, tmp_path / "fixed", "--format=onnx", "--precision=int8")
+    ran = cli(*arguments, "--dev", dev, "--calibration", dev, "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["scales"] == "calibrated"
+    classify = load(str(tmp_path / "fixed"))
+    texts = ["房间很好。", "服务太差，再也不来。", "早餐"]
+    assert classify(texts) == [classify([text])[0] for text in texts]
+    wrong = ("export", trained, tmp_path / "no", "--format=onnx", "--calibration", dev)
+    refused(cli(*wrong), "calibration fixes the scales of onnx in int8; leave it out for onnx fp32")
 
 
 def test_int8_is_measured_on_a_dev_file_and_refused_if_it_costs_too_much(

@@ -13,6 +13,7 @@ from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
+from zh_albert.compression.stages import wait_for
 from zh_albert.compression.surgery import chosen_layers, with_groups, with_layers_kept
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
@@ -64,7 +65,9 @@ def compress_encoder(
     for stage in plan.stages:
         folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
         if stage.cut is not None:
-            if not (folder / "config.json").exists() and is_first_process():
+            if not is_first_process():
+                wait_for(folder / "config.json")
+            if not (folder / "config.json").exists():
                 _write_cut(stage.cut, current, folder)
         elif stage.distil is not None:
             own = {} if current == source else {"go_on_from": str(current)}

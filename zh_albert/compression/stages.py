@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.events import Observer
+from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import release
 from zh_albert.training.stages import StageMeter, silent
@@ -38,7 +40,7 @@ from zh_albert.transforms.removal import close_least, without_closed
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
 _SEARCHED_ON = 500  # dev examples on which layers are searched
 _TEACHES = ("match", "booster", "replace")
-_OF_CARD = ("trained_on", "licence", "note", "label_zh")
+_OF_CARD = ("licence", "note", "label_zh")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +102,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     if stage.augment is not None:
         work.unlabelled.extend(_augmented(stage.augment, out, work))
         return model
+    if not is_first_process():
+        wait_for(out / "config.json")
     if (out / "config.json").exists():  # made before an interruption, and saved as a whole
         return out
     opened = work.task.model.load(model)
@@ -118,6 +122,12 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     return out
 
 
+def wait_for(file: Path) -> None:
+    """Wait until the first process has written what all go on with; it ends, all are ended."""
+    while not file.exists():
+        time.sleep(0.1)
+
+
 def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, resume: bool) -> None:
     """Fine-tune; the window is the model's, the teacher the one that is compressed."""
     config, init = tuning(settings, model, work)
@@ -131,6 +141,7 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
         init=resolve_init(init) if init else None,
         start=None if init else model,
         out=out,
+        dtype=torch.float32,  # half precision would move what is rounded to a grid
         resume=resume,
         observers=work.observers,
     )
@@ -152,11 +163,9 @@ def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, s
     init = given.pop("init", None)
     before = work.task.model.load(model)
     window = dataclasses.asdict(before.window)
-    card = {
-        k: before.metadata[k]
-        for k in ("trained_on", "licence", "note", "label_zh")
-        if k in before.metadata
-    }
+    card = {name: before.metadata[name] for name in _OF_CARD if name in before.metadata}
+    if not init:
+        card["init"] = work.source.name
     values = merged({"window": window, "card": card}, given)
     if any(name in values for name in _TEACHES):
         values = merged({"teacher": {"weight": 0.0}}, values)
@@ -194,6 +203,8 @@ def _augmented(settings: Mapping[str, Any], out: Path, work: Work) -> list[Any]:
     if work.task.read_unlabelled is None:
         raise ConfigError("augment: this task learns from no texts without labels; take it out")
     path = out / "texts.jsonl"
+    if not is_first_process():
+        wait_for(path)
     if not path.exists():
         contents = [example.text for example in work.train]
         meter = StageMeter("texts are varied", len(contents), _first(work.observers))

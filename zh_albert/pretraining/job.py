@@ -164,7 +164,9 @@ def train_encoder(
             state_folder=state_folder(config.out),
             settings=settings,
             resume=resume,
-            selection=BestCheckpoint(score, metric="masked_accuracy", keep=keep),
+            selection=BestCheckpoint(
+                score, metric="masked_accuracy", keep=keep, settled=method.settled
+            ),
             observers=observers,
             on_update=method.on_update,
             leaves_unused=method.leaves_unused,

@@ -21,8 +21,9 @@ from zh_albert.checkpoints.folder import finish_save
 from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.plain_files import parse_json, read_plain
+from zh_albert.runtimes.calibration import Ranges
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
-from zh_albert.runtimes.onnx_graph import MATRIX_BITS, OPSET, SCALES, Graph, Opset
+from zh_albert.runtimes.onnx_graph import CALIBRATED, MATRIX_BITS, OPSET, SCALES, Graph, Opset
 from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
 from zh_albert.runtimes.runtime import Precision
 from zh_albert.runtimes.selection import LazyRuntime, RuntimeName, choose_runtime, is_installed
@@ -43,6 +44,7 @@ def network_files(
     form: Format,
     precision: Precision,
     opset: Opset = OPSET,
+    ranges: Ranges | None = None,
 ) -> dict[str, bytes]:
     """Return a network in a runtime's format, as a mapping from file name to content.
 
@@ -55,6 +57,7 @@ def network_files(
         precision: The precision in which the runtime computes; fp16 is stored, and computed with
             in fp32.
         opset: See ``onnx_model``; other formats have the default alone.
+        ranges: See there; of the format onnx in int8 alone.
 
     Raises:
         ConfigError: If the format has no such precision or opset.
@@ -71,10 +74,14 @@ def network_files(
         raise ConfigError(
             f"{form}: expected a precision of {' or '.join(_PRECISIONS[form])}, found {precision}"
         )
+    if ranges is not None and (form, precision) != ("onnx", "int8"):
+        raise ConfigError(
+            f"calibration fixes the scales of onnx in int8; leave it out for {form} {precision}"
+        )
     if form == "zh_albert":
         return {}
     stored = "fp32" if precision == "bf16" else precision
-    content = onnx_model(network, outputs, precision=stored, opset=opset)
+    content = onnx_model(network, outputs, precision=stored, opset=opset, ranges=ranges)
     if form == "onnx":
         return {_ONNX: content}
     openvino = import_openvino()
@@ -227,7 +234,7 @@ def _read_metadata(folder: Path) -> dict[str, Any] | None:
             raise ValueError
         # In graphs of earlier versions all tokens of a batch share a scale.
         is_graph = metadata["precision"] == "int8" and metadata["format"] == "onnx"
-        if is_graph and metadata["scales"] != SCALES:
+        if is_graph and metadata["scales"] not in (SCALES, CALIBRATED):
             raise ValueError
     except FileNotFoundError:
         return None

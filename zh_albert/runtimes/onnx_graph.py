@@ -7,7 +7,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ MATRIX_BITS = 7
 _LARGEST = 2 ** (MATRIX_BITS - 1) - 1
 SCALES = "token"
 """What has a scale of its own in the input of a product of integers."""
+CALIBRATED = "calibrated"
+"""The same, of scales that are fixed by calibration."""
 # The integer that means 0 in an input: of numbers of both signs, and of numbers that are hardly
 # ever negative.
 _MIDDLE, _NEAR_ZERO = 128, 16
@@ -60,9 +63,22 @@ class Graph:
         tensors: The stored tensors by name.
         outputs: The outputs, in order.
         names: Names of the network's modules, and of parts of modules that are stored separately.
+
+    Args:
+        network: Of the graph.
+        precision: See ``GraphPrecision``.
+        opset: See ``Opset``.
+        ranges: Of what int8 products read, see ``calibration``: scales are then fixed, and larger
+            numbers clipped. None: each token has a scale of its own.
     """
 
-    def __init__(self, network: nn.Module, precision: GraphPrecision, opset: Opset) -> None:
+    def __init__(
+        self,
+        network: nn.Module,
+        precision: GraphPrecision,
+        opset: Opset,
+        ranges: Mapping[str, float] | None = None,
+    ) -> None:
         self.int8, self._fp16 = precision == "int8", precision == "fp16"
         self.opset = opset
         self.nodes: list[tuple[str, list[str], list[str], dict[str, Any]]] = []
@@ -74,6 +90,7 @@ class Graph:
         self._restored: dict[str, str] = {}
         self._ones: list[str] = []
         self._uses: dict[str, int] = {}
+        self._ranges, self._reads = ranges, Counter[str]()
 
     def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
         """Add an operator with one output."""
@@ -169,13 +186,24 @@ class Graph:
         So a token's result depends on no other token, and a token with outliers spoils no other's
         precision. Nothing is clipped.
         """
+        matrix_name = name.removesuffix(".weight")
+        use = f"{matrix_name}@{self._reads[matrix_name]}"
+        self._reads[matrix_name] += 1
         if states not in self._quantized:  # query, key and value read the same input
-            self._quantized[states] = self._quantized_rows(states, lowest)
+            self._quantized[states] = (
+                self._quantized_rows(states, lowest)
+                if self._ranges is None
+                else self._quantized_in(states, lowest, self._ranges[use])
+            )
         numbers, scale, zero = self._quantized[states]
         stored, scales = f"{name}.int8", f"{name}.scale"
         if stored not in self.tensors:  # not yet stored by another layer with the same block
             self.tensors[stored], self.tensors[scales] = _integers(matrix, axis=0, largest=_LARGEST)
         product = self.node("MatMulInteger", numbers, stored, zero, self.constant(0, dtype=np.int8))
+        if self._ranges is not None:
+            both = self.store(f"{use}.scale", self.tensors[scales] * self.tensors[scale])
+            columns = self.node("Mul", self._one(INPUTS[2], both), both)
+            return self.node("Mul", self.node("Cast", product, to=FLOAT), columns)
         columns = self.node("Mul", self._one(scale, scales), scales)
         sums = self.node("Mul", self.node("Cast", product, to=FLOAT), columns)
         return self.node("Mul", sums, scale)
@@ -198,6 +226,14 @@ class Graph:
         numbers = self.node("QuantizeLinear", states, each, zeros, axis=0)
         return [numbers, scale, means_zero]
 
+    def _quantized_in(self, states: str, lowest: float | None, largest: float) -> list[str]:
+        """Return integers from 0 to 255 with one scale, the scale, and the integer for zero."""
+        zero = _MIDDLE if lowest is None else _NEAR_ZERO * (lowest < 0)
+        floor = max(_TINY, -(lowest or 0) / max(zero, 1) * (255 - zero))
+        scale = self.constant(max(largest, floor) / (255 - zero), dtype=np.float32)
+        means_zero = self.constant(zero, dtype=np.uint8)
+        return [self.node("QuantizeLinear", states, scale, means_zero), scale, means_zero]
+
     def _one(self, numbers: str, use: str) -> str:
         """Return a 1 that is known only at run time, another one for each use of the same name.
 
@@ -205,11 +241,13 @@ class Graph:
         it cannot know before, and if no other product reads the outcome.
 
         Args:
-            numbers: Any positive numbers that are known only at run time.
+            numbers: Positive numbers known only at run time, or the name of an input.
             use: A name.
         """
         self._uses[use] = self._uses.get(use, 0) + 1
         if len(self._ones) < self._uses[use]:
+            if numbers in INPUTS:
+                numbers = self.node("Cast", numbers, to=FLOAT)
             first = self.node("ReduceMax", numbers, keepdims=0)
             self._ones.append(self.node("Div", first, first))
         return self._ones[self._uses[use] - 1]

@@ -17,6 +17,7 @@ from zh_albert.model.embeddings import FactorizedEmbeddings
 from zh_albert.model.heads import MeanEncoder, SequenceClassifier
 from zh_albert.model.pretraining_heads import EncoderOutputs, MaskedLmHead
 from zh_albert.model.token_tagger import TokenTagger
+from zh_albert.runtimes.calibration import Ranges
 from zh_albert.runtimes.onnx_encoder import activated, encoded
 from zh_albert.runtimes.onnx_graph import FLOAT, INPUTS, OPSET, Graph, GraphPrecision, Opset
 
@@ -32,6 +33,7 @@ def onnx_model(
     *,
     precision: GraphPrecision = "fp32",
     opset: Opset = OPSET,
+    ranges: Ranges | None = None,
 ) -> bytes:
     """Return an ``.onnx`` file that computes what ``network`` does.
 
@@ -46,6 +48,7 @@ def onnx_model(
             integers of 7 and 8 bits, each column (row) with its own scale. The layers multiply
             integers; each token's input of a matrix is quantized with a scale of its own.
         opset: See ``Opset``.
+        ranges: Of int8, for fixed scales; see ``Graph``.
 
     Raises:
         MissingExtraError: If onnx is not installed.
@@ -55,7 +58,7 @@ def onnx_model(
         import onnx  # noqa: PLC0415  (an extra)
     except ImportError:
         raise MissingExtraError.of("onnx", "onnx") from None
-    graph = Graph(network, precision, opset)
+    graph = Graph(network, precision, opset, ranges)
     outputs(network, graph)
     types, info = onnx.TensorProto, onnx.helper.make_tensor_value_info
     body = onnx.helper.make_graph(

@@ -42,6 +42,7 @@ class CardConfig:
     trained_on: str = ""
     licence: str = ""
     note: str = ""
+    init: str = ""  # what the model began as; empty: the folder's name
     # Chinese names of labels, for people who read the answers: {news_car = "汽车"}.
     label_zh: Mapping[str, str] = field(default_factory=dict)
 

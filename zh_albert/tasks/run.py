@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from torch import Tensor
 
 from zh_albert.checkpoints.store import load_config
@@ -44,6 +45,7 @@ def finetune(
     init: Path | None = None,
     start: Path | None = None,
     out: Path | None = None,
+    dtype: torch.dtype = torch.float16,
     resume: bool = False,
     observers: Sequence[Observer] = (),
 ) -> tuple[Model, RunState]:
@@ -58,6 +60,7 @@ def finetune(
         init: A folder with an encoder to start from.
         start: A folder with a model of the task that is trained on as it is, instead of ``init``.
         out: The model folder to write.
+        dtype: Of the weights in it; float32 where they are worked on further.
         resume: Continue an interrupted run in ``out``.
         observers: Called during training, see ``training.events``.
 
@@ -97,7 +100,7 @@ def finetune(
 
     def keep(_: Mapping[str, float]) -> None:
         if out:
-            model.save(out, card=job.card(model, write_toml(used)))
+            model.save(out, card=job.card(model, write_toml(used)), dtype=dtype)
         elif job.dev:
             best.update({n: value.clone() for n, value in model.module.state_dict().items()})
 
@@ -124,7 +127,9 @@ def finetune(
         state_folder=state_folder(out) if out else None,
         settings=settings,
         resume=resume,
-        selection=BestCheckpoint(assess if job.dev else None, metric=job.metric, keep=keep),
+        selection=BestCheckpoint(
+            assess if job.dev else None, metric=job.metric, keep=keep, settled=method.settled
+        ),
         observers=[*listeners, *watches],
         on_update=on_update,
         leaves_unused=method.leaves_unused,
@@ -188,12 +193,16 @@ def _metadata(job: FineTuningJob[Any, Any]) -> dict[str, Any]:
         teacher["unlabelled"] = len(job.unlabelled)
     return {
         **{key: value for key, value in asdict(job.config.card).items() if value},
-        "init": first.name if (first := job.start or job.init) else "random weights",
+        "init": job.config.card.init or _name_of(job.start or job.init),
         "train_examples": len(job.examples),
         "dev_examples": len(job.dev),
         **({"metric": job.metric} if job.dev else {}),
         **teacher,
     }
+
+
+def _name_of(folder: Path | None) -> str:
+    return folder.name if folder else "random weights"
 
 
 def _settings(job: FineTuningJob[Any, Any]) -> str:

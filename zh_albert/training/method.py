@@ -20,6 +20,10 @@ class Method:
 
     leaves_unused: bool = False
 
+    def settled(self) -> bool:
+        """Return whether the network is what it is to become, so that it may be kept."""
+        return True
+
     def around(self, network: nn.Module) -> nn.Module:
         """Return the network to train: the same one, or one around it with more parameters."""
         return network
@@ -45,6 +49,10 @@ class Methods(Method):
 
     def __post_init__(self) -> None:
         self.leaves_unused = any(part.leaves_unused for part in self.parts)
+
+    def settled(self) -> bool:
+        """See ``Method``."""
+        return all(part.settled() for part in self.parts)
 
     def around(self, network: nn.Module) -> nn.Module:
         """See ``Method``."""

@@ -27,6 +27,9 @@ class BestCheckpoint:
     evaluate: Callable[[], Mapping[str, float]] | None
     metric: str
     keep: Callable[[Mapping[str, float]], None]
+    settled: Callable[[], bool] = lambda: True
+    """Whether the weights may be kept now: not before a network has become as sparse, or as coarse,
+    as it is to be."""
 
 
 def refuse_blind_patience(config: TrainConfig, evaluates: bool) -> None:
@@ -62,11 +65,12 @@ def record(
     """
     metrics = dict(found)
     score = metrics[selection.metric]
-    best = position.best_score is None or score > position.best_score
+    settled = selection.settled()
+    best = settled and (position.best_score is None or score > position.best_score)
     if best:
         position.best_score, position.best_update = score, position.update
         position.best_metrics = metrics
-    position.unimproved = 0 if best else position.unimproved + 1
+    position.unimproved = 0 if best or not settled else position.unimproved + 1
     exhausted = config.patience is not None and position.unimproved >= config.patience
     position.stopped_early = exhausted and position.update < total
     event = Evaluation(

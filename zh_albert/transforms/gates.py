@@ -195,7 +195,11 @@ class GateLearning(Transforms):
 
     def on_update(self, update: int, total: int) -> None:
         """Aim at ever fewer open gates, until four fifths of the run."""
-        self._progress = min(update / (0.8 * total), 1.0)
+        self._progress = min((update + 1) / (0.8 * total), 1.0)
+
+    def settled(self) -> bool:
+        """Return whether the aim is that of the end."""
+        return self._progress == 1.0
 
     def objective(self, objective: Objective) -> Objective:
         """Return the objective with the price of open gates, which the log shows."""

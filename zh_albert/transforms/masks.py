@@ -113,13 +113,19 @@ class MagnitudePruning(Transforms):
             weight = module.weight.detach()  # type: ignore[operator]
             self._masks[name] = Mask(torch.ones_like(weight, dtype=torch.bool))
             transformed(module, self._masks[name])
-        if config.steps == 1:
+        self._settled = config.steps == 1
+        if self._settled:
             self._prune(0)
 
     def on_update(self, update: int, total: int) -> None:
         """Set the masks anew at the updates where a step begins."""
         if update in self._starts(total):
             self._prune(self._starts(total).index(update))
+        self._settled = update >= max(self._starts(total), default=0)
+
+    def settled(self) -> bool:
+        """Return whether the last step was made."""
+        return self._settled
 
     def _starts(self, total: int) -> Sequence[int]:
         steps = self._config.steps

@@ -73,6 +73,7 @@ class QuantizationAwareTraining(Transforms):
 
     def __init__(self, network: Any, config: QuantizeConfig) -> None:
         self._start = config.start
+        self._settled = not config.start
         self._roundings = []
         encoder = getattr(network, "encoder", network)
         refuse_lstm(encoder.config, "quantize")
@@ -85,5 +86,10 @@ class QuantizationAwareTraining(Transforms):
 
     def on_update(self, update: int, total: int) -> None:
         """Begin to round at its time."""
+        self._settled = update >= self._start * total
         for rounding in self._roundings:
-            rounding.active = update >= self._start * total
+            rounding.active = self._settled
+
+    def settled(self) -> bool:
+        """Return whether training rounds; evaluation always does."""
+        return self._settled

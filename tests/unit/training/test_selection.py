@@ -51,6 +51,27 @@ def test_it_ends_after_so_many_evaluations_without_a_better_score() -> None:
     assert (last.stopped, last.unimproved, last.metric) == (True, 2, "f1")
 
 
+def test_weights_of_before_a_method_has_settled_are_never_kept() -> None:
+    """The scores fall as a network gets sparser; the best ones are of one that is not meant."""
+    scores, updates, kept = iter((0.9, 0.8, 0.5, 0.6, 0.4, 0.3, 0.2)), [0], []
+
+    def count(update: int, _: int) -> None:
+        updates[0] = update
+
+    selection = BestCheckpoint(
+        lambda: {"f1": next(scores)},
+        metric="f1",
+        keep=lambda _: kept.append(updates[0] + 1),
+        settled=lambda: updates[0] >= 20,
+    )
+    run = train(
+        network(), squared_error, Regression(), PATIENT, selection=selection, on_update=count
+    )
+    assert (run.best_update, run.best_score) == (32, 0.6)
+    assert kept == [24, 32]
+    assert run.update == 48  # patience counts from then on
+
+
 def test_the_learning_rate_is_that_of_the_whole_run() -> None:
     rates: list[list[float]] = []
     for config in (PATIENT, replace(PATIENT, patience=None)):
