@@ -77,6 +77,9 @@ class DistilConfig(EncoderJobConfig):
     loss: LossConfig = field(default_factory=LossConfig)
     match: tuple[MatchTerm, ...] = ()  # what else of the teacher is matched
 
+    def __post_init__(self) -> None:
+        self.refuse_changing_layers(self.terms())
+
     def terms(self) -> tuple[MatchTerm, ...]:
         """Return all match terms, those of ``loss`` first."""
         own = {"states": self.loss.states, "attention": self.loss.attention}

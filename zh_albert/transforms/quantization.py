@@ -59,7 +59,7 @@ class FakeQuantization(nn.Module):
         if self.training and not self.active:
             return weight
         near = dequantized(*rounded(weight.detach(), self.bits, self.group)).view_as(weight)
-        straight: Tensor = weight + (near - weight).detach()
+        straight: Tensor = near + (weight - weight.detach())  # in this order it is exactly near
         return straight
 
 
