@@ -32,6 +32,7 @@ from zh_albert import configio
 from zh_albert.checkpoints import resolve
 from zh_albert.cli.app import app
 from zh_albert.compression.recipe import Recipe, find_recipe
+from zh_albert.compression.report_arms import ReportConfig
 from zh_albert.compression.stages import Work, refuse_unknown_settings
 from zh_albert.pretraining.distil import DistilConfig
 from zh_albert.pretraining.run import PretrainConfig
@@ -252,8 +253,10 @@ def test_the_requests_are_answered() -> None:
 @pytest.mark.parametrize("recipe", sorted((DOCS / "recipes").glob("*.toml")), ids=lambda p: p.stem)
 def test_the_recipes_are_settings(recipe: Path) -> None:
     values = configio.read_toml(recipe)
-    if "data" in values:
-        kind: Any = DistilConfig if "teacher" in values else PretrainConfig
+    if "arms" in values:
+        kind: Any = ReportConfig
+    elif "data" in values:
+        kind = DistilConfig if "teacher" in values else PretrainConfig
     else:
         named = {
             "ner": "ner",

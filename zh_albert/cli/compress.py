@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,6 +138,133 @@ def recipe(
         )
     if is_first_process():
         _show(made.before, made.after, out, plan.name, as_json=as_json)
+
+
+@app.command("report")
+def report(
+    file: Annotated[
+        Path, typer.Argument(metavar="TOML", help="Tasks and arms; docs/recipes has one.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of results, tables and pictures.")],
+    seeds: Annotated[int, typer.Option(help="Runs of each arm.")] = 3,
+    data: Annotated[
+        Path, typer.Option(help="Folder that the file's paths of task files are relative to.")
+    ] = Path(),
+    task: Annotated[list[str] | None, typer.Option(help="Run only this task; repeatable.")] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(help="Run only this arm and what it is compared with; repeatable."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="One setting of all tasks, e.g. texts=500.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare recipes on the same data, over several seeds; the same command goes on.
+
+    Example: zh-albert compress report docs/recipes/compression-report.toml --seeds 3
+    --out runs/compression --data tasks
+    """
+    from zh_albert.cli.memory import keep_freed_memory
+    from zh_albert.cli.progress import TrainingDisplay, echo
+    from zh_albert.compression.report import report as make
+
+    keep_freed_memory()
+    try:
+        with TrainingDisplay() as display:
+            made = make(
+                file,
+                out,
+                seeds=seeds,
+                data=data,
+                tasks=task or (),
+                arms=arm or (),
+                settings=set_ or (),
+                progress=display,
+            )
+    except KeyboardInterrupt:
+        echo("stopped; the same command goes on")
+        sys.exit(130)
+    if as_json:
+        typer.echo((out / "report.json").read_text("utf-8").rstrip())
+        return
+    typer.echo((out / "report.md").read_text("utf-8").rstrip())
+    failed = sum(len(runs) for one in made.values() for runs in one.failures.values())
+    note = f"; {failed} runs failed, the same command tries them again" if failed else ""
+    typer.echo(f"written to {out}{note}")
+
+
+@app.command("plan")
+def plan(
+    model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
+    train: Annotated[list[Path], typer.Option(help="Task file to learn from; repeatable.")],
+    dev: Annotated[list[Path], typer.Option(help="Task file that judges; repeatable.")],
+    out: Annotated[Path, typer.Option(help="Model folder to write, with plan.json.")],
+    max_mb: Annotated[
+        float | None, typer.Option(help="Most megabytes of the model folder's files.")
+    ] = None,
+    max_ms: Annotated[
+        float | None, typer.Option(help="Most milliseconds for one text, on one thread.")
+    ] = None,
+    min_score: Annotated[float | None, typer.Option(help="Least score on dev.")] = None,
+    most: Annotated[int, typer.Option(help="Most candidates that are trained.")] = 4,
+    ngrams: Annotated[bool, typer.Option(help="Keep the model's n-grams.")] = True,
+    beside_plain: Annotated[
+        bool, typer.Option("--beside-plain", help="Also train the best one without a teacher.")
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="One setting of all trainings, e.g. train.epochs=1."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the best smaller model within a size and a time.
+
+    Sizes are computed and times measured before anything is trained.
+
+    Example: zh-albert compress plan news --max-mb 5 --train train.jsonl --dev dev.jsonl
+    --out runs/small
+    """
+    from zh_albert.checkpoints.resolve import resolve_model
+    from zh_albert.checkpoints.store import load_config
+    from zh_albert.cli.memory import keep_freed_memory
+    from zh_albert.cli.progress import echo
+    from zh_albert.compression.budget import PLAN
+    from zh_albert.compression.budget import plan as make
+    from zh_albert.compression.planned import Budget
+    from zh_albert.tasks.catalog import task_of
+    from zh_albert.training.run_folder import refuse_taken
+
+    keep_freed_memory()
+    budget = Budget(max_mb=max_mb, max_ms=max_ms, min_score=min_score)
+    refuse_taken(out, resume=resume)
+    source = resolve_model(model)
+    task = task_of(source, load_config(source)[1])
+    examples, judging = (
+        [example for path in paths for example in task.read(path)] for paths in (train, dev)
+    )
+    with training_display() as display:
+        made = make(
+            model,
+            examples,
+            judging,
+            budget=budget,
+            out=out,
+            most=most,
+            ngrams=ngrams,
+            beside_plain=beside_plain,
+            settings=set_ or (),
+            resume=resume,
+            tell=echo,
+            observers=[display],
+        )
+    if as_json:
+        typer.echo((out / PLAN).read_text("utf-8").rstrip())
+        return
+    for line in made.table(task.metric):
+        typer.echo(line)
+    typer.echo(f"{made.best} written to {out}; all candidates are in {out / PLAN}")
 
 
 def _show(

@@ -100,7 +100,7 @@ def compress_encoder(
 
 
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
-    if config.embedding_size is not None or config.choice == "searched":
+    if config.embedding_size or config.lstm or config.choice == "searched":
         raise ConfigError("cut: of an encoder, layers (even, first, last) and groups can be cut")
     sizes, metadata = load_config(source)
     network: Any = AlbertForPretraining(sizes)

@@ -27,6 +27,7 @@ from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 
 LayerInit = Literal["chosen", "averaged"]
@@ -81,6 +82,7 @@ def student_config(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
             f"a student needs as many heads as its teacher ({teacher.num_attention_heads}), got "
             f"{config.num_attention_heads}; set encoder.num_attention_heads"
         )
+    refuse_lstm(teacher, "a teacher of layers")
     if any(one.plan or is_pruned(one) for one in (config, teacher)):
         raise ConfigError(
             "a student initialized from its teacher needs blocks of one size, as the teacher does; "

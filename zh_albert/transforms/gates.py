@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import LossOutput, Objective
 from zh_albert.training.resume import seed_for
 from zh_albert.transforms.parametrized import Transforms, transformed
@@ -52,9 +53,14 @@ def gated_parts(network: Any, kinds: Iterable[Kind]) -> Iterator[Gated]:
     Args:
         network: An encoder, or a network with an ``encoder``.
         kinds: Which of it.
+
+    Raises:
+        ConfigError: If there are no heads and neurons, for layers are LSTMs.
     """
     encoder = getattr(network, "encoder", network)
     for kind in kinds:
+        if kind != "embeddings":
+            refuse_lstm(encoder.config, f"gates of {kind}")
         match kind:
             case "heads":
                 for number, block in enumerate(encoder.attention):

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.transforms.parametrized import Transforms, matrices, transformed
 
 _SOME_ZEROS = 0.01  # share of a matrix; more were put there on purpose
@@ -105,6 +106,7 @@ class MagnitudePruning(Transforms):
 
     def __init__(self, network: Any, config: MaskConfig) -> None:
         self._config = config
+        refuse_lstm(getattr(network, "encoder", network).config, "mask")
         self._modules = dict(matrices(network, table=config.table))
         self._masks: dict[str, Mask] = {}
         for name, module in self._modules.items():

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import LossOutput, Objective
 from zh_albert.training.method import Method
 from zh_albert.training.resume import seed_for
@@ -89,6 +90,7 @@ class LayerDrop(Method):
 
     def __init__(self, network: Any, config: DropConfig, seed: int) -> None:
         self._encoder, self._config, self._seed = network.encoder, config, seed
+        refuse_lstm(self._encoder.config, "drop")
 
     def on_update(self, update: int, total: int) -> None:  # noqa: ARG002
         """Draw the layers of an update."""
@@ -116,6 +118,8 @@ class Replacement(Method):
     def __init__(self, network: Any, config: ReplaceConfig, predecessor: Path, seed: int) -> None:
         self._encoder, self._config, self._seed = network.encoder, config, seed
         self._theirs = open_encoder(predecessor).requires_grad_(False)
+        for encoder in (self._encoder, self._theirs):
+            refuse_lstm(encoder.config, "replace")
         ours, theirs = len(network.encoder.plan), len(self._theirs.plan)
         for name, fits, own, found in (
             ("layers", theirs % ours == 0, ours, theirs),

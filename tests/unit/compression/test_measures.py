@@ -1,0 +1,117 @@
+"""Measures of models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.helpers.compression_reports import trained_classifier
+from tests.helpers.micro import save_micro_models
+from tests.helpers.task_files import reviews, trips
+from zh_albert.checkpoints.files import EXPORT_METADATA, NGRAMS, WEIGHTS
+from zh_albert.compression.measures import (
+    around_weights,
+    content_of,
+    engines,
+    folder_bytes,
+    right_answers,
+    single_ms,
+    speed_of,
+    training_seconds,
+    without_ngrams,
+)
+from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.choice.examples import ChoiceExample, Question
+from zh_albert.tasks.classification.examples import TextExample
+from zh_albert.tasks.embedding.examples import EmbeddingExample
+
+CLASSES = TASKS["classification"]
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained_classifier(tmp_path_factory.mktemp("classifier"))
+
+
+def test_answers_by_example_are_the_score(classifier: Path, tmp_path: Path) -> None:
+    model = CLASSES.model.load(classifier)
+    model.ngrams = None
+    examples = CLASSES.read(reviews(tmp_path / "dev.jsonl"))
+    wrong = [TextExample(one.text, "negative") for one in examples]
+
+    right = right_answers(model, wrong)
+    assert right is not None
+    assert 0 < right.sum() < len(wrong)
+    assert right.mean() == CLASSES.evaluate(model, wrong)["accuracy"]
+
+
+def test_models_without_one_class_have_no_answers_by_example(tmp_path: Path) -> None:
+    folder = save_micro_models(tmp_path)["reader"]
+    assert right_answers(TASKS["reading"].model.load(folder), []) is None
+
+
+def test_speed_is_that_of_the_fastest_engine_and_changes_nothing(
+    classifier: Path, tmp_path: Path
+) -> None:
+    model, threads = CLASSES.model.load(classifier), torch.get_num_threads()
+    runtime = model.runtime
+    examples = CLASSES.read(reviews(tmp_path / "dev.jsonl"))
+    found = speed_of(CLASSES, model, examples, texts=3, rounds=1)
+
+    names = [engine.open().name for engine in engines(model)]
+    assert found.engine in names
+    assert 0 < found.ms < 1000
+    assert found.texts_per_second > 0
+    assert (model.runtime, torch.get_num_threads()) == (runtime, threads)
+    assert len(single_ms(CLASSES, model, examples, engines(model), rounds=1)) == len(names)
+
+
+def test_every_kind_of_example_has_a_content(tmp_path: Path) -> None:
+    asked = Question("房间", "什么？", ("好", "坏"))
+    (reading, *_) = TASKS["reading"].read(trips(tmp_path / "trips.jsonl"))
+    pairs: Any = type("Model", (), {"pairs": True})()
+    other: Any = object()
+
+    assert content_of(other, ChoiceExample(asked, 1)) is asked
+    assert content_of(other, reading) == (reading.question, reading.context)
+    assert content_of(pairs, TextExample(("甲", "乙"), "a")) == ("甲", "乙")
+    assert content_of(other, TextExample("甲", "a")) == "甲"
+    assert content_of(other, EmbeddingExample(("甲", "乙"), 1)) == "甲"
+
+
+def test_size_counts_the_model_and_no_run_or_exported_network(tmp_path: Path) -> None:
+    for name, size in {WEIGHTS: 100, NGRAMS: 20, "vocab.txt": 3, "model.onnx": 999}.items():
+        (tmp_path / name).write_bytes(b"x" * size)
+    (tmp_path / EXPORT_METADATA).write_bytes(b"x" * 5)
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "state").write_bytes(b"x" * 999)
+
+    assert folder_bytes(tmp_path) == 128
+    assert folder_bytes(tmp_path, besides=["vocab.txt"]) == 125
+    assert around_weights(tmp_path, ngrams=True) == 23
+    assert around_weights(tmp_path, ngrams=False) == 3
+
+
+def test_the_network_alone_is_the_same_network(classifier: Path, tmp_path: Path) -> None:
+    alone = without_ngrams(classifier, tmp_path / "alone")
+    whole, network = CLASSES.model.load(classifier), CLASSES.model.load(alone)
+    whole.ngrams = None
+    texts = ["房间很好。", "服务太差。"]
+
+    assert (classifier / NGRAMS).is_file()
+    assert network.ngrams is None
+    torch.testing.assert_close(
+        network.logits_of(network.encode(texts)), whole.logits_of(whole.encode(texts))
+    )
+    assert without_ngrams(alone, tmp_path / "again") == alone
+    assert not (tmp_path / "again").exists()
+
+
+def test_time_to_learn_is_measured_and_nothing_written(classifier: Path, tmp_path: Path) -> None:
+    before = sorted(classifier.rglob("*"))
+    examples = CLASSES.read(reviews(tmp_path / "train.jsonl", count=8))
+    assert 0 < training_seconds(CLASSES, classifier, examples) < 10
+    assert sorted(classifier.rglob("*")) == before

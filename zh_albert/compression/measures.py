@@ -1,0 +1,233 @@
+"""Measures of a model of a task: speed on one thread, size of its files, answers by example."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, NGRAMS, WEIGHTS
+from zh_albert.checkpoints.store import load_config
+from zh_albert.configio import build
+from zh_albert.runtimes.libraries import OnnxRuntime
+from zh_albert.runtimes.onnx_network import onnx_model
+from zh_albert.runtimes.runtime import Runtime
+from zh_albert.runtimes.selection import LazyRuntime, choose_runtime, is_installed
+from zh_albert.tasks.catalog import task_of
+from zh_albert.tasks.classification.heads import class_names
+from zh_albert.tasks.task import Task
+from zh_albert.training.stages import silent
+
+_WARM_UP = 3  # texts before the first that is timed
+_BULK_S = 0.4  # seconds that a round of many texts is to take
+_BULK = (16, 256)  # fewest and most texts of a round
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a model answers, tokenization included, in seconds of CPU time of one thread.
+
+    Attributes:
+        ms: Median for a text alone, with the engine that is fastest at that.
+        texts_per_second: Of many texts, with the engine that is fastest at that.
+        engine: Name of the first of the two engines.
+    """
+
+    ms: float
+    texts_per_second: float
+    engine: str
+
+
+def speed_of(
+    task: Task, model: Any, examples: Sequence[Any], *, texts: int = 40, rounds: int = 3
+) -> Speed:
+    """Time a model on the contents of examples with each engine that is installed.
+
+    CPU time and not the clock, so that other processes on the machine count little; the number of
+    threads is set to 1 meanwhile.
+
+    Args:
+        task: Of the model.
+        model: Its weights may be random.
+        examples: At least one; of the task.
+        texts: How many are timed one by one.
+        rounds: Each times all of them; medians over all.
+    """
+    contents = [content_of(model, example) for example in examples]
+    tried, bulk = engines(model), []
+    singles = single_ms(task, model, examples, tried, texts=texts, rounds=rounds)
+    with _running(model):
+        for runtime, ms in zip(tried, singles, strict=True):
+            model.runtime = runtime
+            predictor = task.predictor(model)
+            count = min(max(int(1000 * _BULK_S / ms), _BULK[0]), _BULK[1])
+            many = list(islice(cycle(contents), count))
+            took = statistics.median(_seconds(predictor, many) for _ in range(rounds))
+            bulk.append(count / took)
+    return Speed(min(singles), max(bulk), tried[singles.index(min(singles))].open().name)
+
+
+def single_ms(
+    task: Task,
+    model: Any,
+    examples: Sequence[Any],
+    tried: Sequence[LazyRuntime],
+    *,
+    texts: int = 40,
+    rounds: int = 3,
+) -> list[float]:
+    """Return the median milliseconds for a text alone, with each of some engines.
+
+    Args:
+        task: Of the model.
+        model: See ``speed_of``.
+        examples: At least one; contents of all lengths.
+        tried: Engines; see ``engines``.
+        texts: How many of the examples are timed.
+        rounds: The engines take turns, so that a slow moment hits all of them.
+    """
+    step = max(1, len(examples) // texts)
+    contents = [content_of(model, example) for example in examples[::step][:texts]]
+    took: list[list[float]] = [[] for _ in tried]
+    with _running(model):
+        for number, engine in itertools.product(range(rounds), range(len(tried))):
+            model.runtime = tried[engine]
+            predictor = task.predictor(model)
+            if not number:
+                for content in contents[:_WARM_UP]:
+                    predictor([content])
+            took[engine] += [_seconds(predictor, [content]) for content in contents]
+    return [1000 * statistics.median(seconds) for seconds in took]
+
+
+def engines(model: Any) -> list[LazyRuntime]:
+    """Return the engines that a network is tried with: the exact one, and int8 where there is one.
+
+    They are what ``load`` and ``export --precision int8`` run.
+    """
+    exact = choose_runtime(model.module, model.outputs)
+    return [exact, int8_engine(model)] if is_installed("onnxruntime") else [exact]
+
+
+def int8_engine(model: Any) -> LazyRuntime:
+    """Return the engine of int8 that a model's network is exported to."""
+    return LazyRuntime(partial(_int8, model))
+
+
+def _int8(model: Any) -> Runtime:
+    return OnnxRuntime(onnx_model(model.module, model.outputs, precision="int8"), "int8")
+
+
+def content_of(model: Any, example: Any) -> Any:
+    """Return what a model's predictor is given of a task's example."""
+    if hasattr(example, "asked"):  # of multiple choice
+        return example.asked
+    if hasattr(example, "question"):  # of reading
+        return example.question, example.context
+    text = example.text
+    return text if isinstance(text, str) or getattr(model, "pairs", False) else text[0]
+
+
+def right_answers(model: Any, examples: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Return 1 for each example that a classifier of one class answers rightly, else 0.
+
+    Returns:
+        Shape: (examples,). None if the model is of another kind: its scores are no mean of such.
+    """
+    head = getattr(model, "head", None)
+    if getattr(head, "name", None) != "classes":
+        return None
+    scores = model.scores([example.text for example in examples])
+    found = [model.labels[best] for best in scores.argmax(1)]
+    gold = [class_names(example.label)[0] for example in examples]
+    return np.array([a == b for a, b in zip(found, gold, strict=True)], float)
+
+
+def folder_bytes(folder: Path, *, besides: Sequence[str] = ()) -> int:
+    """Return the size of a model folder's files; networks that an export adds are left out.
+
+    Args:
+        folder: Folders in it do not count: they hold the state of a run.
+        besides: Names of files that are not part of the model.
+    """
+    left_out = {*EXPORTED_NETWORKS, *besides}
+    files = (path for path in folder.iterdir() if path.is_file() and path.name not in left_out)
+    return sum(path.stat().st_size for path in files)
+
+
+def around_weights(folder: Path, *, ngrams: bool) -> int:
+    """Return the bytes of a model folder besides its weights: vocabulary, config, n-grams."""
+    besides = [WEIGHTS, EXPORT_METADATA, *([] if ngrams else [NGRAMS])]
+    return folder_bytes(folder, besides=besides)
+
+
+def without_ngrams(source: Path, out: Path) -> Path:
+    """Return a folder with the same network alone: the source, or ``out``, which is written.
+
+    A model with n-grams is judged by its network, because n-grams would answer for a bad one.
+    """
+    if not (source / NGRAMS).is_file():
+        return source
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(out.with_suffix(".lock")):
+        if (out / "config.json").is_file():
+            return out
+        _, metadata = load_config(source)
+        model = task_of(source, metadata).model.load(source)
+        model.ngrams = None
+        card = (source / "README.md").read_text("utf-8")
+        model.save(out, card=card, dtype=torch.float32)
+    return out
+
+
+def training_seconds(task: Task, folder: Path, examples: Sequence[Any]) -> float:
+    """Return the CPU time that a model takes to learn from one example once, to estimate a run's.
+
+    Args:
+        task: Of the model.
+        folder: The model's; nothing is written.
+        examples: A few dozen.
+    """
+    values = {"window": dataclasses.asdict(task.model.load(folder).window)}
+    settings = build(task.job.config_type, values, source="estimate")
+    job = task.job(examples, [], settings, start=folder)
+    job.prepare(silent)
+    network = job.model.module.train()
+    began = time.process_time()
+    for item in job.plan(0):
+        job.loss(network, job.load(item).inputs).loss.backward()  # type: ignore[no-untyped-call]
+    return (time.process_time() - began) / len(examples)
+
+
+@contextmanager
+def _running(model: Any) -> Iterator[None]:
+    """Have one thread, and afterwards the threads and the runtime of before."""
+    threads, runtime = torch.get_num_threads(), model.runtime
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        model.runtime = runtime
+
+
+def _seconds(predictor: Any, contents: list[Any]) -> float:
+    began = time.process_time()
+    if len(contents) == 1:
+        predictor(contents)
+    else:
+        list(predictor.stream(contents))
+    return time.process_time() - began
