@@ -62,7 +62,8 @@ def opened(folder: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", ["classifier", "labeller", "regressor", "pair", "tagger", "reader", "chooser"]
+    "name",
+    ["classifier", "labeller", "regressor", "pair", "tagger", "reader", "chooser", "embedder"],
 )
 def test_every_task_stands_on_the_models_embeddings(
     name: str, models: dict[str, Path], tmp_path: Path
