@@ -129,9 +129,11 @@ class Matching(Method):
                     [self._distance(number, term, pair, ours, theirs, inputs) for pair in pairs]
                 )
                 total = total + units * term.weight_at(self._progress) * found.mean()
-                told[term.what] = found.detach().mean() * units, units
+                same = [other for other, _ in self._pairs[:number] if other.what == term.what]
+                name = f"{term.what}_{len(same) + 1}" if same else term.what
+                told[name] = found.detach().mean() * units, units
                 if len(pairs) > 1:
-                    told[f"{term.what}_top"] = found.detach()[-1] * units, units
+                    told[f"{name}_top"] = found.detach()[-1] * units, units
             return LossOutput(total, told)
 
         return with_terms
