@@ -18,6 +18,7 @@ from zh_albert.compression.surgery import chosen_layers
 from zh_albert.configio import merged
 from zh_albert.model import sharing
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.rounding import is_rounded
 from zh_albert.model.size import macs_per_token
 from zh_albert.tasks.task import Task
@@ -102,7 +103,11 @@ def candidates(
         model: The whole model, opened.
         settings: The task's part of its ``config.json``.
         besides: Bytes of the folder besides the weights.
+
+    Raises:
+        ConfigError: If its layers are LSTMs, which cannot be cut or pruned.
     """
+    refuse_lstm(model.config, "a budget")
     rates = {bits: _Rates(model.module, bits, group) for bits, group in _BITS.items()}
     found = []
     # Layers that share blocks add no tensors, so many shapes have the same.

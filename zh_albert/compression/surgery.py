@@ -21,6 +21,7 @@ from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer_map import layer_map
+from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.sharing import LayerBlocks, sharing_plan
 
 
@@ -210,7 +211,7 @@ def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
             "cut.embedding_size: a masked-LM head writes into the width of the word table; distil "
             "a student with another encoder.embedding_size instead"
         )
-    narrow = AlbertEncoder(replace(sizes, embedding_size=size)).eval()
+    narrow = build_encoder(replace(sizes, embedding_size=size)).eval()
     counts = torch.bincount(token_ids.flatten(), minlength=sizes.vocab_size) + 0.5
     teacher = _encoder_of(network)
     narrow_embeddings(narrow, teacher, CalibrationBatch(teacher, token_ids), counts / counts.sum())

@@ -23,6 +23,7 @@ from zh_albert.compression.candidates import (
 )
 from zh_albert.compression.measures import around_weights, folder_bytes
 from zh_albert.compression.surgery import with_groups, with_layers_kept
+from zh_albert.errors import ConfigError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.sharing import heads_of, neurons_of
 from zh_albert.model.size import parameter_counts
@@ -150,3 +151,14 @@ def test_recipes_have_the_stages_that_a_candidate_needs() -> None:
     plain = recipe_for(candidate(layers=3, bits=4), SIX, {}, plain=True)
     tunes = [stage.tune for stage in plain.stages if stage.tune]
     assert [{"teacher", "match"} & set(tune) for tune in tunes] == [set(), set()]
+
+
+def test_lstms_have_no_candidates() -> None:
+    model = TextClassifier(
+        replace(CONFIG, layer="lstm"),
+        default_tokenizer(),
+        OneClass(["a", "b"]),
+        window=WindowConfig(max_length=32, stride=8),
+    )
+    with pytest.raises(ConfigError, match="a budget: expected an encoder of transformer layers"):
+        candidates(CLASSES, model, {"name": "classification"}, besides=0)

@@ -62,7 +62,8 @@ def opened(folder: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", ["classifier", "labeller", "regressor", "pair", "tagger", "reader", "chooser"]
+    "name",
+    ["classifier", "labeller", "regressor", "pair", "tagger", "reader", "chooser", "embedder"],
 )
 def test_every_task_stands_on_the_models_embeddings(
     name: str, models: dict[str, Path], tmp_path: Path
@@ -247,3 +248,17 @@ def test_embeddings_and_states_are_matched_with_a_transformers(
     own = recipe(tmp_path, content)
     compress(teacher, own, few, out=tmp_path / "out", observers=[listen])
     assert (missed[-1] < missed[0] * 0.9) == (what != "embeddings"), missed
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_word_table_becomes_narrower(
+    when: str, clean: Path, teacher: Path, tmp_path: Path
+) -> None:
+    content = ALONE[: ALONE.index('[[stages]]\nname = "learn"')] + "embedding_size = 8\n"
+    if when == "after":
+        cut = '[[stages]]\nname = "words"\n[stages.cut]\n'
+        content = content.replace("embedding_size", f"{cut}embedding_size")
+    made = compress(teacher, recipe(tmp_path, content), clean, out=tmp_path / "out")
+    sizes = load_config(made.folder)[0]
+    assert (sizes.embedding_size, sizes.layer) == (8, "lstm")
+    assert load(made.folder)(["房间很好。"])[0].label in ("positive", "negative")
