@@ -234,7 +234,7 @@ def test_only_a_folder_with_fields_of_blocks_says_so_and_is_none_for_others(
         ({"block_heads": [0]}, "block_heads must be at least 1 each, got 0"),
         ({"block_neurons": [3, 3]}, "each of the 1 ffn blocks, got 2"),
         ({"head_size": 0.5}, "config.json: head_size: "),
-        ({"plan": [[0, 0, 0]] * 3}, "config.json: plan: "),
+        ({"plan": [[0, 0, 0]] * 3}, r"config.json: plan\[0\]: "),
         ({"plan": [[0, 0], [0, 2], [0, 0]]}, "number the ffn blocks from 0 without gaps"),
         ({"head_size": 10**9}, "expected sizes that fit the weights"),
         ({"block_neurons": [10**9]}, "expected sizes that fit the weights"),
