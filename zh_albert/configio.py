@@ -137,27 +137,32 @@ def write_toml(config: object) -> str:
 
 
 def _write_table(
-    values: Mapping[str, Any], name: str, tables: list[str], *, head: str = "[{}]"
+    values: Mapping[str, Any],
+    name: str,
+    tables: list[str],
+    *,
+    head: str = "[{}]",
+    in_array: bool = False,
 ) -> None:
     nested = {key: value for key, value in values.items() if _holds_tables(value)}
     plain = {k: v for k, v in values.items() if k not in nested and v is not None}
     lines = [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in plain.items()]
     first = [head.format(name)] if name else []
-    # An element of an array is there, even if all its values are defaults.
-    if lines or head != "[{}]":
+    # An element of an array is there, even if all its values are defaults, and so is its table.
+    if lines or in_array:
         tables.append("\n".join(first + lines) + "\n")
     for key, value in nested.items():
         below = f"{name}.{_toml_key(key)}" if name else _toml_key(key)
         if isinstance(value, Mapping):
-            _write_table(value, below, tables)
+            _write_table(value, below, tables, in_array=in_array)
         else:
             for element in value:
-                _write_table(element, below, tables, head="[[{}]]")
+                _write_table(element, below, tables, head="[[{}]]", in_array=True)
 
 
 def _holds_tables(value: Any) -> bool:
     if isinstance(value, list | tuple):
-        return bool(value) and isinstance(value[0], Mapping)
+        return bool(value) and all(isinstance(one, Mapping) for one in value)
     return isinstance(value, Mapping)
 
 
@@ -177,6 +182,8 @@ def _toml_value(value: Any) -> str:
         return repr(float(value))  # a NumPy number would become np.float64(…)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
+    if isinstance(value, Mapping):  # in a list of other values
+        return f"{{{', '.join(f'{_toml_key(k)} = {_toml_value(v)}' for k, v in value.items())}}}"
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -9,8 +9,8 @@ import torch
 
 from zh_albert.distillation.teacher import LayerStates, layer_states
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import MeanEncoder, SequenceClassifier
+from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining, EncoderOutputs
 from zh_albert.runtimes.onnx_network import (
     GraphOutputs,
@@ -71,8 +71,8 @@ def heads(config: AlbertConfig = CONFIG) -> dict[str, Exported]:
         "reader": Exported(SpanReader(config), border_logits),
         "choice": Exported(ChoiceScorer(config), sequence_logits),
         "vectors": Exported(MeanEncoder(config), mean_vectors),
-        "states": Exported(LayerStates(AlbertEncoder(config), (1, 2)), layer_states),
-        "encoder": Exported(EncoderOutputs(AlbertEncoder(config)), encoder_outputs),
+        "states": Exported(LayerStates(build_encoder(config), (1, 2)), layer_states),
+        "encoder": Exported(EncoderOutputs(build_encoder(config)), encoder_outputs),
         "masked_lm": Exported(EncoderOutputs(AlbertForPretraining(config)), encoder_outputs),
         "first": Exported(SequenceClassifier(config, 5, pooling="first"), sequence_logits),
         "mean": Exported(SequenceClassifier(config, 5, pooling="mean"), sequence_logits),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import keyword
 import os
+import tomllib
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from zh_albert.configio import build, parse_overrides, read_toml, renamed, write_toml
 from zh_albert.errors import ConfigError
@@ -165,3 +170,34 @@ def test_a_pipe_or_a_file_that_is_too_large_or_too_deep_is_told(
     (tmp_path / "c.toml").write_bytes(b"a = " + b"[" * 10**5)
     with pytest.raises(ConfigError, match="nested too deep"):
         read_toml(tmp_path / "c.toml")
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Arrays of tables, as a recipe's stages are."""
+
+    tables: tuple[dict[str, Any], ...]
+
+
+KEYS = st.text('abz_-.é "', max_size=4).filter(
+    lambda key: not keyword.iskeyword(key.removesuffix("_"))
+)
+PLAIN = (
+    st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+)
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(KEYS, VALUES, max_size=3), min_size=1, max_size=3))
+@example([{"tune": {}}, {"tune": {"match": [{"what": "a"}, {}], "train": {"epochs": 1}}, "b": 2}])
+@example([{"a": [1, {"b": [{}]}], "c": [[{"d": 1}]]}])
+def test_arrays_of_tables_are_read_back_as_they_were(tables: list[dict[str, Any]]) -> None:
+    text = write_toml(Lists(tuple(tables)))
+    assert tomllib.loads(text) == {"tables": tables}

@@ -45,6 +45,7 @@ def is_plain(config: AlbertConfig) -> bool:
     return (
         config.embedding_layout == "google"
         and config.norm_position == "post"
+        and config.layer == "transformer"
         and config.sharing in ("all", "none")
         and not is_pruned(config)
         and not config.plan

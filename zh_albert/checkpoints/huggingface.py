@@ -45,6 +45,7 @@ def write_huggingface(
     reasons = {
         "embedding_layout 'brightmart'": config.embedding_layout == "brightmart",
         "norm_position 'pre'": config.norm_position == "pre",
+        "LSTM layers": config.layer == "lstm",
         "heads or neurons by block": is_pruned(config),
         "head or pooling of this kind": architecture_of(model) is None,
         "int8 weights": dtype == torch.int8,

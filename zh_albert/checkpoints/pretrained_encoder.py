@@ -13,6 +13,7 @@ from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer_map import layer_map
+from zh_albert.model.lstm_encoder import build_encoder, refuse_lstm
 from zh_albert.model.sharing import chosen_layers, layer_groups, plan_of
 
 
@@ -22,13 +23,16 @@ def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
     If neighbouring layers cannot share in this way, each layer has its own parameters.
 
     Raises:
-        ConfigError: If the encoder has fewer layers.
+        ConfigError: If the encoder has fewer layers, or its layers are LSTMs.
     """
     if not 1 <= layers <= config.num_hidden_layers:
         raise ConfigError(
             f"model.layers must be from 1 to {config.num_hidden_layers}, the encoder's layers; "
             f"got {layers}"
         )
+    if config.layer == "lstm" and layers == config.num_hidden_layers:
+        return config
+    refuse_lstm(config, f"model.layers = {layers}")
     numbers = [theirs - 1 for _, theirs in layer_map(layers, config.num_hidden_layers)]
     if config.plan or is_pruned(config):
         return chosen_layers(config, numbers)
@@ -48,7 +52,7 @@ def open_encoder(folder: Path) -> AlbertEncoder:
     Raises:
         CheckpointError: See ``load_weights``.
     """
-    encoder = AlbertEncoder(load_config(folder)[0])
+    encoder = build_encoder(load_config(folder)[0])
     # A masked LM saved by ``transformers`` has no pooler.
     load_weights(encoder, folder, optional=("encoder.pooler.",), left_over="heads")
     return encoder.eval()

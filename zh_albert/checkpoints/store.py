@@ -37,8 +37,9 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.sharing import head_size_of, plan_of
 
 # Fields that change what the tensors mean, but no tensor's name or shape; also the plan and the
-# size of a head.
+# size of a head. The kind of layer comes first: of another kind, all of it is another.
 _INVISIBLE = (
+    "layer",
     "num_hidden_layers",
     "num_attention_heads",
     "hidden_act",

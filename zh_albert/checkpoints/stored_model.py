@@ -15,6 +15,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.model.baking import baked_state
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.sharing import head_size_of, heads_of, neurons_of
 from zh_albert.plain_files import how_to_raise, unpacked_limit
@@ -110,6 +111,8 @@ def refuse_unpaid(
     numbers = config.vocab_size * table + rows * min(width, table) + outputs * width
     numbers += 4 * width * head_size_of(config) * sum(heads_of(config))
     numbers += 2 * width * sum(neurons_of(config))
+    if config.layer == "lstm":
+        numbers += 6 * width * width * config.num_hidden_layers
     if 4 * numbers > unpacked_limit(stored_bytes):
         remedy = how_to_raise() if stored_bytes else "get the folder again, with model.safetensors"
         raise CheckpointError(
@@ -232,7 +235,7 @@ def encoder_network(stored: StoredModel) -> nn.Module:
     """Return a new encoder, with its pretraining heads if they are stored."""
     if any(name.startswith(("masked_lm.", "sentence_order.")) for name in stored.tensors):
         return AlbertForPretraining(stored.config)
-    return AlbertEncoder(stored.config)
+    return build_encoder(stored.config)
 
 
 def _take_tied(found: dict[str, Tensor]) -> list[str]:

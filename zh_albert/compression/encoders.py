@@ -13,6 +13,7 @@ from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
+from zh_albert.compression.record import Figures, card_section, read_record, write_record
 from zh_albert.compression.stages import wait_for
 from zh_albert.compression.surgery import chosen_layers, with_groups, with_layers_kept
 from zh_albert.configio import build, merged
@@ -21,6 +22,7 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.size import macs_per_token
 from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.pretraining.run import PretrainConfig, pretrain
+from zh_albert.textio import atomic_write
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.run_folder import release
@@ -37,7 +39,7 @@ def compress_encoder(
     *,
     resume: bool,
     observers: Sequence[Observer],
-) -> tuple[dict[str, float], dict[str, float]]:
+) -> tuple[Figures, Figures]:
     """Run an encoder's recipe; return the figures before and after.
 
     The last stage is written to ``out``, those before it to ``out/stages``.
@@ -61,6 +63,8 @@ def compress_encoder(
                 f"(zh-corpora build), found {given!r:.60}"
             )
     data = {"train": str(shards), "heldout": str(heldout)}
+    if resume and (kept := read_record(out)) is not None:
+        return kept
     current = source
     for stage in plan.stages:
         folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
@@ -86,11 +90,17 @@ def compress_encoder(
             )
             release(folder)
         current = folder
-    return _figures(source), _figures(current)
+    before, after = _figures(source), _figures(out)
+    if is_first_process():
+        card = (out / "README.md").read_text("utf-8")
+        with atomic_write(out / "README.md") as file:
+            file.write((card + card_section(plan, source, before, after)).encode())
+        write_record(out, plan, source, before, after)
+    return before, after
 
 
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
-    if config.embedding_size is not None or config.choice == "searched":
+    if config.embedding_size or config.lstm or config.choice == "searched":
         raise ConfigError("cut: of an encoder, layers (even, first, last) and groups can be cut")
     sizes, metadata = load_config(source)
     network: Any = AlbertForPretraining(sizes)

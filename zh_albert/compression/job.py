@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,21 +15,19 @@ from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.encoders import compress_encoder
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
+from zh_albert.compression.record import card_section, read_record, write_record
 from zh_albert.compression.stages import Work, refuse_unknown_settings, run_stage
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token
 from zh_albert.tasks.catalog import TASKS, task_of
 from zh_albert.tasks.task import Task
-from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import refuse_changed
 from zh_albert.training.run_folder import open_run, release, state_folder
 
 _LENGTH = 32  # tokens of the text that operations are counted for
-RESULT = "compression.json"
-"""File in a compressed model's folder: recipe, source, before and after."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ def compress(
         dev: The same, to choose the best weights by; for an encoder the held-out shards.
         out: The folder to write; the stages stand in ``out/stages``.
         unlabelled: Further texts that the model, as a teacher, answers.
-        settings: ``STAGE.KEY=value`` or ``ACTION.KEY=value``, over the recipe's; see
+        settings: ``STAGE.ACTION.KEY=value`` or ``ACTION.KEY=value``, over the recipe's; see
             ``find_recipe``.
         resume: Go on with a compression that was interrupted in ``out``.
         observers: Called while training, see ``training.events``.
@@ -82,6 +79,8 @@ def compress(
         CheckpointError: If there is no such model, or it is of another kind.
         DataError: If the examples cannot be read.
     """
+    if isinstance(recipe, Recipe) and settings:
+        raise ConfigError("settings change a recipe of a name or file; a Recipe has its own")
     plan = recipe if isinstance(recipe, Recipe) else find_recipe(recipe, settings)
     source, folder = resolve_model(model), Path(out)
     _, metadata = load_config(source)
@@ -105,8 +104,8 @@ def compress(
         _refuse_changed(folder, described)
     open_run(folder, described, resume=resume)
     try:
-        if (kept := _finished(folder)) is not None:
-            return kept
+        if (kept := read_record(folder)) is not None:
+            return Compressed(folder, *kept)
         work = Work(
             task=task,
             source=source,
@@ -169,47 +168,9 @@ def _write(
 
     save(card)
     after = figures(task, out, dev)  # of what is kept: half precision is not that of training
-    save(card + _section(plan, source, made.before, after))
-    result = {"recipe": plan.name, "of": source.name, "before": made.before, "after": after}
-    with atomic_write(out / RESULT) as file:
-        file.write((results_json(result, indent=2) + "\n").encode())
+    save(card + card_section(plan, source, made.before, after))
+    write_record(out, plan, source, made.before, after)
     return Compressed(out, made.before, after)
-
-
-def _section(
-    plan: Recipe, source: Path, before: Mapping[str, float], after: Mapping[str, float]
-) -> str:
-    data = load_config(source)[1].get("trained_on")
-    origin = f"{source.name}{f' (trained on: {data})' if data else ''}"
-    rows = "\n".join(
-        f"| {name} | {_number(before[name])} | {_number(after[name])} |"
-        for name in after
-        if name in before
-    )
-    return (
-        f"\n## Compression\n\n{plan.title} ({plan.source}), recipe `{plan.name}`, from "
-        f"{origin}.{' ' + plan.shared if plan.shared else ''}\n\n"
-        f"| | before | after |\n| --- | --- | --- |\n{rows}\n\n"
-        f"```toml\n{write_toml(plan).strip()}\n```\n"
-    )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value > 1 else f"{value:.4f}"
-
-
-def _finished(folder: Path) -> Compressed | None:
-    """Return what a finished compression in a folder made."""
-    path = folder / RESULT
-    if not path.is_file() or not (folder / "config.json").is_file():
-        return None
-    try:
-        content = json.loads(path.read_text("utf-8"))
-        return Compressed(folder, content["before"], content["after"])
-    except (ValueError, KeyError, TypeError):
-        raise ConfigError(
-            f"{path}: damaged; delete it, and the last stage is written again"
-        ) from None
 
 
 def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[Any]) -> str:

@@ -27,13 +27,25 @@ class CutConfig:
     # Blocks that stay: layers whose weights are most alike run the mean of them.
     groups: int | None = None
     embedding_size: int | None = None  # width of the word table, by principal directions
+    # Bidirectional LSTMs in the place of all layers: how many, one over the other; new, as is the
+    # head, which is fitted to them. ``hidden_size`` is of both directions together; None: the
+    # model's.
+    lstm: int | None = None
+    hidden_size: int | None = None
+    seed: int = 1  # of the new weights
 
     def __post_init__(self) -> None:
-        if self.layers is None and self.groups is None and self.embedding_size is None:
-            raise ConfigError("cut: expected layers, groups or embedding_size, found none of them")
+        if {self.layers, self.groups, self.embedding_size, self.lstm} == {None}:
+            raise ConfigError(
+                "cut: expected layers, groups, embedding_size or lstm, found none of them"
+            )
+        if self.lstm is not None and (self.layers is not None or self.groups is not None):
+            raise ConfigError("cut.lstm replaces all layers: leave out layers and groups")
+        if self.hidden_size is not None and self.lstm is None:
+            raise ConfigError("cut.hidden_size is the width of new layers: set cut.lstm, too")
         if self.layers == ():
             raise ConfigError("cut.layers: expected at least one layer to keep, found none")
-        for name in ("groups", "embedding_size"):
+        for name in ("groups", "embedding_size", "lstm", "hidden_size"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise ConfigError(f"cut.{name} must be at least 1, got {value}")
 
@@ -197,7 +209,7 @@ def find_recipe(name: str, settings: Sequence[str] = ()) -> Recipe:
 
     Args:
         name: Of the package's, or a path that ends in ``.toml``.
-        settings: ``STAGE.KEY=value``, or ``ACTION.KEY=value`` for all stages with that action.
+        settings: ``STAGE.ACTION.KEY=value``, or ``ACTION.KEY=value`` for all its stages.
 
     Raises:
         ConfigError: If there is no such recipe or stage, or a value is wrong.

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.resolve import resolve_init
 from zh_albert.compression.augmentation.settings import augmentation
+from zh_albert.compression.lstm_student import lstm_network
 from zh_albert.compression.recipe import CutConfig, PruneConfig, Recipe, Stage, StoreConfig
 from zh_albert.compression.surgery import (
     chosen_layers,
@@ -24,6 +25,7 @@ from zh_albert.compression.surgery import (
 )
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.textio import atomic_write, results_json
@@ -106,7 +108,7 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
         return out
     opened = work.task.model.load(model)
     if stage.cut is not None:
-        opened.module = _cut(stage.cut, opened, work)
+        opened.module = _cut(stage.cut, opened, model, work)
     elif stage.prune is not None:
         opened.module = _pruned(stage.prune, opened, model, work)
     store = stage.store or StoreConfig()
@@ -221,8 +223,10 @@ def _first(observers: Sequence[Observer]) -> Observer:
     return observers[0] if observers else silent
 
 
-def _cut(config: CutConfig, model: Any, work: Work) -> Any:
+def _cut(config: CutConfig, model: Any, folder: Path, work: Work) -> Any:
     network = model.module
+    if config.layers is not None or config.groups is not None:
+        refuse_lstm(network.encoder.config, "cut.layers and cut.groups")
     if config.layers is not None:
         network = with_layers_kept(network, _layers(config, model, work))
     if config.groups is not None:
@@ -230,7 +234,27 @@ def _cut(config: CutConfig, model: Any, work: Work) -> Any:
     if config.embedding_size is not None:
         token_ids = calibration_ids(model, work.train)
         network = with_embedding_size(network, config.embedding_size, token_ids)
+    if config.lstm is not None:
+        model.module, model.config = network, network.encoder.config
+        network = lstm_network(model, config.lstm, hidden_size=config.hidden_size, seed=config.seed)
+        if work.train:
+            _fit_head(network, folder, work)
     return network
+
+
+def _fit_head(network: Any, folder: Path, work: Work) -> None:
+    """Fit a new head to a new encoder, as fine-tuning does, where that helps; see ``probe``."""
+    job = _job(folder, work.train, work)
+    job.model.module, job.model.config = network, network.encoder.config
+    job.sizes = job.encode(silent)
+    job.probe(silent)
+
+
+def _job(folder: Path, some: Sequence[Any], work: Work) -> Any:
+    """Return a job that trains on a model with the settings that its task has."""
+    values = {"window": dataclasses.asdict(work.task.model.load(folder).window)}
+    settings = build(work.task.job.config_type, values, source="recipe")
+    return work.task.job(some, [], settings, start=folder)
 
 
 def _layers(config: CutConfig, model: Any, work: Work) -> tuple[int, ...]:
@@ -296,12 +320,10 @@ def _pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
 
 def _importance(config: PruneConfig, folder: Path, kinds: Sequence[Kind], work: Work) -> Any:
     """Return how much the loss on training texts would change by each gate of a model."""
-    values = {"window": dataclasses.asdict(work.task.model.load(folder).window)}
-    settings = build(work.task.job.config_type, values, source="recipe")
     # Texts from all over the file: many files are sorted by label.
     step = max(1, len(work.train) // config.texts)
     some = work.train[::step][: config.texts]
-    job = work.task.job(some, [], settings, start=folder)
+    job = _job(folder, some, work)
     job.prepare(silent)
     network = job.model.module.eval()
     seed_torch(config.seed, 0, 0)

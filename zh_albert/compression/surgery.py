@@ -121,9 +121,10 @@ def _config_of(config: AlbertConfig) -> AlbertConfig:
     layers = config.num_hidden_layers
     if config.plan == sharing_plan("none", layers):
         return replace(config, plan=(), sharing="none", num_hidden_groups=layers)
-    for groups in range(1, layers):
-        if config.plan == sharing_plan("all", layers, groups):
-            return replace(config, plan=(), sharing="all", num_hidden_groups=groups)
+    for sharing in ("all", "attention", "ffn"):
+        for groups in range(1, layers):
+            if config.plan == sharing_plan(sharing, layers, groups):
+                return replace(config, plan=(), sharing=sharing, num_hidden_groups=groups)
     return config
 
 
@@ -187,7 +188,8 @@ def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
     projection fitted to the embeddings of the texts by least squares.
 
     Args:
-        network: An encoder, or a network with an ``encoder``, in google's layout.
+        network: An encoder, or a network with an ``encoder``, in google's layout, without a
+            masked-LM head, which writes into the width of the table.
         size: New width of the table.
         token_ids: Texts, cut to one length. Shape: (texts, length).
 
@@ -203,6 +205,11 @@ def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
         )
     if sizes.embedding_layout != "google":
         raise ConfigError("cut.embedding_size needs the google layout; convert the model first")
+    if hasattr(smaller, "masked_lm"):
+        raise ConfigError(
+            "cut.embedding_size: a masked-LM head writes into the width of the word table; distil "
+            "a student with another encoder.embedding_size instead"
+        )
     narrow = AlbertEncoder(replace(sizes, embedding_size=size)).eval()
     counts = torch.bincount(token_ids.flatten(), minlength=sizes.vocab_size) + 0.5
     teacher = _encoder_of(network)

@@ -90,6 +90,8 @@ class MatchTerm:
                 raise ConfigError(f"match.{name} must be at least 0, got {value}")
         if not (self.temperature > 0 and math.isfinite(self.temperature)):
             raise ConfigError(f"match.temperature must be above 0, got {self.temperature}")
+        if self.heads is not None and self.heads < 1:
+            raise ConfigError(f"match.heads must be at least 1, got {self.heads}")
         if self.projection and self.loss not in _VECTOR_LOSSES:
             raise ConfigError(f"match.projection is for vectors, not for {self.what}; leave it out")
 
@@ -147,6 +149,8 @@ def layer_pairs(
                 f"match.layers: expected layers from 1 to {student_layers} of the student and from "
                 f"1 to {teacher_layers} of the teacher, found {[own, other]}"
             )
+    if not pairs and layers not in ("skip", "last"):
+        raise ConfigError("match.layers: expected at least one pair of layers, found none")
     if not pairs:
         raise ConfigError(
             f"match.layers: {layers!r} leaves out the top layer, and a student of "

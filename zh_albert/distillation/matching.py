@@ -22,6 +22,7 @@ from zh_albert.distillation.observation import Observed, observing
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.loop import LossOutput, Objective
@@ -89,7 +90,11 @@ class Matching(Method):
         self._student, self._teacher, self._units, self._only = student, teacher, units, only
         self.leaves_unused = only
         encoder: AlbertEncoder = getattr(student, "encoder", student)
-        self._pairs = [(term, term.pairs(len(encoder.plan), teacher_layers)) for term in terms]
+        own_layers = encoder.config.num_hidden_layers
+        self._pairs = [(term, term.pairs(own_layers, teacher_layers)) for term in terms]
+        for term in terms:
+            if PARTS[term.what] == "queries":
+                refuse_lstm(encoder.config, f"match.what = {term.what!r}")
         self._parts = {PARTS[term.what] for term in terms}
         self._progress = 0.0
         width = encoder.config.hidden_size
@@ -124,9 +129,11 @@ class Matching(Method):
                     [self._distance(number, term, pair, ours, theirs, inputs) for pair in pairs]
                 )
                 total = total + units * term.weight_at(self._progress) * found.mean()
-                told[term.what] = found.detach().mean() * units, units
+                same = [other for other, _ in self._pairs[:number] if other.what == term.what]
+                name = f"{term.what}_{len(same) + 1}" if same else term.what
+                told[name] = found.detach().mean() * units, units
                 if len(pairs) > 1:
-                    told[f"{term.what}_top"] = found.detach()[-1] * units, units
+                    told[f"{name}_top"] = found.detach()[-1] * units, units
             return LossOutput(total, told)
 
         return with_terms
@@ -219,7 +226,9 @@ def task_matching(
         )
     refuse_other_tokens(teacher, student.tokenizer)
     theirs = open_encoder(teacher)
-    ours, found = len(student.module.encoder.plan), len(theirs.plan)
+    if any(PARTS[term.what] == "queries" for term in terms):
+        refuse_lstm(theirs.config, f"match with {teacher.name}")
+    ours, found = (one.config.num_hidden_layers for one in (student.module.encoder, theirs))
     if ours > found:
         raise CheckpointError(
             f"{teacher}: expected a teacher with at least as many layers, found "

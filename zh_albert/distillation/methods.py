@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zh_albert.distillation.match_terms import MatchTerm
 from zh_albert.errors import ConfigError
 from zh_albert.training.method import Method
 from zh_albert.transforms.gates import GateLearning, GatesConfig
@@ -24,6 +26,21 @@ class MethodsConfig:
     keep_zeros: bool = False  # weights that are 0 at the start stay 0
     gates: GatesConfig | None = None  # heads, neurons and dimensions that may close
     quantize: QuantizeConfig | None = None  # weights rounded while training
+
+    def refuse_changing_layers(self, terms: Sequence[MatchTerm]) -> None:
+        """Refuse to match the layers of a network that runs others in each update.
+
+        Args:
+            terms: What is matched.
+
+        Raises:
+            ConfigError: If they do not go together.
+        """
+        if terms and (self.drop or self.replace):
+            raise ConfigError(
+                f"{'drop' if self.drop else 'replace'} changes which layers run, so they cannot be "
+                "matched with a teacher's: leave out match, teacher.states and loss.states"
+            )
 
     def methods(self, network: Any, seed: int, predecessor: Path | None) -> list[Method]:
         """Return the methods of a network, whose weights are transformed in place.
@@ -52,7 +69,7 @@ class MethodsConfig:
         if self.mask:
             found.append(MagnitudePruning(network, self.mask))
         if self.gates:
-            found.append(GateLearning(network, self.gates))
+            found.append(GateLearning(network, self.gates, seed))
         if self.quantize:
             found.append(QuantizationAwareTraining(network, self.quantize))
         return found

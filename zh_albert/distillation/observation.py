@@ -57,7 +57,7 @@ def observing(network: Any, parts: Collection[str]) -> Iterator[Observed]:
     if "embeddings" in parts:
         listen(encoder.embeddings, lambda out: setattr(found, "embeddings", out))
     if "states" in parts:
-        for block in encoder.ffn:
+        for block in encoder.lstm if encoder.config.layer == "lstm" else encoder.ffn:
             listen(block, found.states.append)
     if "queries" in parts:
         for block in encoder.attention:

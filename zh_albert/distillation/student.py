@@ -27,6 +27,7 @@ from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 
 LayerInit = Literal["chosen", "averaged"]
@@ -81,6 +82,7 @@ def student_config(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
             f"a student needs as many heads as its teacher ({teacher.num_attention_heads}), got "
             f"{config.num_attention_heads}; set encoder.num_attention_heads"
         )
+    refuse_lstm(teacher, "a teacher of layers")
     if any(one.plan or is_pruned(one) for one in (config, teacher)):
         raise ConfigError(
             "a student initialized from its teacher needs blocks of one size, as the teacher does; "
@@ -225,8 +227,8 @@ class _Initialization(NamedTuple):
         """Fill the embedding tables from the principal directions of the teacher's embeddings.
 
         The tables are summed before a norm. So words are taken at the average position, positions
-        as the change that they cause on average, and the projection is fitted to the teacher's
-        embeddings of real text.
+        and types as the change that they cause on average, and the projection is fitted to the
+        teacher's embeddings of real text.
         """
         theirs, ours = self.teacher.embeddings, self.student.embeddings
         width = self.student.config.embedding_size
@@ -236,22 +238,29 @@ class _Initialization(NamedTuple):
         weights = frequencies.sqrt()[:, None] / frequencies.sqrt().sum()
         middle = (words * weights).sum(0)
         spread = ((words - middle) * weights).T @ (words - middle)
+        common = theirs.word.weight[frequencies.topk(min(500, len(frequencies))).indices]
+        usual = theirs.norm(common + position + kind)
+        places, kinds = (
+            torch.stack([(theirs.norm(common + row + other) - usual).mean(0) for row in rows])
+            for rows, other in (
+                (theirs.position.weight, kind),
+                (theirs.token_type.weight, position),
+            )
+        )
+        # Half of a pair's tokens are of the second type: it is a direction to keep, like a word.
+        spread += kinds.T @ kinds / 4
         directions = torch.linalg.eigh(spread).eigenvectors[:, -width:]
         narrow = (words - middle) @ directions
         scale = _ROW_STD / narrow.square().mul(weights).sum().div(width).sqrt()
         ours.word.weight.copy_(narrow * scale)
         ours.word.weight[self.student.config.pad_token_id] = 0
-        common = theirs.word.weight[frequencies.topk(min(500, len(frequencies))).indices]
-        changes = [
-            (theirs.norm(common + row + kind) - theirs.norm(common + position + kind)).mean(0)
-            for row in theirs.position.weight
-        ]
-        ours.position.weight.copy_(torch.stack(changes) @ directions * scale)
-        ours.token_type.weight.zero_()
+        ours.position.weight.copy_(places @ directions * scale)
+        ours.token_type.weight.copy_(kinds @ directions * scale)
         token_ids = self.calibration.token_ids
+        types = _as_pairs(token_ids, len(kinds))
         places = ours.position.weight[: token_ids.shape[1]]
-        embedded = ours.norm(ours.word.weight[token_ids] + places)
-        _fit_linear(ours.projection, embedded, self.calibration.states[0] @ self.basis)
+        embedded = ours.norm(ours.word.weight[token_ids] + places + ours.token_type.weight[types])
+        _fit_linear(ours.projection, embedded, theirs(token_ids, types) @ self.basis)
 
     def attention(self, block: int, teacher_layers: Sequence[int]) -> None:
         """Fill an attention block from the teacher's layers."""
@@ -311,6 +320,16 @@ class _Initialization(NamedTuple):
                 between, _ = student.attention[blocks.attention](below, calibration.mask)
                 pairs.append((block(between), calibration.states[reached[layer + 1]] @ basis))
             _fit_norm(block.norm, pairs)  # type: ignore[arg-type]
+
+
+def _as_pairs(token_ids: Tensor, kinds: int) -> Tensor:
+    """Return types of tokens as of pairs, in every second text. Shape in and out: (texts, length).
+
+    The second half of such a text is of the last type.
+    """
+    types = torch.zeros_like(token_ids)
+    types[::2, token_ids.shape[1] // 2 :] = kinds - 1
+    return types
 
 
 def _fill(module: nn.Linear | nn.LayerNorm, weight: Tensor, bias: Tensor) -> None:

@@ -18,6 +18,7 @@ from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.sharing import LayerBlocks, unshared
 from zh_albert.tokenization.encoding import build_input
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -74,9 +75,11 @@ class EncoderView:
 
         Raises:
             CheckpointError: If it is not a model folder, or damaged.
+            ConfigError: If its layers are LSTMs, without attention.
         """
         with verified(folder):
             encoder = open_encoder(folder)
+            refuse_lstm(encoder.config, str(folder))
             return cls(encoder, matching_tokenizer(folder, encoder.config))
 
     @classmethod

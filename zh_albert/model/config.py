@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 from zh_albert.errors import ConfigError, nearest
@@ -12,6 +12,7 @@ Sharing = Literal["all", "attention", "ffn", "none"]
 EmbeddingLayout = Literal["google", "brightmart"]
 NormPosition = Literal["post", "pre"]
 Activation = Literal["gelu_new", "gelu", "relu"]
+LayerKind = Literal["transformer", "lstm"]
 
 SAME_ACTIVATIONS: dict[str, Activation] = {
     **dict.fromkeys(("gelu_pytorch_tanh", "gelu_python_tanh"), "gelu_new"),
@@ -28,9 +29,10 @@ class AlbertConfig:
     ``hidden_act`` is named as in ``transformers``: ``gelu_new`` is the tanh form, ``gelu`` the erf
     form. TensorFlow configs call the tanh form ``gelu``; their importer translates.
 
-    The last four fields describe pruned encoders, whose blocks differ in size, and plans that no
+    Four of the last fields describe pruned encoders, whose blocks differ in size, and plans that no
     ``sharing`` expresses. They are read through ``sharing.plan_of``, ``heads_of``, ``neurons_of``
-    and ``head_size_of``.
+    and ``head_size_of``. With ``layer`` "lstm" the encoder is no ALBERT above its embeddings, see
+    ``lstm_encoder``; what describes heads, neurons and sharing is then without meaning.
 
     Source: brightmart/albert_zh, albert_config/ and modeling_preln.py (sharing, norm position).
     """
@@ -58,6 +60,7 @@ class AlbertConfig:
     block_heads: tuple[int, ...] = ()  # of each attention block; (): num_attention_heads everywhere
     block_neurons: tuple[int, ...] = ()  # of each feed-forward block; (): intermediate_size
     plan: tuple[tuple[int, int], ...] = ()  # attention and ffn block of each layer; (): by sharing
+    layer: LayerKind = "transformer"  # "lstm": bidirectional, hidden_size / 2 units a direction
 
     def __post_init__(self) -> None:
         self._refuse_sizes()
@@ -91,6 +94,8 @@ class AlbertConfig:
 
     def _refuse_blocks(self) -> None:
         """Check the plan, and that each block has a size if any has."""
+        if self.layer == "lstm":
+            self._refuse_for_lstm()
         if self.head_size is not None and self.head_size < 1:
             raise ConfigError(f"head_size must be at least 1, got {self.head_size}")
         layers = self.num_hidden_layers
@@ -122,6 +127,18 @@ class AlbertConfig:
             raise ConfigError(
                 f"block_heads must be at most {_MOST['num_attention_heads']:,} each, got "
                 f"{max(self.block_heads):,}; no ALBERT has nearly as many"
+            )
+
+    def _refuse_for_lstm(self) -> None:
+        if self.hidden_size % 2:
+            raise ConfigError(
+                f"hidden_size ({self.hidden_size}) must be even with layer 'lstm': each direction "
+                "has half of it"
+            )
+        if given := [name for name in _OF_TRANSFORMERS if getattr(self, name) not in ((), None)]:
+            raise ConfigError(
+                f"{' and '.join(given)} are of transformer layers, found layer 'lstm'; leave them "
+                "out"
             )
 
     def _refuse_sizes(self) -> None:
@@ -156,10 +173,12 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sharing": get_args(Sharing),
     "embedding_layout": get_args(EmbeddingLayout),
     "norm_position": get_args(NormPosition),
+    "layer": get_args(LayerKind),
 }
+_OF_TRANSFORMERS = ("head_size", *_BLOCKS.values(), "plan")
 
-BLOCK_FIELDS = ("head_size", *_BLOCKS.values(), "plan")
-"""Fields of pruned encoders and of plans of their own; no other ALBERT has them."""
+BLOCK_FIELDS = (*_OF_TRANSFORMERS, "layer")
+"""Fields of pruned encoders, of plans of their own and of LSTMs; no other ALBERT has them."""
 
 
 def is_pruned(config: AlbertConfig) -> bool:
@@ -169,7 +188,8 @@ def is_pruned(config: AlbertConfig) -> bool:
 
 def fields_of(config: AlbertConfig) -> dict[str, Any]:
     """Return a config's fields by name, those of ``BLOCK_FIELDS`` only where they are set."""
-    return {k: v for k, v in asdict(config).items() if k not in BLOCK_FIELDS or v not in ((), None)}
+    defaults = {field.name: field.default for field in fields(AlbertConfig)}
+    return {k: v for k, v in asdict(config).items() if k not in BLOCK_FIELDS or v != defaults[k]}
 
 
 # The Chinese releases train every size without dropout: brightmart/albert_zh, albert_config/

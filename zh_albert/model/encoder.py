@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from zh_albert.model.config import AlbertConfig
+from zh_albert.model.config import AlbertConfig, LayerKind
 from zh_albert.model.embeddings import FactorizedEmbeddings
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.sharing import LayerBlocks, heads_of, neurons_of, plan_of
@@ -43,9 +43,12 @@ class AlbertEncoder(nn.Module):
 
     architecture: ClassVar[str] = "AlbertModel"
     """The class of ``transformers`` that computes the same."""
+    layer: ClassVar[LayerKind] = "transformer"
+    """The kind of layer that the class runs; ``lstm_encoder.build_encoder`` chooses the class."""
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
+        assert config.layer == self.layer, "build_encoder chooses the class"
         self.config = config
         self.plan = plan_of(config)
         self.layers_in_training: Sequence[tuple[nn.Module, nn.Module]] | None = None

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.dropout import Dropout
-from zh_albert.model.encoder import AlbertEncoder, init_weights
+from zh_albert.model.encoder import init_weights
+from zh_albert.model.lstm_encoder import build_encoder
 
 Pooling = Literal["first", "mean"]
 
@@ -35,7 +36,7 @@ class SequenceClassifier(nn.Module):
         if pooling not in ("first", "mean"):
             raise ConfigError(f"pooling must be 'first' or 'mean', got {pooling!r}")
         self.pooling = pooling
-        self.encoder = AlbertEncoder(config)
+        self.encoder = build_encoder(config)
         self.dropout = Dropout(config.classifier_dropout_prob)
         self.classifier = nn.Linear(config.hidden_size, num_labels)
         init_weights(self.classifier, config.initializer_range)
@@ -80,7 +81,7 @@ class MeanEncoder(nn.Module):
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
-        self.encoder = AlbertEncoder(config)
+        self.encoder = build_encoder(config)
 
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
         """Return vectors. Shape: (batch, hidden). See ``SequenceClassifier`` for the arguments."""

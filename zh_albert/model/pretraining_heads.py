@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder, init_weights
 from zh_albert.model.layer import build_activation
+from zh_albert.model.lstm_encoder import build_encoder
 
 
 class MaskedLmHead(nn.Module):
@@ -97,7 +98,7 @@ class AlbertForPretraining(nn.Module):
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
-        self.encoder = AlbertEncoder(config)
+        self.encoder = build_encoder(config)
         self.masked_lm = MaskedLmHead(config)
         self.sentence_order = SentenceOrderHead(config)
 

@@ -22,7 +22,8 @@ _LARGEST_OF_8 = 90
 # equals is taken, and it is exact for a matrix that is already rounded.
 _CLIPPED = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6)
 _ROUNDED = re.compile(
-    r"(^|\.)((attention|ffn)\.\d+\.(?!norm\b)\w+|embeddings\.word|pooler)\.weight$"
+    r"(^|\.)(((attention|ffn)\.\d+\.(?!norm\b)\w+|embeddings\.word|pooler)\.weight"
+    r"|lstm\.\d+\.cells\.weight_[ih]h_l0(_reverse)?)$"
 )
 
 

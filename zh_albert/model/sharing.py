@@ -19,8 +19,11 @@ class LayerBlocks(NamedTuple):
 def plan_of(config: AlbertConfig) -> tuple[LayerBlocks, ...]:
     """Return the blocks that each layer of a config runs: its own plan, or that of its sharing.
 
-    Whatever depends on how layers share asks here: the encoder, counts, conversion.
+    Whatever depends on how layers share asks here: the encoder, counts, conversion. Layers that are
+    LSTMs run none of these blocks.
     """
+    if config.layer == "lstm":
+        return ()
     if config.plan:
         return tuple(LayerBlocks(*blocks) for blocks in config.plan)
     return sharing_plan(config.sharing, config.num_hidden_layers, config.num_hidden_groups)

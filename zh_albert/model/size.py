@@ -21,6 +21,11 @@ def described(config: AlbertConfig) -> str:
 
     A pruned encoder's heads and neurons are those of each block, in order.
     """
+    words = f"embeddings of width {config.embedding_size}, vocabulary {config.vocab_size:,}"
+    if config.layer == "lstm":
+        layers = "layer" if config.num_hidden_layers == 1 else "layers"
+        units = f"{config.hidden_size // 2} units a direction"
+        return f"{config.num_hidden_layers} bidirectional LSTM {layers} of {units}, {words}"
     shared = {
         "all": "that share all parameters",
         "attention": "that share their attention",
@@ -39,8 +44,7 @@ def described(config: AlbertConfig) -> str:
     if config.block_neurons:
         sizes += f", neurons {_listed(config.block_neurons)}"
     return (
-        f"{config.num_hidden_layers} layers of width {config.hidden_size} {shared}{sizes}, "
-        f"embeddings of width {config.embedding_size}, vocabulary {config.vocab_size:,}"
+        f"{config.num_hidden_layers} layers of width {config.hidden_size} {shared}{sizes}, {words}"
     )
 
 
@@ -51,8 +55,9 @@ def parameter_counts(config: AlbertConfig) -> dict[str, int]:
     count once; the masked-LM head's output matrix is the word table and is not counted again.
 
     Returns:
-        ``embeddings``, ``attention``, ``ffn``, ``pooler``; ``encoder_parameters``, their sum;
-        ``mlm_head``, ``sentence_order_head``; ``parameters``, the total.
+        ``embeddings``, ``attention``, ``ffn`` (instead of both ``lstm``, if layers are LSTMs),
+        ``pooler``; ``encoder_parameters``, their sum; ``mlm_head``, ``sentence_order_head``;
+        ``parameters``, the total.
 
     >>> from zh_albert.model.config import PRESETS
     >>> parameter_counts(PRESETS["tiny"])["encoder_parameters"]
@@ -61,10 +66,10 @@ def parameter_counts(config: AlbertConfig) -> dict[str, int]:
     with torch.device("meta"):
         model = AlbertForPretraining(config)
     encoder = model.encoder
+    kinds = ("lstm",) if config.layer == "lstm" else ("attention", "ffn")
     return {
         "embeddings": _count(encoder.embeddings),
-        "attention": _count(encoder.attention),
-        "ffn": _count(encoder.ffn),
+        **{kind: _count(encoder.get_submodule(kind)) for kind in kinds},
         "pooler": _count(encoder.pooler),
         "encoder_parameters": _count(encoder),
         "mlm_head": _count(model.masked_lm),
@@ -77,11 +82,12 @@ def macs_per_token(config: AlbertConfig, length: int) -> int:
     """Return the multiply-accumulates per token of a text, through the embeddings' projection and
     all layers.
 
-    Counted are the matrices of the linear layers and both products of attention. Not counted are
-    sums (norms, biases, softmax), the pooler and heads. Layers that share a block each run it.
+    Counted are the matrices of the linear layers and of LSTMs, and both products of attention. Not
+    counted are sums and products of single numbers (norms, biases, softmax, gates), the pooler and
+    heads. Layers that share a block each run it.
 
     Args:
-        config: Sizes; pruned ones and plans, too.
+        config: Sizes; pruned ones, plans and LSTMs, too.
         length: Tokens of the text, special ones included; each attends to all.
 
     >>> from zh_albert.model.config import PRESETS
@@ -91,6 +97,8 @@ def macs_per_token(config: AlbertConfig, length: int) -> int:
     heads, neurons, size = heads_of(config), neurons_of(config), head_size_of(config)
     hidden = config.hidden_size
     count = config.embedding_size * hidden
+    if config.layer == "lstm":  # two directions, four gates of hidden / 2 units, of input and state
+        return count + config.num_hidden_layers * 4 * hidden * (hidden + hidden // 2)
     for layer in plan_of(config):
         width = heads[layer.attention] * size
         count += 4 * hidden * width  # query, key, value, dense

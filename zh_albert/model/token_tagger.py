@@ -9,6 +9,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import LearnedTransitions, Transitions, fixed_transitions, log_likelihood
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import AlbertEncoder, init_weights
+from zh_albert.model.lstm_encoder import build_encoder
 
 
 class TokenTagger(nn.Module):
@@ -68,6 +69,6 @@ class TokenTagger(nn.Module):
 
 def encoder_without_pooler(config: AlbertConfig) -> AlbertEncoder:
     """Return an encoder with a frozen pooler: tags do not depend on it, but other tasks do."""
-    encoder = AlbertEncoder(config)
+    encoder = build_encoder(config)
     encoder.pooler.requires_grad_(False)
     return encoder

@@ -31,6 +31,7 @@ from zh_albert.distillation.student import (
 )
 from zh_albert.distillation.teacher import fastest_teacher
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.pretraining_heads import AlbertForPretraining, PretrainingOutput
 from zh_albert.pretraining.job import (
     Corpus,
@@ -76,6 +77,9 @@ class DistilConfig(EncoderJobConfig):
     loss: LossConfig = field(default_factory=LossConfig)
     match: tuple[MatchTerm, ...] = ()  # what else of the teacher is matched
 
+    def __post_init__(self) -> None:
+        self.refuse_changing_layers(self.terms())
+
     def terms(self) -> tuple[MatchTerm, ...]:
         """Return all match terms, those of ``loss`` first."""
         own = {"states": self.loss.states, "attention": self.loss.attention}
@@ -103,6 +107,7 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
     terms = config.terms()
     teacher = _open_teacher(config.teacher, corpus, terms)
     encoder = teacher.encoder
+    refuse_lstm(encoder.config, f"teacher {config.teacher}")
     refuse_too_long(encoder.config, config.instances)
     top = len(encoder.plan) if config.teacher_top is None else config.teacher_top
     if not 1 <= top <= len(encoder.plan):
@@ -112,6 +117,7 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
     seed_torch(config.train.seed, 0, 0)
     calibration = CalibrationBatch(encoder, _calibration_texts(corpus, config.instances.length))
     student = _initial_student(config, corpus, teacher, calibration, top)
+    refuse_lstm(student.encoder.config, "go_on_from")
     own_layers = len(student.encoder.plan)
     pairs = [(term, term.pairs(own_layers, top)) for term in terms]
     projections = {

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import DataError
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
+from zh_albert.model.lstm_encoder import refuse_lstm
 
 _COVERED = 0.99999  # share of the numbers that a range covers; the rest is clipped
 _MOST = 200_000  # numbers kept of each batch and input
@@ -29,11 +30,13 @@ def measuring_ranges(network: Any) -> Iterator[dict[str, float]]:
     """Measure ranges while a network reads texts; the mapping is filled when the block ends.
 
     Args:
-        network: Called with token ids, type ids and the mask of real tokens.
+        network: Has an ``encoder``; called with token ids, type ids and the mask of real tokens.
 
     Raises:
         DataError: If it read nothing.
+        ConfigError: If its layers are LSTMs, which multiply no integers.
     """
+    refuse_lstm(network.encoder.config, "calibration")
     seen: dict[str, list[Tensor]] = {}
     uses: Counter[str] = Counter()
     mask = torch.ones(0, 0, dtype=torch.bool)

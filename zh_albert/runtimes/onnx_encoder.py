@@ -9,7 +9,9 @@ from torch import nn
 from zh_albert.model.embeddings import FactorizedEmbeddings
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
+from zh_albert.model.lstm_encoder import BidirectionalLstm, LstmEncoder
 from zh_albert.runtimes.onnx_graph import BOOL, INPUTS, Graph, numbers_of
+from zh_albert.runtimes.onnx_lstm import bidirectional_lstm, texts_of
 from zh_albert.runtimes.onnx_operators import attention, attention_masks, gelu
 
 _LOWEST_GELU = -0.1701
@@ -55,6 +57,8 @@ class _Rows(NamedTuple):
 
 def _layers(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -> list[_Rows]:
     """Add the encoder; return the hidden states after each of its layers. See ``encoded``."""
+    if isinstance(encoder, LstmEncoder):
+        return _lstms(encoder, graph, only_first=only_first)
     hidden = graph.constant([encoder.config.hidden_size])
     flat = graph.constant([-1, encoder.config.hidden_size])
     there = graph.node("Unsqueeze", graph.node("Cast", INPUTS[2], to=BOOL), graph.constant([1, 2]))
@@ -76,6 +80,22 @@ def _layers(encoder: AlbertEncoder, graph: Graph, *, only_first: bool = False) -
         attended = _attended(states[-1], queries, mask, attention, graph)
         states.append(_Rows(_fed_forward(attended, ffn, graph), queries.shape))
     return states[1:]
+
+
+def _lstms(encoder: LstmEncoder, graph: Graph, *, only_first: bool) -> list[_Rows]:
+    """Add an encoder of LSTMs. See ``_layers``."""
+    flat = graph.constant([-1, encoder.config.hidden_size])
+    texts = texts_of(graph)
+    states = graph.node("Transpose", _embedded(encoder.embeddings, graph), perm=[1, 0, 2])
+    made = []
+    for layer in encoder.lstm:
+        assert isinstance(layer, BidirectionalLstm)
+        states = bidirectional_lstm(states, texts, layer.cells, graph)
+        made.append(graph.node("Transpose", states, perm=[1, 0, 2]))
+    if only_first:
+        one = graph.constant([1])
+        made[-1] = graph.node("Slice", made[-1], graph.constant([0]), one, one)
+    return [_Rows(graph.node("Reshape", each, flat), graph.node("Shape", each)) for each in made]
 
 
 def _embedded(embeddings: FactorizedEmbeddings, graph: Graph) -> str:

@@ -258,6 +258,17 @@ class Graph:
         numbers, scales = _integers(numbers_of(table.weight), axis=1, largest=127)
         return self.store(f"{name}.int8", numbers), self.store(f"{name}.scale", scales)
 
+    def matrices(self, name: str, numbers: NDArray[np.float32]) -> str:
+        """Store stacked matrices; return their numbers in fp32. In int8 each row has its own scale.
+
+        A runtime computes them once, when it opens the graph. Shape: (matrices, rows, columns).
+        """
+        if not self.int8:
+            return self._parameter(name, numbers)
+        integers, scales = _integers(numbers, axis=2, largest=127)
+        stored, scale = self.store(f"{name}.int8", integers), self.store(f"{name}.scale", scales)
+        return self.node("Mul", self.node("Cast", stored, to=FLOAT), scale)
+
     def _parameter(self, name: str, numbers: NDArray[np.float32]) -> str:
         """Store a parameter; return its numbers in fp32. In fp16, matrices are stored so.
 

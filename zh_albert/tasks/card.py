@@ -62,6 +62,7 @@ def model_card(text: CardText, model: TaskModel[Any, Any], settings: str) -> str
         if model.tokenizer.to_config().get("simplify")
         else ""
     )
+    kind = "" if model.config.layer == "lstm" else "ALBERT, "
     further = f", also on {unlabelled:,} texts without labels" if unlabelled else ""
     return f"""---
 language: zh
@@ -72,7 +73,7 @@ pipeline_tag: {text.pipeline}
 
 {text.answers}
 
-- Encoder: ALBERT, {described(model.config)}; {parameters:,} parameters with the head; \
+- Encoder: {kind}{described(model.config)}; {parameters:,} parameters with the head; \
 started from {metadata["init"]}.
 - Trained on: {data} ({metadata["train_examples"]:,} examples).
 {f"- Taught by: {teacher}{further}." + chr(10) if teacher else ""}\

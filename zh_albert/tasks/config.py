@@ -77,6 +77,7 @@ class JobConfig(MethodsConfig):
             raise ConfigError("teacher.weight must be above 0: nothing is learned from the teacher")
         if self.match_only and not self.match:
             raise ConfigError("match_only learns nothing but what is matched: give match terms")
+        self.refuse_changing_layers(self.terms())
         if self.match and self.booster:
             raise ConfigError("match and booster do not go together: give one of them")
 

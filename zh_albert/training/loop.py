@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from accelerate import Accelerator, DistributedDataParallelKwargs
+from accelerate import Accelerator
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError, TrainingError
@@ -131,10 +131,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
         KeyboardInterrupt: After Ctrl-C, once the state is saved.
     """
     refuse_blind_patience(config, selection is not None and selection.evaluate is not None)
-    accelerator = Accelerator(
-        cpu=not torch.cuda.is_available(),
-        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=leaves_unused)],
-    )
+    accelerator = Accelerator(cpu=not torch.cuda.is_available())
     config = resolved(config, source)
     assert config.epochs != "auto"
     width = config.accumulation * accelerator.num_processes  # batches of one update
@@ -182,7 +179,9 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
             for group in prepared.param_groups:
                 group["lr"] = rate
             figures, tokens = _update(
-                accelerator, wrapped, prepared, objective, source, items, config, position.update
+                *(accelerator, wrapped, prepared, objective, source, items, config),
+                position.update,
+                leaves_unused=leaves_unused,
             )
             # All processes stop after the same update, whichever of them was asked.
             stop = _summed(accelerator, float(stop_requested())) > 0
@@ -235,6 +234,8 @@ def _update(
     items: Sequence[Any],
     config: TrainConfig,
     number: int,
+    *,
+    leaves_unused: bool,
 ) -> tuple[Figures, int]:
     """Make one update; return this process's figures and the tokens of all processes."""
     world, process = accelerator.num_processes, accelerator.process_index
@@ -250,8 +251,9 @@ def _update(
     figures: Figures = {}
     for index, batch in enumerate(batches, start=1):
         inputs = {name: value.to(accelerator.device) for name, value in batch.inputs.items()}
-        # Gradients are exchanged once, with the last batch.
-        exchange = index == len(batches)
+        # Gradients are exchanged once, with the last batch; by hand if some are missing, because
+        # DDP looks for those in the module's output, and a loss may be of something else.
+        exchange = index == len(batches) and not leaves_unused
         bf16 = config.precision == "bf16"
         with contextlib.nullcontext() if exchange else accelerator.no_sync(model):
             with torch.autocast(accelerator.device.type, dtype=torch.bfloat16, enabled=bf16):
@@ -266,6 +268,10 @@ def _update(
             f"the loss is no number at update {number + 1}: training has diverged; lower the "
             f"rate (peak_lr={config.peak_lr / 3:.1e}) or lengthen the warm-up"
         )
+    if leaves_unused and world > 1:
+        for parameter in model.parameters():
+            if parameter.grad is not None:
+                parameter.grad = accelerator.reduce(parameter.grad, "mean")
     if config.clip_norm:
         accelerator.clip_grad_norm_(model.parameters(), config.clip_norm)
     optimizer.step()

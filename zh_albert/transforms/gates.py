@@ -20,12 +20,15 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import LossOutput, Objective
+from zh_albert.training.resume import seed_for
 from zh_albert.transforms.parametrized import Transforms, transformed
 
 Kind = Literal["heads", "neurons", "embeddings"]
 # Of the stretched sigmoid that a gate is: with such ends exact zeros and ones have probability.
 _LOW, _HIGH, _SHARPNESS = -0.1, 1.1, 2 / 3
+_PROCESS = 1 << 21  # no process has this number: draws differ from any other of an update
 
 
 class Gated(NamedTuple):
@@ -50,9 +53,14 @@ def gated_parts(network: Any, kinds: Iterable[Kind]) -> Iterator[Gated]:
     Args:
         network: An encoder, or a network with an ``encoder``.
         kinds: Which of it.
+
+    Raises:
+        ConfigError: If there are no heads and neurons, for layers are LSTMs.
     """
     encoder = getattr(network, "encoder", network)
     for kind in kinds:
+        if kind != "embeddings":
+            refuse_lstm(encoder.config, f"gates of {kind}")
         match kind:
             case "heads":
                 for number, block in enumerate(encoder.attention):
@@ -149,17 +157,23 @@ class HardConcrete(nn.Module):
         super().__init__()
         self.logits = nn.Parameter(torch.full((count,), 2.0 / scale))
         self._width, self._scale = width, scale
+        self.noise: Tensor
+        self.register_buffer("noise", torch.full((count,), 0.5), persistent=False)
 
     def forward(self, weight: Tensor) -> Tensor:
         """Return the gated weight. Shape in and out: (outputs, gates · width)."""
         return weight * self.values().repeat_interleave(self._width)
 
+    def draw(self, generator: torch.Generator) -> None:
+        """Draw the noise of an update."""
+        drawn = torch.rand(len(self.noise), generator=generator)
+        self.noise.copy_(drawn.clamp(1e-6, 1 - 1e-6))
+
     def values(self) -> Tensor:
-        """Return the gates, drawn in training. Shape: (gates,)."""
+        """Return the gates, those drawn last in training. Shape: (gates,)."""
         logits = self.logits * self._scale
         if self.training:
-            noise = torch.rand_like(logits).clamp(1e-6, 1 - 1e-6)
-            soft = torch.sigmoid((noise.log() - (1 - noise).log() + logits) / _SHARPNESS)
+            soft = torch.sigmoid((self.noise.logit() + logits) / _SHARPNESS)
         else:
             soft = torch.sigmoid(logits)
         return (soft * (_HIGH - _LOW) + _LOW).clamp(0, 1)
@@ -176,10 +190,11 @@ class GateLearning(Transforms):
     Args:
         network: Its weights are transformed in place.
         config: Which gates.
+        seed: Of the draws, which are the same on every process and in a resumed run.
     """
 
-    def __init__(self, network: Any, config: GatesConfig) -> None:
-        self._config = config
+    def __init__(self, network: Any, config: GatesConfig, seed: int) -> None:
+        self._config, self._seed = config, seed
         self._gates: dict[Kind, list[HardConcrete]] = {kind: [] for kind in config.kinds}
         for part in gated_parts(network, config.kinds):
             gates = HardConcrete(part.gates, part.width, config.lr_scale)
@@ -188,7 +203,11 @@ class GateLearning(Transforms):
         self._progress = 0.0
 
     def on_update(self, update: int, total: int) -> None:
-        """Aim at ever fewer open gates, until four fifths of the run."""
+        """Draw the gates; aim at ever fewer open ones, until four fifths of the run."""
+        generator = torch.Generator().manual_seed(seed_for(self._seed, update, _PROCESS))
+        for gates in self._gates.values():
+            for gate in gates:
+                gate.draw(generator)
         self._progress = min((update + 1) / (0.8 * total), 1.0)
 
     def settled(self) -> bool:

@@ -6,7 +6,7 @@ Source: Zhu and Gupta 2017 (arXiv:1710.01878), the cubic schedule; Gordon et al.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.transforms.parametrized import Transforms, matrices, transformed
 
 _SOME_ZEROS = 0.01  # share of a matrix; more were put there on purpose
@@ -105,6 +106,7 @@ class MagnitudePruning(Transforms):
 
     def __init__(self, network: Any, config: MaskConfig) -> None:
         self._config = config
+        refuse_lstm(getattr(network, "encoder", network).config, "mask")
         self._modules = dict(matrices(network, table=config.table))
         self._masks: dict[str, Mask] = {}
         for name, module in self._modules.items():
@@ -117,17 +119,16 @@ class MagnitudePruning(Transforms):
 
     def on_update(self, update: int, total: int) -> None:
         """Set the masks anew at the updates where a step begins."""
-        if update in self._starts(total):
-            self._prune(self._starts(total).index(update))
-        self._settled = update >= max(self._starts(total), default=0)
+        steps = self._config.steps
+        # In a short run several begin at once: the last of them counts.
+        begun = {round(step * total / 2 / steps): step for step in range(steps)}
+        if steps > 1 and update in begun:
+            self._prune(begun[update])
+        self._settled = steps == 1 or update >= max(begun)
 
     def settled(self) -> bool:
         """Return whether the last step was made."""
         return self._settled
-
-    def _starts(self, total: int) -> Sequence[int]:
-        steps = self._config.steps
-        return [round(step * total / 2 / steps) for step in range(steps)] if steps > 1 else []
 
     def _prune(self, step: int) -> None:
         # Masked weights count as 0, so they are the first to be masked again.

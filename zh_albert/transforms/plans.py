@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import LossOutput, Objective
 from zh_albert.training.method import Method
 from zh_albert.training.resume import seed_for
@@ -65,34 +66,6 @@ class ReplaceConfig:
         return min(1.0, self.rate + (1 - self.rate) * progress / self.grow)
 
 
-class _Unheard(nn.Module):
-    """A feed-forward block whose output counts nothing: its gradients are 0, but there.
-
-    An update in which no layer of the successor ran would have none, and could not be made.
-    """
-
-    def __init__(self, block: nn.Module) -> None:
-        super().__init__()
-        self._block = block
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        same: Tensor = hidden + 0 * self._block(hidden)
-        return same
-
-
-class _Passing(nn.Module):
-    """An attention block that does nothing."""
-
-    def forward(
-        self, hidden: Tensor, _: Tensor, *, queries: Tensor | None = None, **__: object
-    ) -> tuple[Tensor, None]:
-        return hidden if queries is None else queries, None
-
-
-def _unheard(layer: tuple[nn.Module, nn.Module]) -> tuple[nn.Module, nn.Module]:
-    return _Passing(), _Unheard(layer[1])
-
-
 def _layers(encoder: Any) -> Layers:
     return [(encoder.attention[b.attention], encoder.ffn[b.ffn]) for b in encoder.plan]
 
@@ -117,6 +90,7 @@ class LayerDrop(Method):
 
     def __init__(self, network: Any, config: DropConfig, seed: int) -> None:
         self._encoder, self._config, self._seed = network.encoder, config, seed
+        refuse_lstm(self._encoder.config, "drop")
 
     def on_update(self, update: int, total: int) -> None:  # noqa: ARG002
         """Draw the layers of an update."""
@@ -144,6 +118,8 @@ class Replacement(Method):
     def __init__(self, network: Any, config: ReplaceConfig, predecessor: Path, seed: int) -> None:
         self._encoder, self._config, self._seed = network.encoder, config, seed
         self._theirs = open_encoder(predecessor).requires_grad_(False)
+        for encoder in (self._encoder, self._theirs):
+            refuse_lstm(encoder.config, "replace")
         ours, theirs = len(network.encoder.plan), len(self._theirs.plan)
         for name, fits, own, found in (
             ("layers", theirs % ours == 0, ours, theirs),
@@ -181,8 +157,6 @@ class Replacement(Method):
                 self._replaced += 1
             else:
                 chosen += theirs[number * each : (number + 1) * each]
-        if not self._replaced:
-            chosen.append(_unheard(ours[0]))
         self._encoder.layers_in_training = chosen
 
     def objective(self, objective: Objective) -> Objective:
@@ -191,6 +165,8 @@ class Replacement(Method):
         def replaced(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
             self._theirs.to(inputs["mask"].device)
             loss, measured = objective(module, inputs)
+            if not loss.requires_grad:  # no layer of the successor ran: nothing is learned
+                loss = loss + 0 * sum(p.sum() for p in self._encoder.ffn.parameters())
             share = torch.tensor(self._replaced / len(self._encoder.plan))
             return LossOutput(loss, {**measured, "replaced": (share, 1)})
 

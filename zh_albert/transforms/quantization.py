@@ -13,6 +13,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.rounding import dequantized, is_rounded, rounded
 from zh_albert.transforms.parametrized import Transforms, transformed
 
@@ -58,7 +59,7 @@ class FakeQuantization(nn.Module):
         if self.training and not self.active:
             return weight
         near = dequantized(*rounded(weight.detach(), self.bits, self.group)).view_as(weight)
-        straight: Tensor = weight + (near - weight).detach()
+        straight: Tensor = near + (weight - weight.detach())  # in this order it is exactly near
         return straight
 
 
@@ -75,6 +76,7 @@ class QuantizationAwareTraining(Transforms):
         self._settled = not config.start
         self._roundings = []
         encoder = getattr(network, "encoder", network)
+        refuse_lstm(encoder.config, "quantize")
         for name, module in list(encoder.named_modules()):
             matrix = isinstance(module, nn.Linear | nn.Embedding)
             if matrix and is_rounded(f"{name}.weight"):  # as the file does

@@ -3,7 +3,8 @@
 A head is removed where its columns of ``dense`` are 0, a neuron where its column of ``down`` is, a
 dimension of the word vectors where its column of the projection is. The first two change nothing
 in the outputs. A dimension of google's layout takes part in a norm, so the norm runs over fewer
-numbers without it; ``refitted`` makes up for that.
+numbers without it; its gain and bias are fitted to make up for that, which is close, not exact.
+The masked-LM head writes into the same dimensions and loses them, too.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def without_closed(network: Any) -> Any:
     """Return a copy of a network without heads, neurons and dimensions that nothing reads.
 
     Args:
-        network: Has an ``encoder`` in google's layout, if dimensions are to be removed.
+        network: An encoder, or a network with an ``encoder``.
 
     Raises:
         ConfigError: If a block would keep nothing.
@@ -86,6 +87,10 @@ def without_closed(network: Any) -> Any:
                 _keep_rows(encoder.ffn[part.block].up, columns)
             case "embeddings" if not kept.all():
                 _keep_dimensions(encoder.embeddings, kept)
+                head = getattr(smaller, "masked_lm", None)
+                if head is not None and not encoder.embeddings.projects_first:
+                    _keep_rows(head.dense, kept)
+                    _keep_normed(head.norm, kept)
         _keep_columns(part.module, columns)
     sizes = encoder.config
     encoder.config = replace(
@@ -114,13 +119,27 @@ def _keep_columns(linear: nn.Linear, kept: Tensor) -> None:
 
 
 def _keep_dimensions(embeddings: Any, kept: Tensor) -> None:
-    embeddings.word.weight = nn.Parameter(embeddings.word.weight.detach()[:, kept])
-    embeddings.word.embedding_dim = int(kept.sum())
-    if embeddings.projects_first:
-        return
-    for table in (embeddings.position, embeddings.token_type):
+    tables = [embeddings.word]
+    if not embeddings.projects_first:
+        tables += [embeddings.position, embeddings.token_type]
+        position, kind = embeddings.position.weight.mean(0), embeddings.token_type.weight[0]
+        rows = (embeddings.word.weight + position + kind).detach()
+        wanted = embeddings.norm(rows).detach()[:, kept]
+        _keep_normed(embeddings.norm, kept)
+        _fit_norm(embeddings.norm, rows[:, kept], wanted)
+    for table in tables:
         table.weight = nn.Parameter(table.weight.detach()[:, kept])
         table.embedding_dim = int(kept.sum())
-    norm = embeddings.norm
+
+
+def _keep_normed(norm: nn.LayerNorm, kept: Tensor) -> None:
     norm.weight, norm.bias = (nn.Parameter(one.detach()[kept]) for one in (norm.weight, norm.bias))
     norm.normalized_shape = (int(kept.sum()),)
+
+
+def _fit_norm(norm: nn.LayerNorm, rows: Tensor, wanted: Tensor) -> None:
+    """Fit gain and bias of each dimension by least squares. Shape of both: (rows, width)."""
+    plain = nn.functional.layer_norm(rows, norm.normalized_shape, eps=norm.eps)
+    centred = plain - (mean := plain.mean(0))
+    gain = (centred * wanted).mean(0) / centred.square().mean(0).clamp(min=1e-6)
+    norm.weight, norm.bias = nn.Parameter(gain), nn.Parameter(wanted.mean(0) - gain * mean)

@@ -18,6 +18,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import SequenceClassifier
+from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tasks.catalog import network_of
 
@@ -108,6 +109,16 @@ def test_pruned_blocks_are_refused_where_they_cannot_be_said(to: Any, tmp_path: 
     save_model(tmp_path / "a", model=AlbertEncoder(config), config=config, files={}, task={})
     with pytest.raises(CheckpointError, match="no heads or neurons by block"):
         convert_folder(tmp_path / "a", tmp_path / "b", to=to)
+
+
+@pytest.mark.parametrize("to", ["huggingface", "google"])
+def test_lstms_are_refused_where_they_cannot_be_said(to: Any, tmp_path: Path) -> None:
+    config = replace(CONFIG, layer="lstm")
+    save_model(tmp_path / "a", model=build_encoder(config), config=config, files={}, task={})
+    with pytest.raises(CheckpointError, match="no LSTM layers"):
+        convert_folder(tmp_path / "a", tmp_path / "b", to=to)
+    convert_folder(tmp_path / "a", tmp_path / "c", to="zh_albert")
+    assert load_config(tmp_path / "c")[0] == config
 
 
 def test_a_folder_is_not_converted_onto_itself(tmp_path: Path) -> None:

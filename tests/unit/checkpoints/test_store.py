@@ -238,6 +238,9 @@ def test_only_a_folder_with_fields_of_blocks_says_so_and_is_none_for_others(
         ({"plan": [[0, 0], [0, 2], [0, 0]]}, "number the ffn blocks from 0 without gaps"),
         ({"head_size": 10**9}, "expected sizes that fit the weights"),
         ({"block_neurons": [10**9]}, "expected sizes that fit the weights"),
+        ({"layer": "rnn"}, "config.json: layer: "),
+        ({"layer": ["lstm"]}, "config.json: layer: "),
+        ({"layer": "lstm", "plan": [[0, 0]] * 3}, "plan are of transformer layers"),
     ],
 )
 def test_fields_of_blocks_that_cannot_work_are_refused(
@@ -249,6 +252,13 @@ def test_fields_of_blocks_that_cannot_work_are_refused(
         load_config(saved)
 
     assert "\n" not in str(caught.value)
+
+
+def test_lstms_of_sizes_beyond_their_weights_are_refused(saved: Path) -> None:
+    change_config(saved, hidden_size=20_000, zh_albert={"layer": "lstm"})
+
+    with pytest.raises(CheckpointError, match="expected sizes that fit the weights"):
+        load_config(saved)
 
 
 def test_untied_output_embeddings_are_refused(saved: Path) -> None:

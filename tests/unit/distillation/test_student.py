@@ -20,6 +20,7 @@ from zh_albert.distillation.teacher import (
 )
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer_map import layer_map
 
 
@@ -96,3 +97,22 @@ def test_pruned_teachers_are_refused() -> None:
 def test_teachers_that_are_computed_otherwise_are_refused(change: dict) -> None:
     with pytest.raises(ConfigError, match="a teacher needs the google layout and post-norm"):
         student_config(WIDE, dataclasses.replace(WIDE, **change))
+
+
+def test_types_are_kept_as_changes_from_the_first() -> None:
+    """Else the second text of a pair would look like the first."""
+    wide = teacher(WIDE)
+    config = student_config(dataclasses.replace(WIDE, embedding_size=16), WIDE)
+    sample = CalibrationBatch(wide, texts())
+    model = initialize_student(wide, config, sample, SHARES, layers="chosen", top=4)
+    first, second = model.encoder.embeddings.token_type.weight
+    assert first.norm() < 1e-4 * second.norm()
+    ids, types = texts(96)[64:], (torch.arange(12) > 6).long()
+
+    def changes(encoder: AlbertEncoder) -> torch.Tensor:
+        with torch.no_grad():
+            plain, told = (encoder.embeddings(ids, types.expand_as(ids) * one) for one in (0, 1))
+        return (told - plain)[:, 7:].flatten()
+
+    alike = torch.cosine_similarity(changes(model.encoder), changes(wide), dim=0)
+    assert alike > 0.8

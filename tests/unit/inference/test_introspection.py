@@ -12,9 +12,10 @@ from transformers import AlbertModel
 
 from tests.helpers.micro import CONFIG, save_micro_models, save_micro_pretrained
 from zh_albert.checkpoints.store import save_model
-from zh_albert.errors import CheckpointError, DataError
+from zh_albert.errors import CheckpointError, ConfigError, DataError
 from zh_albert.inference.introspection import EncoderView
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.tokenization.tokenizer import default_tokenizer
 
 TEXT = "我 在Xián，看山"
@@ -104,4 +105,13 @@ def test_what_cannot_be_read_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="expected at most 510 tokens, found 511"):
         view.movement("山" * 511)
     with pytest.raises(CheckpointError, match=r"config\.json"):
+        EncoderView.load(tmp_path)
+
+
+def test_an_encoder_without_attention_is_refused(tmp_path: Path) -> None:
+    config = replace(CONFIG, layer="lstm")
+    files = default_tokenizer().save_files()
+    save_model(tmp_path, model=build_encoder(config), config=config, files=files, task={})
+
+    with pytest.raises(ConfigError, match="expected an encoder of transformer layers, found one"):
         EncoderView.load(tmp_path)

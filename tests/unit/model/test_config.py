@@ -31,6 +31,13 @@ SIZES: dict[str, Any] = {
         ({"block_heads": (1001,)}, "block_heads must be at most 1,000 each, got 1,001"),
         ({"block_neurons": (7, -1), "sharing": "none"}, "block_neurons must be .* got -1"),
         ({"block_neurons": (7,), "sharing": "attention"}, "of the 2 ffn blocks, got 1"),
+        ({"layer": "gru"}, "unknown layer 'gru'; known: lstm, transformer"),
+        ({"layer": "lstm", "hidden_size": 13, "num_attention_heads": 1}, r"\(13\) must be even"),
+        ({"layer": "lstm", "plan": ((0, 0),) * 2}, "plan are of transformer layers, found layer"),
+        (
+            {"layer": "lstm", "head_size": 3, "block_heads": (2,)},
+            "head_size and block_heads are of",
+        ),
         ({"plan": ((0, 0),)}, r"each of the 2 layers \(num_hidden_layers\), got 1"),
         ({"plan": ((0, 0), (2, 0))}, "number the attention blocks from 0 .* got 0, 2"),
         ({"plan": ((0, 0), (0, -1))}, "number the ffn blocks from 0 .* got -1, 0"),
@@ -59,3 +66,8 @@ def test_heads_with_a_size_of_their_own_need_not_divide_the_width() -> None:
     assert fields_of(config)["head_size"] == 3
     assert "plan" not in fields_of(config)
     assert not is_pruned(PRESETS["tiny"])
+
+
+def test_the_kind_of_layer_is_written_only_where_it_is_another() -> None:
+    assert "layer" not in fields_of(AlbertConfig(**SIZES))
+    assert fields_of(AlbertConfig(**SIZES, layer="lstm"))["layer"] == "lstm"

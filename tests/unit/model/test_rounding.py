@@ -113,3 +113,18 @@ def test_the_layers_the_pooler_and_the_word_table_are_rounded() -> None:
     linears = [f"attention.0.{n}" for n in ("query", "key", "value", "dense")]
     parts = [*linears, "ffn.0.up", "ffn.0.down", "pooler", "embeddings.word"]
     assert found == {f"encoder.{part}.weight" for part in parts}
+
+
+def test_of_lstms_both_matrices_of_both_directions_are_rounded() -> None:
+    sizes = {"hidden_size": 4, "num_hidden_layers": 2, "num_attention_heads": 1}
+    config = AlbertConfig(**sizes, intermediate_size=1, vocab_size=5, layer="lstm")
+    model = AlbertForPretraining(config)
+    found = {name for name, _ in model.named_parameters() if is_rounded(name)}
+
+    matrices = {
+        name
+        for name, value in model.encoder.lstm.named_parameters(prefix="encoder.lstm")
+        if value.ndim == 2
+    }
+    assert len(matrices) == 8
+    assert found == {*matrices, "encoder.pooler.weight", "encoder.embeddings.word.weight"}

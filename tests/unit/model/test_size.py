@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.size import described, macs_per_token, parameter_counts
 
@@ -127,3 +128,16 @@ def test_a_pruned_encoder_is_described_and_counted_by_its_blocks() -> None:
     counts = parameter_counts(PRUNED)
     assert counts["attention"] == 4 * (4 * 12 * 5) + 4 * 15 + 2 * 3 * 12
     assert counts["ffn"] == (2 * 12 + 1) * 12 + 3 * 3 * 12
+
+
+def test_lstms_are_counted_and_described() -> None:
+    config = replace(SMALL, layer="lstm", num_hidden_layers=2)
+    counts = parameter_counts(config)
+    encoder = build_encoder(config)
+    assert counts["lstm"] == 2 * 2 * (4 * 6 * (12 + 6) + 2 * 4 * 6)
+    assert counts["encoder_parameters"] == sum(p.numel() for p in encoder.parameters())
+    assert {"attention", "ffn"}.isdisjoint(counts)
+    matrices = [p for p in encoder.lstm.parameters() if p.ndim == 2]
+    assert macs_per_token(config, 9) == 6 * 12 + sum(matrix.numel() for matrix in matrices)
+    assert described(config).startswith("2 bidirectional LSTM layers of 6 units a direction, emb")
+    assert described(replace(config, num_hidden_layers=1)).startswith("1 bidirectional LSTM layer ")

@@ -77,3 +77,9 @@ def test_what_cannot_be_calibrated_is_refused() -> None:
     assert not [hook for part in network.modules() for hook in part._forward_pre_hooks]
     with torch.no_grad():
         TorchRuntime(network).outputs(batch())
+
+
+def test_lstms_have_nothing_to_calibrate() -> None:
+    network, _ = heads(replace(CONFIG, layer="lstm"))["mean"]
+    with pytest.raises(ConfigError, match="calibration: expected an encoder of transformer"):
+        calibrated(network)

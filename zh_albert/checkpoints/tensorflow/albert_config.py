@@ -123,6 +123,7 @@ def albert_config_problems(config: AlbertConfig) -> list[str]:
         "norm_position 'pre' with embedding_layout 'google'": google
         and config.norm_position == "pre",
         "heads or neurons by block": is_pruned(config),
+        "LSTM layers": config.layer == "lstm",
         "plan of layers with embedding_layout 'brightmart'": not google and config.plan != (),
         "projection between equal sizes": google and config.embedding_size == config.hidden_size,
         "groups of layers with embedding_layout 'brightmart'": not google
