@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -72,10 +72,10 @@ def speed_of(
     with _running(model):
         for runtime, ms in zip(tried, singles, strict=True):
             model.runtime = runtime
-            predictor = task.predictor(model)
+            answer_all = partial(_answer_all, task.predictor(model))
             count = min(max(int(1000 * _BULK_S / ms), _BULK[0]), _BULK[1])
             many = list(islice(cycle(contents), count))
-            took = statistics.median(_seconds(predictor, many) for _ in range(rounds))
+            took = statistics.median(_seconds(answer_all, many) for _ in range(rounds))
             bulk.append(count / took)
     return Speed(min(singles), max(bulk), tried[singles.index(min(singles))].open().name)
 
@@ -102,14 +102,22 @@ def single_ms(
     step = max(1, len(examples) // texts)
     contents = [content_of(model, example) for example in examples[::step][:texts]]
     took: list[list[float]] = [[] for _ in tried]
+    pairs = getattr(model, "pairs", False)
+
+    def ask(predictor: Any, content: Any) -> None:
+        if type(content) is tuple and not pairs:  # a reader: question and text
+            predictor(*content)
+        else:
+            predictor([content])
+
     with _running(model):
         for number, engine in itertools.product(range(rounds), range(len(tried))):
             model.runtime = tried[engine]
             predictor = task.predictor(model)
             if not number:
                 for content in contents[:_WARM_UP]:
-                    predictor([content])
-            took[engine] += [_seconds(predictor, [content]) for content in contents]
+                    ask(predictor, content)
+            took[engine] += [_seconds(partial(ask, predictor), content) for content in contents]
     return [1000 * statistics.median(seconds) for seconds in took]
 
 
@@ -224,10 +232,12 @@ def _running(model: Any) -> Iterator[None]:
         model.runtime = runtime
 
 
-def _seconds(predictor: Any, contents: list[Any]) -> float:
+def _answer_all(predictor: Any, contents: Sequence[Any]) -> None:
+    for _ in predictor.stream(contents):
+        pass
+
+
+def _seconds(work: Callable[[Any], None], content: Any) -> float:
     began = time.process_time()
-    if len(contents) == 1:
-        predictor(contents)
-    else:
-        list(predictor.stream(contents))
+    work(content)
     return time.process_time() - began

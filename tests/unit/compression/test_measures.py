@@ -69,6 +69,22 @@ def test_speed_is_that_of_the_fastest_engine_and_changes_nothing(
     assert len(single_ms(CLASSES, model, examples, engines(model), rounds=1)) == len(names)
 
 
+def test_models_of_every_kind_are_timed(tmp_path: Path) -> None:
+    folders = save_micro_models(tmp_path)
+    examples: dict[str, tuple[str, Any]] = {
+        "pair": ("pair", TextExample(("甲", "乙"), "0")),
+        "tagger": ("ner", TextExample("甲", "a")),
+        "reader": ("reading", TASKS["reading"].read(trips(tmp_path / "trips.jsonl"))[0]),
+        "chooser": ("choice", ChoiceExample(Question("房间", "什么？", ("好", "坏")), 1)),
+        "embedder": ("embedding", EmbeddingExample("甲")),
+    }
+    for name, (kind, example) in examples.items():
+        task = TASKS[kind]
+        model = task.model.load(folders[name])
+        found = speed_of(task, model, [example], texts=1, rounds=1)
+        assert min(found.ms, found.texts_per_second) > 0
+
+
 def test_every_kind_of_example_has_a_content(tmp_path: Path) -> None:
     asked = Question("房间", "什么？", ("好", "坏"))
     (reading, *_) = TASKS["reading"].read(trips(tmp_path / "trips.jsonl"))
