@@ -112,6 +112,22 @@ def test_what_a_recipe_makes_is_a_model_like_any_other(
     assert again == made  # nothing is done twice
 
 
+def test_a_route_begun_anew_keeps_the_labels_of_the_model(
+    model: Path, file: Path, tmp_path: Path, pretrained: Path
+) -> None:
+    """Few texts may lack one of them."""
+    examples = [one for one in read_text_examples(file) if one.label == "positive"]
+    made = compress(
+        *(model, "rco", examples, read_text_examples(file)),
+        out=tmp_path / "out",
+        settings=quick("rco", pretrained),
+    )
+    route = sorted((made.folder / "stages" / "route" / "route").iterdir())
+    assert len(route) == 2  # one for each epoch
+    for folder in (*route, made.folder):
+        assert load_config(folder)[1]["labels"] == load_config(model)[1]["labels"]
+
+
 @pytest.fixture(scope="module")
 def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An encoder of six layers with its masked-LM head."""

@@ -12,7 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.checkpoints.resolve import resolve_init
+from zh_albert.checkpoints.store import load_config
+from zh_albert.checkpoints.stored_model import same_random_numbers
 from zh_albert.compression.augmentation.settings import augmentation
 from zh_albert.compression.lstm_student import lstm_network
 from zh_albert.compression.recipe import CutConfig, PruneConfig, Recipe, Stage, StoreConfig
@@ -24,6 +27,7 @@ from zh_albert.compression.surgery import (
     with_layers_kept,
 )
 from zh_albert.configio import build, merged
+from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.tasks.run import finetune
@@ -132,20 +136,54 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
     """Fine-tune; the window is the model's, the teacher the one that is compressed."""
     config, init = tuning(settings, model, work)
     learns_any = config.match_only or (config.teacher is not None and config.teacher.weight > 0)
+    encoder = resolve_init(init) if init else None
     finetune(
         work.task.job,
         work.train,
         work.dev,
         config,
         unlabelled=work.unlabelled if learns_any else (),
-        init=resolve_init(init) if init else None,
-        start=None if init else model,
+        init=encoder,
+        start=_anew(encoder, out.with_name(f"{out.name}-anew"), work) if init else model,
         out=out,
         dtype=torch.float32,  # half precision would move what is rounded to a grid
         resume=resume,
         observers=work.observers,
     )
     release(out)
+
+
+def _anew(encoder: Path | None, out: Path, work: Work) -> Path:
+    """Return a folder of the compressed model as it was before it learned its task.
+
+    Labels, window and head are the model's, so that what is trained from it can teach students.
+
+    Args:
+        encoder: Folder of the encoder that it begins with; None: random weights.
+        out: Where it is written.
+        work: See there.
+
+    Raises:
+        CheckpointError: If the encoder has another vocabulary.
+    """
+    if not is_first_process():
+        wait_for(out / "config.json")
+    if (out / "config.json").exists():
+        return out
+    model = work.task.model.load(work.source)
+    sizes = model.config
+    if encoder is not None:
+        refuse_other_tokens(encoder, model.tokenizer)
+        dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+        kept = {name: getattr(sizes, name) for name in dropouts}
+        sizes = dataclasses.replace(load_config(encoder)[0], **kept)
+    with same_random_numbers():
+        model.module = model.network(sizes, {"name": model.name, **model.settings()})
+    if encoder is not None:
+        load_encoder(model.module, encoder)
+    model.config, model.ngrams = sizes, None
+    model.save(out, card=f"# {work.source.name}, untrained\n", dtype=torch.float32)
+    return out
 
 
 def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, str | None]:

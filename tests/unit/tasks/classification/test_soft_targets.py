@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.tasks.classification.heads import LabelHead, LabelSet, OneClass, Value
 from zh_albert.tasks.classification.soft_targets import (
     as_students_logits,
@@ -15,12 +16,16 @@ from zh_albert.tasks.classification.soft_targets import (
 HEADS: list[LabelHead] = [OneClass(["a", "b", "c"]), LabelSet(["a", "b", "c"]), Value(2, 3, ["v"])]
 
 
+def taught(temperature: float) -> TeacherConfig:
+    return TeacherConfig(model="news", temperature=temperature)
+
+
 @pytest.mark.parametrize("head", HEADS, ids=lambda head: head.name)
 def test_the_loss_is_zero_where_both_agree_and_only_there(head: LabelHead) -> None:
     torch.manual_seed(0)
     logits = torch.randn(5, len(head.labels))
-    torch.testing.assert_close(soft_losses(head, logits, logits, 2.0), torch.zeros(5))
-    other = soft_losses(head, logits + torch.randn(5, len(head.labels)), logits, 2.0)
+    torch.testing.assert_close(soft_losses(head, logits, logits, taught(2.0)), torch.zeros(5))
+    other = soft_losses(head, logits + torch.randn(5, len(head.labels)), logits, taught(2.0))
     assert other.shape == (5,)
     assert (other > 1e-3).all()
 
@@ -34,12 +39,14 @@ def test_no_constant_answer_has_less_than_the_chance_loss(head: LabelHead) -> No
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
-        mean = soft_losses(head, guess.expand_as(soft_targets), soft_targets, 2.0).mean()
+        mean = soft_losses(head, guess.expand_as(soft_targets), soft_targets, taught(2.0)).mean()
         mean.backward()  # type: ignore[no-untyped-call]
         return mean
 
     optimizer.step(loss)
-    assert soft_chance_loss(head, soft_targets, 2.0) == pytest.approx(loss().item(), rel=1e-4)
+    assert soft_chance_loss(head, soft_targets, taught(2.0)) == pytest.approx(
+        loss().item(), rel=1e-4
+    )
 
 
 def test_the_loss_is_the_written_out_divergence_times_the_squared_temperature() -> None:
@@ -47,7 +54,7 @@ def test_the_loss_is_the_written_out_divergence_times_the_squared_temperature() 
     ours, theirs = torch.tensor([[0.5, -1.0]]), torch.tensor([[2.0, 1.0]])
     p, q = (theirs / 4).softmax(-1), (ours / 4).softmax(-1)
     expected = 16 * (p * (p / q).log()).sum()
-    torch.testing.assert_close(soft_losses(head, ours, theirs, 4.0)[0], expected)
+    torch.testing.assert_close(soft_losses(head, ours, theirs, taught(4.0))[0], expected)
 
 
 def test_gradients_keep_their_size_when_the_temperature_rises() -> None:
@@ -55,7 +62,7 @@ def test_gradients_keep_their_size_when_the_temperature_rises() -> None:
     sizes = []
     for temperature in (50.0, 500.0):
         logits = torch.tensor([[1.0, 0.0, -1.0]], requires_grad=True)
-        loss = soft_losses(head, logits, torch.tensor([[0.0, 2.0, 0.0]]), temperature)
+        loss = soft_losses(head, logits, torch.tensor([[0.0, 2.0, 0.0]]), taught(temperature))
         loss.sum().backward()  # type: ignore[no-untyped-call]
         assert logits.grad is not None
         sizes.append(float(logits.grad.norm()))
