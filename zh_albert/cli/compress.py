@@ -29,7 +29,7 @@ class _Recipes(TyperGroup):
 
 app = typer.Typer(
     cls=_Recipes,
-    help="Make a model smaller or faster by a recipe; without one, list the recipes.",
+    help="Make models smaller or faster; list the recipes.",
     no_args_is_help=False,
     invoke_without_command=True,
     rich_markup_mode=None,
@@ -38,7 +38,7 @@ app = typer.Typer(
 
 @app.callback()
 def _list(context: typer.Context, as_json: Json = False) -> None:
-    """Make a model smaller or faster by a recipe; without one, list the recipes.
+    """Make models smaller or faster by a recipe; without one, list the recipes.
 
     Example: zh-albert compress kd news --train train.jsonl --dev dev.jsonl --out runs/small
     """
