@@ -188,6 +188,7 @@ def test_a_killed_recipe_goes_on_to_the_same_bytes(
     assert weights[0] == weights[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["states", "theseus"])
 def test_two_processes_equal_one(name: str, model: Path, file: Path, tmp_path: Path) -> None:
     found = {}
