@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.stored_model import named_tensors
 from zh_albert.compression.recipe import CutConfig, PruneConfig, Recipe, Stage, StoreConfig
+from zh_albert.compression.record import LENGTH
 from zh_albert.compression.surgery import chosen_layers
 from zh_albert.configio import merged
 from zh_albert.model import sharing
@@ -23,7 +24,6 @@ from zh_albert.model.rounding import is_rounded
 from zh_albert.model.size import macs_per_token
 from zh_albert.tasks.task import Task
 
-_LENGTH = 32  # tokens of the text that operations are counted for
 _SHARES = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (0.5, 0.5), (0.5, 0.25))  # of heads, of neurons
 _BITS: dict[int, int | None] = {8: None, 6: None, 5: None, 4: None, 3: 32}  # bits: their groups
 _TRAINED_BITS = 5  # from here on, rounding after training costs points
@@ -123,7 +123,7 @@ def candidates(
             count = sum(parameter.numel() for parameter in network.parameters())
             known[key] = count, {bits: rate.size(tensors) for bits, rate in rates.items()}
         parameters, sizes = known[key]
-        macs = macs_per_token(config, _LENGTH)
+        macs = macs_per_token(config, LENGTH)
         found += [
             Candidate(
                 layers=layers,

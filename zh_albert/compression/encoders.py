@@ -13,7 +13,7 @@ from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
-from zh_albert.compression.record import Figures, card_section, read_record, write_record
+from zh_albert.compression.record import LENGTH, Figures, card_section, read_record, write_record
 from zh_albert.compression.stages import wait_for
 from zh_albert.compression.surgery import chosen_layers, with_groups, with_layers_kept
 from zh_albert.configio import build, merged
@@ -26,8 +26,6 @@ from zh_albert.textio import atomic_write
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.run_folder import release
-
-_LENGTH = 32
 
 
 def compress_encoder(
@@ -134,6 +132,6 @@ def _figures(folder: Path) -> dict[str, float]:
     return {
         "parameters": parameters,
         "bytes": size,
-        "macs": macs_per_token(sizes, _LENGTH),
+        "macs": macs_per_token(sizes, LENGTH),
         **scores,
     }

@@ -15,7 +15,7 @@ from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.encoders import compress_encoder
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
-from zh_albert.compression.record import card_section, read_record, write_record
+from zh_albert.compression.record import LENGTH, card_section, read_record, write_record
 from zh_albert.compression.stages import Work, refuse_unknown_settings, run_stage
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
@@ -26,8 +26,6 @@ from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import refuse_changed
 from zh_albert.training.run_folder import open_run, release, state_folder
-
-_LENGTH = 32  # tokens of the text that operations are counted for
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ def figures(task: Task, folder: Path, dev: Sequence[Any]) -> dict[str, float]:
     return {
         "parameters": sum(parameter.numel() for parameter in model.module.parameters()),
         "bytes": (folder / WEIGHTS).stat().st_size,
-        "macs": macs_per_token(model.config, _LENGTH),
+        "macs": macs_per_token(model.config, LENGTH),
         **{k: v for k, v in scores.items() if isinstance(v, float) and k != "seconds"},
     }
 

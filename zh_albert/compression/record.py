@@ -14,6 +14,8 @@ from zh_albert.textio import atomic_write, results_json
 
 RESULT = "compression.json"
 """File in a compressed model's folder: recipe, source, before and after."""
+LENGTH = 32
+"""Tokens of the text that operations are counted for."""
 Figures = Mapping[str, float]
 
 

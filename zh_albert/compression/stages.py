@@ -302,7 +302,9 @@ def _layers(config: CutConfig, model: Any, work: Work) -> tuple[int, ...]:
         return chosen_layers(config.layers, config.choice, total)
     if not work.dev:
         raise ConfigError("cut.choice = 'searched' chooses layers by dev examples: give some")
-    whole, some = model.module.encoder.plan, work.dev[:_SEARCHED_ON]
+    # Texts from all over the file: many files are sorted by label.
+    some = work.dev[:: max(1, len(work.dev) // _SEARCHED_ON)][:_SEARCHED_ON]
+    whole = model.module.encoder.plan
 
     def score(layers: tuple[int, ...]) -> float:
         model.module.encoder.plan = tuple(whole[layer - 1] for layer in layers)
@@ -324,10 +326,8 @@ def calibration_ids(model: Any, examples: Sequence[Any]) -> Tensor:
     length = min(length, model.window.max_length)
     ids: list[int] = []
     for example in examples:
-        text = example.text
-        ids += model.tokenizer.encode_batch(list(text) if isinstance(text, tuple) else [text])[
-            0
-        ].ids
+        text = example.text if isinstance(example.text, str) else "".join(example.text)
+        ids += model.tokenizer.encode_batch([text])[0].ids
         if len(ids) >= rows * length:
             break
     full = len(ids) // length

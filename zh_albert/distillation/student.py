@@ -25,6 +25,7 @@ from zh_albert.distillation.width_reduction import (
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.fitted_norm import fit_norm
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import refuse_lstm
@@ -349,14 +350,11 @@ def _fit_linear(linear: nn.Linear, inputs: Tensor, target: Tensor) -> None:
 
 
 def _fit_norm(norm: nn.LayerNorm, pairs: Sequence[tuple[Tensor, Tensor]]) -> None:
-    """Fit gain and offset of each dimension so that outputs come close to their targets.
+    """Fit a freshly made norm to several pairs of its outputs and their targets; see ``fit_norm``.
 
     Args:
-        norm: Freshly made, with gain 1 and offset 0.
-        pairs: Its outputs, and the targets. Shape of each: (texts, length, hidden).
+        norm: With gain 1 and offset 0.
+        pairs: Shape of each: (texts, length, hidden).
     """
     outputs = torch.cat([output.flatten(0, 1) for output, _ in pairs])
-    targets = torch.cat([target.flatten(0, 1) for _, target in pairs])
-    centred = outputs - (mean := outputs.mean(0))
-    gain = (centred * targets).mean(0) / centred.square().mean(0).clamp(min=1e-6)
-    _fill(norm, gain, targets.mean(0) - gain * mean)
+    fit_norm(norm, outputs, torch.cat([target.flatten(0, 1) for _, target in pairs]))

@@ -63,9 +63,7 @@ class JobConfig(MethodsConfig):
     tensorboard: bool = False  # also write training/tensorboard (extra "track")
     teacher: TeacherConfig | None = None
     match: tuple[MatchTerm, ...] = ()  # what of the teacher's insides is matched besides
-    match_only: bool = (
-        False  # what is matched is the whole loss; labels and answers are not learned
-    )
+    match_only: bool = False  # neither labels nor answers are learned, only what is matched
     booster: BoosterConfig | None = None  # the teacher learns along and shares layers
     keep_route: bool = False  # keep the weights of every evaluation, in OUT/route
 

@@ -128,7 +128,7 @@ class GatesConfig:
 
     kinds: tuple[Kind, ...] = ("heads", "neurons")
     kept: float = 0.5  # share of each kind's gates that is aimed at
-    weight: float = 1.0  # of the distance from it in the loss
+    weight: float = 10.0  # of the distance from it in the loss
     lr_scale: float = 50.0  # of the gates' own rate: they have a few hundred updates to decide
 
     def __post_init__(self) -> None:
@@ -225,7 +225,7 @@ class GateLearning(Transforms):
             told = dict(measured)
             for kind, gates in self._gates.items():
                 share = torch.stack([gate.open_share() for gate in gates]).mean()
-                loss = loss + units * self._config.weight * 10 * (share - aim).abs()
+                loss = loss + units * self._config.weight * (share - aim).abs()
                 told[f"open_{kind}"] = share.detach() * units, units
             return LossOutput(loss, told)
 

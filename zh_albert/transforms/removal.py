@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.fitted_norm import fit_norm
 from zh_albert.transforms.gates import Gated, Kind, gated_parts
 
 
@@ -126,7 +127,9 @@ def _keep_dimensions(embeddings: Any, kept: Tensor) -> None:
         rows = (embeddings.word.weight + position + kind).detach()
         wanted = embeddings.norm(rows).detach()[:, kept]
         _keep_normed(embeddings.norm, kept)
-        _fit_norm(embeddings.norm, rows[:, kept], wanted)
+        narrow = embeddings.norm
+        plain = nn.functional.layer_norm(rows[:, kept], narrow.normalized_shape, eps=narrow.eps)
+        fit_norm(narrow, plain, wanted)
     for table in tables:
         table.weight = nn.Parameter(table.weight.detach()[:, kept])
         table.embedding_dim = int(kept.sum())
@@ -135,11 +138,3 @@ def _keep_dimensions(embeddings: Any, kept: Tensor) -> None:
 def _keep_normed(norm: nn.LayerNorm, kept: Tensor) -> None:
     norm.weight, norm.bias = (nn.Parameter(one.detach()[kept]) for one in (norm.weight, norm.bias))
     norm.normalized_shape = (int(kept.sum()),)
-
-
-def _fit_norm(norm: nn.LayerNorm, rows: Tensor, wanted: Tensor) -> None:
-    """Fit gain and bias of each dimension by least squares. Shape of both: (rows, width)."""
-    plain = nn.functional.layer_norm(rows, norm.normalized_shape, eps=norm.eps)
-    centred = plain - (mean := plain.mean(0))
-    gain = (centred * wanted).mean(0) / centred.square().mean(0).clamp(min=1e-6)
-    norm.weight, norm.bias = nn.Parameter(gain), nn.Parameter(wanted.mean(0) - gain * mean)
