@@ -262,6 +262,7 @@ def test_a_recipe_of_ones_own(model: Path, file: Path, tmp_path: Path) -> None:
         ("quantize", ("store.bits=0",), "expected 2 to 8 for a weight, found 0"),
         ("quantize-aware", ("tune.quantize.bits=9",), "expected 2 to 8 for a weight, found 9"),
         ("prune-heads", ("prune.heads=0",), "above 0 and at most 1, found 0"),
+        ("prune-heads", ("prune.words=0",), "above 0 and at most 1, found 0"),
         ("states", ("tune.match=[{what = 'stats'}]",), "expected 'embeddings', 'states'"),
         ("states", ("tune.match=[{wat = 'states'}]",), "did you mean 'match[0].what'?"),
         ("share", ("cut.groups=7",), "cut.groups must be from 1 to 3, the model's blocks; got 7"),

@@ -52,18 +52,21 @@ class CutConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class PruneConfig:
-    """Removal of attention heads, feed-forward neurons and dimensions of the word vectors."""
+    """Removal of attention heads, feed-forward neurons, dimensions of the word vectors and words."""
 
     # What goes: by the loss's gradient at gates, at random, or what is closed already (0).
     criterion: Criterion = "gradient"
     heads: float = 1.0  # share that stays
     neurons: float = 1.0
     embeddings: float = 1.0
+    # Of the vocabulary, the words most frequent in training texts; the others' vectors become 0,
+    # which a deflated file hardly stores. Ids stay, so teachers and n-grams still fit.
+    words: float = 1.0
     texts: int = 512  # of the training texts, for gradients
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("heads", "neurons", "embeddings"):
+        for name in ("heads", "neurons", "embeddings", "words"):
             if not 0 < getattr(self, name) <= 1:
                 raise ConfigError(
                     f"prune.{name} is the share that stays: expected a number above 0 and at most "

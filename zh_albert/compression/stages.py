@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import release
 from zh_albert.training.stages import StageMeter, silent
 from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
-from zh_albert.transforms.removal import close_least, without_closed
+from zh_albert.transforms.removal import close_least, close_rare_words, without_closed
 
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
 _SEARCHED_ON = 500  # dev examples on which layers are searched
@@ -325,9 +326,8 @@ def calibration_ids(model: Any, examples: Sequence[Any]) -> Tensor:
     rows, length = _CALIBRATION
     length = min(length, model.window.max_length)
     ids: list[int] = []
-    for example in examples:
-        text = example.text if isinstance(example.text, str) else "".join(example.text)
-        ids += model.tokenizer.encode_batch([text])[0].ids
+    for tokens in _tokens_of(model, examples):
+        ids += tokens
         if len(ids) >= rows * length:
             break
     full = len(ids) // length
@@ -336,8 +336,20 @@ def calibration_ids(model: Any, examples: Sequence[Any]) -> Tensor:
     return torch.tensor(ids[: full * length]).view(full, length)[:rows]
 
 
+def _tokens_of(model: Any, examples: Iterable[Any]) -> Iterator[list[int]]:
+    """Yield the token ids of each example."""
+    for example in examples:
+        text = example.text if isinstance(example.text, str) else "".join(example.text)
+        yield model.tokenizer.encode(text).ids
+
+
 def _pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
     network = model.module
+    if config.words < 1:
+        counts: Counter[int] = Counter()
+        for tokens in _tokens_of(model, [*work.train, *work.unlabelled]):
+            counts.update(tokens)
+        close_rare_words(network, counts, config.words, model.tokenizer.special)
     kept: dict[Kind, float] = {
         "heads": config.heads,
         "neurons": config.neurons,

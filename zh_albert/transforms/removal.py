@@ -10,7 +10,7 @@ The masked-LM head writes into the same dimensions and loses them, too.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -49,6 +49,23 @@ def close_least(
         ):
             with torch.no_grad():
                 part.module.weight[:, shut.repeat_interleave(part.width)] = 0
+
+
+def close_rare_words(
+    network: Any, counts: Mapping[int, int], kept: float, special: Collection[int]
+) -> None:
+    """Set the vectors of all but the most frequent words to 0, in place.
+
+    Args:
+        network: Has an ``encoder``.
+        counts: How often each id occurs in texts.
+        kept: The share of the vocabulary that stays; of equally rare words the first ones.
+        special: Ids that stay whatever they count.
+    """
+    table = network.encoder.embeddings.word.weight
+    rows = sorted(range(len(table)), key=lambda row: (row not in special, -counts.get(row, 0)))
+    with torch.no_grad():
+        table[rows[max(round(kept * len(table)), len(special)) :]] = 0
 
 
 def open_gates(part: Gated) -> Tensor:

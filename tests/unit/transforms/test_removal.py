@@ -17,7 +17,12 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.size import macs_per_token
 from zh_albert.transforms.gates import Kind, gated_parts
-from zh_albert.transforms.removal import close_least, open_gates, without_closed
+from zh_albert.transforms.removal import (
+    close_least,
+    close_rare_words,
+    open_gates,
+    without_closed,
+)
 
 SHARED: list[dict[str, Any]] = [
     {"sharing": "none"},
@@ -94,6 +99,22 @@ def test_nothing_closed_nothing_removed() -> None:
     assert (
         smaller.encoder.attention[0].query.weight is not network.encoder.attention[0].query.weight
     )
+
+
+def test_frequent_words_and_special_ones_stay() -> None:
+    network = SmallClassifier()
+    table = network.encoder.embeddings.word.weight
+    before, rows = table.detach().clone(), len(table)
+    special, counts = {0, 1, 2, 3, 4}, {9: 50, 7: 3, 12: 1}
+    close_rare_words(network, counts, 8 / rows, special)
+
+    kept = [*sorted(special), 7, 9, 12]
+    assert torch.equal(table[kept], before[kept])
+    assert int((table != 0).any(1).sum()) == len(kept) - int(not before[0].any())
+
+    close_rare_words(network, counts, 1e-6, special)  # special tokens stay, whatever the share
+    assert torch.equal(table[:5], before[:5])
+    assert not table[5:].any()
 
 
 def test_a_block_that_would_keep_nothing_is_refused() -> None:
