@@ -32,16 +32,19 @@ METHODS: dict[str, dict[str, Any]] = {
     "gates": {"gates": {"kinds": ["heads", "neurons", "embeddings"]}},
     "quantize": {"quantize": {"bits": 4, "start": 0.4}},
     "booster": {"booster": {"shared": 1, "weight": 0.5}},
+    "greedy": {},
 }
 """Settings by method."""
-_TAUGHT = ("match", "hints", "replace", "booster")
+_TAUGHT = ("match", "hints", "replace", "booster", "greedy")
 
 
 def save_models(folder: Path) -> None:
-    """Write examples, a student of two layers and a teacher of four, with random weights."""
+    """Write examples, a student of two layers and teachers of four, with random weights."""
     reviews(folder / "reviews.jsonl", count=32)
-    for name, layers in (("student", 2), ("teacher", 4)):
-        torch.manual_seed(layers)
+    for seed, (name, layers) in enumerate(
+        (("student", 2), ("teacher", 4), ("second", 4), ("third", 4)), start=2
+    ):
+        torch.manual_seed(seed)
         sizes = replace(CONFIG, sharing="none", num_hidden_layers=layers)
         head, window = OneClass(["negative", "positive"]), WindowConfig(max_length=16, stride=4)
         model = TextClassifier(sizes, default_tokenizer(), head, window=window, pooling="mean")
@@ -62,6 +65,9 @@ def run(
     """
     loop = {"epochs": 3, "peak_lr": 5e-3, "batch_tokens": 32, "precision": "fp32", **train}
     taught = {"teacher": {"model": str(folder / "teacher"), "weight": 0.0}}
+    if method == "greedy":
+        route = [str(folder / name) for name in ("teacher", "second", "third")]
+        taught = {"teacher": {"model": route, "weight": 0.5, "turns": "greedy"}}
     values = {**METHODS[method], "model": {"ngrams": False}, "train": loop}
     config = build(FinetuneConfig, values | (taught if method in _TAUGHT else {}))
     examples = read_text_examples(folder / "reviews.jsonl")

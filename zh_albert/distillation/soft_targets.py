@@ -40,10 +40,13 @@ _ASKED = 8192  # characters or tokens at a time: some seconds' work, lost if it 
 class TeacherConfig:
     """A trained model of the same task, to learn from beside the labels; or several."""
 
-    # Bundled name, folder or hub id. Several take turns, each for as many updates, unless
-    # ``together``: then the mean of their logits is learned.
+    # Bundled name, folder or hub id. Several take turns, unless ``together``: then the mean of
+    # their logits is learned.
     model: str | tuple[str, ...]
     together: bool = False
+    # "equal": each for as many updates; "greedy": as soon as its answers are not much farther from
+    # the student's than those of the one before, see ``route``
+    turns: Literal["equal", "greedy"] = "equal"
     weight: float = 0.7  # of its answers in the loss; the labels have the rest. 0: none are asked
     temperature: float = 2.0  # above 1 more is learned of the answers it holds for unlikely
     # "mse": of the logits, what the divergence becomes at high temperatures
@@ -55,6 +58,11 @@ class TeacherConfig:
     def __post_init__(self) -> None:
         if not self.models:
             raise ConfigError("teacher.model must name a model, found an empty list")
+        if self.turns == "greedy" and (self.together or len(self.models) < 2 or not self.weight):
+            raise ConfigError(
+                "teacher.turns = 'greedy' is for several teachers one after another, whose answers "
+                "are learned: name several, without together and with a weight above 0"
+            )
         if not 0 <= self.weight <= 1:
             raise ConfigError(f"teacher.weight must be from 0 to 1, got {self.weight}")
         if not (self.temperature > 0 and math.isfinite(self.temperature)):

@@ -7,10 +7,11 @@ checkpoint).
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,7 @@ from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.checkpoints.verified import verified
 from zh_albert.distillation.soft_targets import (
     TeacherAnswers,
+    TeacherConfig,
     ask_once,
     find_teacher,
     fingerprint,
@@ -41,6 +43,9 @@ from zh_albert.training.selection import refuse_blind_patience
 
 Example = TypeVar("Example", bound=HasText)
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
+
+
+_COMPARED = 256  # texts on which the student is compared with its teachers
 
 
 class Questions(NamedTuple):
@@ -95,6 +100,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         metric: The one that does.
         teachers: The folders of those who teach.
         soft_targets: The answers of each to the training instances; empty: none are learned.
+        turn: Which of them is learned from now.
         soft_share: Weight of the soft targets in the loss of each instance. Shape: (instances,).
 
     Raises:
@@ -142,7 +148,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         self.teachers: list[Path] = []
         self.fingerprints: list[str] = []
         self.soft_targets: list[TeacherAnswers] = []
-        self._turn = 0  # whose answers are learned
+        self.turn = 0
         for name in config.teacher.models if config.teacher else ():
             folder, settings = find_teacher(name, self.model.name)
             self.check_teacher(folder, settings)
@@ -184,7 +190,8 @@ class FineTuningJob(ABC, Generic[Example, Model]):
 
     def on_update(self, update: int, total: int) -> None:
         """Let the next teacher teach; called on every process before each update."""
-        self._turn = min(update * len(self.teachers) // max(total, 1), len(self.teachers) - 1)
+        if self.config.teacher and self.config.teacher.turns == "equal":
+            self.turn = min(update * len(self.teachers) // max(total, 1), len(self.teachers) - 1)
 
     @abstractmethod
     def evaluate(self) -> Mapping[str, Any]:
@@ -244,8 +251,20 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         if self.config.teacher.together:
             answers = torch.stack([each.of(chosen) for each in self.soft_targets]).mean(0)
         else:
-            answers = self.soft_targets[self._turn].of(chosen)
+            answers = self.soft_targets[self.turn].of(chosen)
         return self.shaped(answers, chosen)
+
+    def distances(self) -> list[float]:
+        """Return how far the model's answers to some texts are from those of each teacher."""
+        instances = range(len(self.sizes))
+        some = sorted(random.Random(0).sample(instances, min(_COMPARED, len(instances))))
+        module: nn.Module = self.model.module
+        training = module.training
+        module.eval()
+        ours = torch.as_tensor(self.teacher_logits(cast("Any", self.model), some)).float()
+        module.train(training)
+        teacher: TeacherConfig = self.config.teacher
+        return [float(teacher.distance(ours, each.of(some)).mean()) for each in self.soft_targets]
 
     def prepare(self, progress: Observer) -> None:
         """Prepare the training loop: instances, soft targets, n-grams, initial head."""

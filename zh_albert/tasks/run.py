@@ -17,6 +17,7 @@ from zh_albert.checkpoints.store import load_config
 from zh_albert.configio import write_toml
 from zh_albert.distillation.booster import Booster
 from zh_albert.distillation.matching import task_matching
+from zh_albert.distillation.route import GreedyTurns
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.baking import bake
 from zh_albert.runtimes.runtime import TorchRuntime
@@ -161,6 +162,8 @@ def _methods(job: FineTuningJob[Any, Any]) -> list[Method]:
     if terms := config.terms():
         assert teacher is not None
         found.append(task_matching(terms, teacher, job.model, only=config.match_only))
+    if config.teacher and config.teacher.turns == "greedy":
+        found.append(GreedyTurns(len(job.teachers), job.distances, partial(setattr, job, "turn")))
     return found
 
 
