@@ -52,7 +52,7 @@ class CutConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class PruneConfig:
-    """Removal of attention heads, feed-forward neurons, dimensions of the word vectors and words."""
+    """Removal of heads, feed-forward neurons, dimensions of the word vectors, and words."""
 
     # What goes: by the loss's gradient at gates, at random, or what is closed already (0).
     criterion: Criterion = "gradient"
