@@ -144,6 +144,81 @@ def test_single_texts_are_told_apart_by_dropout(micro: Path, cli: Cli, tmp_path:
     refused(ran, "single texts need dropout", "set model.dropout=0.1")
 
 
+@pytest.fixture(scope="session")
+def taught(micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that learned vectors whose directions say which thing a text is of, in 8 numbers."""
+    folder = tmp_path_factory.mktemp("taught")
+    texts = [(n, thing + word) for n, thing in enumerate(THINGS) for word in (*GOOD, *BAD)]
+    rows = [{"text": text, "vector": row} for row, (_, text) in enumerate(texts)]
+    rows += [
+        {"text_a": thing + GOOD[0], "text_b": thing + BAD[0], "negative": THINGS[n - 1] + GOOD[0]}
+        for n, thing in enumerate(THINGS)
+    ]
+    np.save(folder / "teacher.npy", np.eye(8, dtype=np.float16)[[number for number, _ in texts]])
+    write(folder / "train.jsonl", rows)
+    from zh_albert.configio import build, parse_overrides
+    from zh_albert.tasks.embedding.examples import read_embedding_examples
+
+    given = [item.removeprefix("--set=") for item in LEARN]
+    given += [f"vectors.file={folder / 'teacher.npy'}", "contrast.widths=[4, 8]"]
+    config = build(FinetuneConfig, parse_overrides(given))
+    examples = read_embedding_examples(folder / "train.jsonl")
+    dev = read_embedding_examples(alike(folder / "dev.jsonl"))
+    finetune(examples, dev, config, init=micro, out=folder / "model")
+    return folder / "model"
+
+
+def test_a_teachers_vectors_teach_and_may_be_cut(taught: Path, cli: Cli) -> None:
+    dev = taught.parent / "dev.jsonl"
+    scores = json.loads(cli("evaluate", taught, dev, "--json").out)
+    assert scores["spearman"] > 0.8
+    assert scores["spearman_8"] > 0.7
+    assert scores["spearman_4"] > 0.5
+    embedder = load(str(taught))
+    assert embedder.widths == (4, 8)
+    whole, cut = embedder.encode(TEXTS), embedder.encode(TEXTS, width=8)
+    np.testing.assert_array_equal(cut, whole[:, :8])
+    unit = embedder.encode(TEXTS, width=8, normalize=True)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=-1), 1, atol=1e-5)
+    with pytest.raises(ConfigError, match="width must be from 1 to 32"):
+        embedder.encode(TEXTS, width=33)
+    assert "4 or 8" in (taught / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("rows", "given", "problem"),
+    [
+        ([{"text": "好", "vector": -1}], ["vectors.file=V"], 'line 1: "vector" must be'),
+        ([{"text": "好", "vector": "1"}], ["vectors.file=V"], 'line 1: "vector" must be'),
+        ([{"text": "好", "vector": 0}], [], "8 training texts name a row of a teacher's vectors"),
+        ([{"text": "好", "vector": 5}], ["vectors.file=V"], "names row 5, found 2"),
+        ([{"text": "好"}], ["vectors.file=V"], "no training text names a row of it"),
+        ([{"text": "好", "vector": 0}], ["vectors.file=W"], "vectors of the shape (texts, width)"),
+        ([{"text": "好", "vector": 0}], ["vectors.file=none"], "expected vectors saved by numpy"),
+        ([{"text": "好"}], ["contrast.widths=[32]"], "widths below the model's 32, got 32"),
+        ([{"text": "好"}], ["contrast.widths=[0]"], "must be at least 1 each, got 0"),
+        ([{"text": "好", "vector": 0}], ["vectors.file=V", "vectors.weight=0"], "above 0, got 0"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused(
+    rows: list[dict[str, Any]],
+    given: list[str],
+    problem: str,
+    micro: Path,
+    cli: Cli,
+    tmp_path: Path,
+) -> None:
+    np.save(tmp_path / "V.npy", np.ones((2, 4), np.float32))
+    np.save(tmp_path / "W.npy", np.ones(4, int))
+    train, dev = write(tmp_path / "t.jsonl", rows * 8), alike(tmp_path / "d.jsonl")
+    chosen = [
+        f"--set={one.replace('=V', f'={tmp_path}/V.npy').replace('=W', f'={tmp_path}/W.npy')}"
+        for one in given
+    ]
+    files = ("--train", train, "--dev", dev, "--init", micro, "--out", tmp_path / "out")
+    refused(cli("finetune", "--task", "embedding", *files, *QUICK, *chosen), problem)
+
+
 def test_baseline_is_the_cosine_of_n_grams(cli: Cli, tmp_path: Path) -> None:
     path = alike(tmp_path / "a.jsonl")
     ran = cli("baseline", "--task", "embedding", "--train", path, "--dev", path, "--json")

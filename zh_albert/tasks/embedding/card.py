@@ -12,12 +12,13 @@ rank texts; they are no probabilities, and another model's mean something else."
 
 def embedder_card(embedder: TextEmbedder, settings: str) -> str:
     """Return the ``README.md`` of a model; ``settings``: the resolved TOML of its run."""
-    window = embedder.window
+    window, widths = embedder.window, " or ".join(map(str, embedder.widths))
+    cut = f" Its first {widths} numbers are a vector, too, a little less exact." if widths else ""
     text = CardText(
         title="Chinese sentence vectors",
         pipeline="sentence-similarity",
         answers=f"A vector of {embedder.config.hidden_size} numbers for each text: the mean over "
-        "its tokens ([CLS] and [SEP] among them) of the last layer.",
+        f"its tokens ([CLS] and [SEP] among them) of the last layer.{cut}",
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}; a long "
         "text's vector is the mean over its windows, by their tokens.",
         use='texts = ["房间很干净", "屋子不脏"]\n'

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import MeanEncoder
 from zh_albert.runtimes.onnx_network import mean_vectors
@@ -24,9 +25,13 @@ class TextEmbedder(TaskModel[str, EncodedText]):
     """An embedding model: texts → vectors, the mean over the tokens of the last layer.
 
     A long text's vector is the mean over its windows, by their tokens.
+
+    Attributes:
+        widths: The first so many numbers of a vector are a vector, too: it was trained so.
     """
 
     names = ("embedding",)
+    kept = ("widths",)
     outputs = staticmethod(mean_vectors)
 
     def __init__(
@@ -35,9 +40,11 @@ class TextEmbedder(TaskModel[str, EncodedText]):
         tokenizer: Tokenizer,
         *,
         window: WindowConfig,
+        widths: Sequence[int] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(config, tokenizer, MeanEncoder(config), window=window, metadata=metadata)
+        self.widths = tuple(widths)
 
     @property
     def no_content(self) -> str:
@@ -55,24 +62,40 @@ class TextEmbedder(TaskModel[str, EncodedText]):
         ]
 
     def vectors_of(
-        self, encoded: Sequence[EncodedText], *, normalize: bool = False
+        self, encoded: Sequence[EncodedText], *, normalize: bool = False, width: int | None = None
     ) -> NDArray[np.float32]:
-        """Return a vector for each encoded text, in order. Shape: (texts, hidden).
+        """Return a vector for each encoded text, in order. Shape: (texts, width).
 
         Args:
             encoded: Texts that ``encode`` cut.
             normalize: Scale them to length 1, so that dot products are cosines.
+            width: The first so many numbers of each; None: all.
+
+        Raises:
+            ConfigError: If a vector has fewer.
         """
-        width = self.config.hidden_size
-        merged = predicted_outputs(self.runtime, encoded, width=width, config=self.config)
+        whole = self.config.hidden_size
+        if width is not None and not 1 <= width <= whole:
+            raise ConfigError(f"width must be from 1 to {whole}, the vectors' width; got {width}")
+        merged = predicted_outputs(self.runtime, encoded, width=whole, config=self.config)
+        merged = merged[:, :width]
         return np.asarray(torch.nn.functional.normalize(merged, dim=-1) if normalize else merged)
 
-    def cosines(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return the cosine of each pair's vectors. Shape: (pairs,)."""
+    def cosines(
+        self, pairs: Sequence[tuple[str, str]], widths: Sequence[int] = ()
+    ) -> list[NDArray[np.float32]]:
+        """Return the cosines of pairs: of vectors cut to each width, last of whole ones.
+
+        Shape of each: (pairs,).
+        """
         both = [text for side in (0, 1) for text in (pair[side] for pair in pairs)]
-        first, second = np.split(self.vectors_of(self.encode(both), normalize=True), 2)
-        cosines: NDArray[np.float32] = (first * second).sum(-1)
-        return cosines
+        vectors = self.vectors_of(self.encode(both))
+        found = []
+        for width in (*widths, None):
+            cut = vectors[:, :width]
+            first, second = np.split(cut / np.linalg.norm(cut, axis=-1, keepdims=True), 2)
+            found.append((first * second).sum(-1))
+        return found
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:  # noqa: ARG003

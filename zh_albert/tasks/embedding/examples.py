@@ -32,14 +32,20 @@ class EmbeddingExample:
         text: As read; never empty, nor is one of a pair.
         label: Of a pair: its similarity, a number, or the name of a class; None: the texts mean the
             same.
+        negative: Of a pair: a third text that means something else, however alike it looks.
+        vector: Of a text: the row of a teacher's vectors that is its own.
     """
 
     text: Content
     label: float | str | None = None
+    negative: str | None = None
+    vector: int | None = None
 
 
 def read_embedding_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[EmbeddingExample]:
-    """Read ``{"text"}`` or ``{"text_a", "text_b"}`` a line, a pair also with ``"label"``.
+    """Read ``{"text"}`` or ``{"text_a", "text_b"}`` a line; see ``EmbeddingExample``.
+
+    A text may have ``"vector"``, a pair ``"label"`` and ``"negative"``.
 
     Raises:
         DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an
@@ -48,34 +54,36 @@ def read_embedding_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[
     examples = []
     for number, row in read_task_rows(path, layout):
         if "text" in row:
-            examples.append(EmbeddingExample(checked_text(row, "text", path, number)))
+            text, vector = checked_text(row, "text", path, number), row.get("vector")
+            if vector is not None and (type(vector) is not int or vector < 0):
+                problem = f'"vector" must be the number of a row, from 0, found {vector!r:.80}'
+                raise DataError.at(path, number, problem)
+            examples.append(EmbeddingExample(text, vector=vector))
             continue
         form = '{"text": …} or {"text_a": …, "text_b": …}'
         refuse_missing_fields(row, ("text_a", "text_b"), path, number, form=form)
         first, second = (checked_text(row, name, path, number) for name in ("text_a", "text_b"))
         label = _checked_label(row.get("label"), path, number)
-        examples.append(EmbeddingExample((first, second), label))
+        negative = checked_text(row, "negative", path, number) if row.get("negative") else None
+        examples.append(EmbeddingExample((first, second), label, negative))
     refuse_no_examples(len(examples), path)
     return examples
 
 
-def contrastive_texts(
+def read_together(
     examples: Iterable[EmbeddingExample], positive_threshold: float
-) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the examples of contrastive training: texts, and pairs that mean the same.
+) -> list[EmbeddingExample]:
+    """Return the examples that teach: all but the pairs that do not mean the same.
 
     Args:
-        examples: Texts and pairs. Pairs that do not mean the same are left out.
+        examples: Texts and pairs.
         positive_threshold: Pairs with numeric labels of at least this value are positives.
     """
-    texts = [example.text for example in examples if isinstance(example.text, str)]
-    pairs = [
-        example.text
+    return [
+        example
         for example in examples
-        if isinstance(example.text, tuple)
-        and (example.label is None or _alikeness(example.label, positive_threshold) == 1)
+        if example.label is None or _alikeness(example.label, positive_threshold) == 1
     ]
-    return texts, pairs
 
 
 def judged(

@@ -1,7 +1,10 @@
-"""Contrastive fine-tuning of sentence vectors: texts or pairs and an encoder in, a folder out."""
+"""Fine-tuning of sentence vectors, by contrast and by a teacher's: texts or pairs in, a folder
+out.
+"""
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from zh_albert.configio import renamed
@@ -19,9 +24,9 @@ from zh_albert.tasks import run
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.correlations import correlations
 from zh_albert.tasks.embedding.card import embedder_card
-from zh_albert.tasks.embedding.contrast import contrastive_loss
+from zh_albert.tasks.embedding.contrast import contrastive_loss, taught_loss
 from zh_albert.tasks.embedding.embedder import TextEmbedder
-from zh_albert.tasks.embedding.examples import EmbeddingExample, contrastive_texts, judged
+from zh_albert.tasks.embedding.examples import EmbeddingExample, judged, read_together
 from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, untrained
 from zh_albert.tasks.windows import collate_windows, merged_outputs
@@ -36,15 +41,49 @@ _PAIRS = 4  # minimum for a batch of long texts: the other pairs are the negativ
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastConfig:
-    """Settings of the contrastive loss."""
+    """Settings of the losses."""
 
     temperature: float = 0.05  # of the cosines
+    # The first so many numbers of a vector are learned as vectors of their own, too, so that
+    # vectors can be cut (Kusupati et al. 2022, arXiv:2205.13147).
+    widths: tuple[int, ...] = ()
     # Pairs with numeric labels of at least this value are positives.
     positive_threshold: float = renamed("alike_from", default=4.0)
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:
             raise ConfigError(f"temperature must be > 0, got {self.temperature}")
+        if self.widths and min(self.widths) < 1:
+            raise ConfigError(f"contrast.widths must be at least 1 each, got {min(self.widths)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorsConfig:
+    """A teacher's vectors of training texts, from whatever model: only their cosines count."""
+
+    file: str  # .npy, shape (rows, width); a line of the training file names its row as "vector"
+    weight: float = 1.0  # of a text that has one, where a pair that means the same weighs 1
+
+    def __post_init__(self) -> None:
+        if not (self.weight > 0 and math.isfinite(self.weight)):
+            raise ConfigError(f"vectors.weight must be above 0, got {self.weight}")
+
+    def read(self) -> NDArray[np.floating[Any]]:
+        """Map the file into memory. Shape: (rows, width).
+
+        Raises:
+            DataError: If it is no array of vectors.
+        """
+        try:
+            found: NDArray[Any] = np.load(self.file, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise DataError(f"{self.file}: expected vectors saved by numpy.save: {error}") from None
+        if found.ndim != 2 or found.dtype.kind != "f":
+            raise DataError(
+                f"{self.file}: expected floating-point vectors of the shape (texts, width), found "
+                f"{found.dtype} of {found.shape}"
+            )
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +93,7 @@ class FinetuneConfig(JobConfig):
     # Published encoders have no dropout, but without it both readings of a single text are equal.
     model: NetworkConfig = field(default_factory=lambda: NetworkConfig(dropout=0.1))
     contrast: ContrastConfig = field(default_factory=ContrastConfig)
+    vectors: VectorsConfig | None = None
     # The other texts of a batch are the negatives, so batches are large.
     train: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs=1, peak_lr=3e-5, batch_tokens=4096)
@@ -61,14 +101,17 @@ class FinetuneConfig(JobConfig):
 
 
 class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
-    """Contrastive fine-tuning of sentence vectors.
+    """Fine-tuning of sentence vectors.
 
     The positives are pairs that mean the same, or a single text encoded twice with different
-    dropout (unsupervised SimCSE). The negatives are the other texts of the batch.
+    dropout (unsupervised SimCSE). The negatives are the other texts of the batch, and those that a
+    pair names. A text with a teacher's vector is read once and learns that.
 
     Raises:
-        ConfigError: If there are single texts but no dropout, or batches are too small.
-        DataError: If there is nothing to train on, or dev holds anything but pairs with labels.
+        ConfigError: If there are single texts but no dropout, batches are too small, or widths are
+            more than the model has.
+        DataError: If there is nothing to train on, dev holds anything but pairs with labels, or a
+            teacher's vectors are missing.
     """
 
     metric_names = ("spearman", "pearson")
@@ -79,39 +122,70 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
     def check(self) -> None:
         """See ``FineTuningJob``."""
         threshold = self.config.contrast.positive_threshold
-        self.single, self.same = contrastive_texts(self.examples, threshold)
-        if not self.single and not self.same:
+        self.teaching = read_together(self.examples, threshold)
+        if not self.teaching:
             raise DataError(
                 "expected texts, or pairs that mean the same, found only pairs that do not (label "
                 f"below {threshold:g}, or neither similar nor entailment)"
             )
+        self.wanted = self._teachers_vectors()
         judged(self.dev, "the dev examples")
+
+    def _teachers_vectors(self) -> NDArray[np.floating[Any]] | None:
+        rows = [e.vector for e in self.teaching if e.vector is not None]
+        if self.config.vectors is None:
+            if rows:
+                raise ConfigError(
+                    f'{len(rows):,} training texts name a row of a teacher\'s vectors ("vector"), '
+                    "and there are none: --set vectors.file=FILE.npy"
+                )
+            return None
+        found: NDArray[np.floating[Any]] = self.config.vectors.read()
+        if not rows:
+            raise DataError(
+                f"{self.config.vectors.file}: no training text names a row of it; expected lines "
+                '{"text": …, "vector": NUMBER}'
+            )
+        if max(rows) >= len(found):
+            raise DataError(
+                f"{self.config.vectors.file}: expected at least {max(rows) + 1:,} vectors, as a "
+                f"training text names row {max(rows)}, found {len(found):,}"
+            )
+        return found
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextEmbedder:
         """See ``FineTuningJob``."""
-        return TextEmbedder(sizes, tokenizer, window=self.config.window)
+        widths = sorted(self.config.contrast.widths)
+        return TextEmbedder(sizes, tokenizer, window=self.config.window, widths=widths)
 
     def encode(self, progress: Observer) -> Sequence[Size]:
-        """See ``FineTuningJob``: pairs of texts; a text twice is a pair, too."""
-        sizes = self.model.config
-        if self.single and not (sizes.hidden_dropout_prob or sizes.attention_probs_dropout_prob):
+        """See ``FineTuningJob``: texts that are read together; a text twice is a pair, too."""
+        sizes, contrast = self.model.config, self.config.contrast
+        if contrast.widths and max(contrast.widths) >= sizes.hidden_size:
+            raise ConfigError(
+                f"contrast.widths: expected widths below the model's {sizes.hidden_size}, got "
+                f"{max(contrast.widths)}"
+            )
+        self.model.widths = tuple(sorted(contrast.widths))  # also of a model that is trained on
+        twice = any(isinstance(e.text, str) and e.vector is None for e in self.teaching)
+        if twice and not (sizes.hidden_dropout_prob or sizes.attention_probs_dropout_prob):
             raise ConfigError(
                 "single texts need dropout, which makes their two readings differ; set "
                 "model.dropout=0.1, or learn from pairs"
             )
-        if left_out := len(self.examples) - len(self.single) - len(self.same):
+        if left_out := len(self.examples) - len(self.teaching):
             why = "do not mean the same by their labels, and are left out"
             text = f"{left_out} of {len(self.examples)} training pairs {why}"
             progress(Warned(update=0, text=text))
-        pairs = [*self.same, *((text, text) for text in self.single)]
-        distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
+        groups = [_read_with(example) for example in self.teaching]
+        distinct = list(dict.fromkeys(text for group in groups for text in group))
         self.texts = self.model.encode(distinct)
         numbers = {text: number for number, text in enumerate(distinct)}
-        self.ids = torch.tensor([[numbers[text] for text in pair] for pair in pairs])
+        self.ids = [[numbers[text] for text in group] for group in groups]
         self.room = self.config.train.batch_tokens // (2 * _PAIRS)
         costs = []
-        for pair in self.ids.tolist():
-            parts = [self.texts[number].size.within(self.room) for number in pair]
+        for group in self.ids:
+            parts = [self.texts[number].size.within(self.room) for number in group]
             costs.append(Size(sum(p.rows for p in parts), max(p.length for p in parts)))
         return costs
 
@@ -127,21 +201,66 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         return batches
 
     def load(self, item: SeededBatch) -> Batch:
-        """See ``FineTuningJob``: all the first texts, then all the second ones."""
-        rng, ids = random.Random(item.seed), self.ids[item.texts]
-        texts = [self.texts[n].drawn(self.room, rng) for n in ids.T.flatten().tolist()]
-        inputs = {**collate_windows(texts, self.model.config.pad_token_id), "ids": ids}
+        """See ``FineTuningJob``: first texts, then second ones, negatives, texts with a vector."""
+        rng = random.Random(item.seed)
+        chosen = sorted(item.texts, key=lambda number: -len(self.ids[number]))
+        pairs = [self.ids[number] for number in chosen if len(self.ids[number]) > 1]
+        negatives = [group[2] for group in pairs if len(group) > 2]
+        alone = chosen[len(pairs) :]
+        order = [group[side] for side in (0, 1) for group in pairs]
+        order += [*negatives, *(self.ids[number][0] for number in alone)]
+        texts = [self.texts[number].drawn(self.room, rng) for number in order]
+        inputs = {
+            **collate_windows(texts, self.model.config.pad_token_id),
+            "ids": torch.tensor([group[:2] for group in pairs]).view(-1, 2),
+            "negatives": torch.tensor(negatives, dtype=torch.long),
+        }
+        if self.wanted is not None:
+            rows = [self.teaching[number].vector or 0 for number in alone]
+            inputs["wanted"] = torch.from_numpy(self.wanted[rows].astype(np.float32))
         return Batch(inputs, weight=len(item.texts), tokens=sum(text.tokens for text in texts))
 
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
-        """See ``contrastive_loss``."""
-        ids, temperature = inputs["ids"], self.config.contrast.temperature
-        first, second = merged_outputs(network, inputs, ids.numel()).chunk(2)
-        return LossOutput(contrastive_loss(first, second, ids, temperature=temperature))
+        """See ``contrastive_loss`` and ``taught_loss``; each width counts as often as the whole."""
+        ids, negatives = inputs["ids"], inputs["negatives"]
+        taught = inputs.get("wanted")
+        alone = 0 if taught is None else len(taught)
+        vectors = merged_outputs(network, inputs, 2 * len(ids) + len(negatives) + alone)
+        config, whole = self.config, vectors.shape[-1]
+        widths = (*config.contrast.widths, whole)
+        told: dict[str, tuple[Tensor, int]] = {}
+        loss = vectors.new_zeros(())
+        for width in widths:
+            first, second, third, last = torch.split(
+                vectors[:, :width], [len(ids), len(ids), len(negatives), alone]
+            )
+            if len(ids):
+                contrast = contrastive_loss(
+                    first,
+                    second,
+                    ids,
+                    temperature=config.contrast.temperature,
+                    negatives=third,
+                    negative_ids=negatives,
+                )
+                loss = loss + contrast / len(widths)
+                told["contrast"] = contrast.detach(), len(ids)
+            if taught is not None and alone:
+                away = taught_loss(last, taught, temperature=config.contrast.temperature)
+                loss = loss + config.vectors.weight * away / len(widths)
+                told["taught"] = away.detach(), alone
+        return LossOutput(loss, told)
 
     def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""
         return evaluate(self.model, self.dev)
+
+
+def _read_with(example: EmbeddingExample) -> tuple[str, ...]:
+    """Return the texts that are read together: a text, a pair, or a pair and its negative."""
+    if isinstance(example.text, str):
+        return (example.text,) if example.vector is not None else (example.text, example.text)
+    return example.text if example.negative is None else (*example.text, example.negative)
 
 
 JOB = EmbeddingJob
@@ -158,7 +277,16 @@ def evaluate(
     examples: Sequence[EmbeddingExample],
     source: Path | str = "the examples",
 ) -> dict[str, Any]:
-    """Return correlations of cosines with labels, ``examples`` and ``seconds`` (of prediction)."""
+    """Return correlations of cosines with labels, ``examples`` and ``seconds`` (of prediction).
+
+    For a model of several widths also those of the cut vectors: ``spearman_64``.
+    """
     pairs, gold = judged(examples, source)
-    cosines = partial(embedder.cosines, pairs)
-    return timed(examples, cosines, lambda found: correlations(gold, found))
+
+    def scores(cosines: Sequence[NDArray[np.float32]]) -> dict[str, Any]:
+        found = correlations(gold, cosines[-1])
+        for width, narrow in zip(embedder.widths, cosines, strict=False):
+            found[f"spearman_{width}"] = correlations(gold, narrow)["spearman"]
+        return found
+
+    return timed(examples, partial(embedder.cosines, pairs, embedder.widths), scores)
