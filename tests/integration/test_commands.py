@@ -47,6 +47,8 @@ def test_models_lists_what_can_be_loaded(cli: Cli) -> None:
     assert bundled <= tasks.keys()
     scores = {"encoder": "masked_accuracy", "similarity": "spearman"}
     scores |= dict.fromkeys(("ner", "ner-msra", "reader"), "f1")
+    use = {row["name"]: row["commercial_use"] for row in rows}
+    assert (use["nli"], use["similarity"], use["news"]) == ("no", "no", "not stated")
     for row in rows:
         assert row["parameters"] > 1_000_000
         assert 0 < row["size_bytes"] < 20e6

@@ -38,6 +38,7 @@ def models(as_json: Json = False) -> None:
                 "size_bytes": sum(path.stat().st_size for path in folder.iterdir()),
                 "dev": task.get("dev", {}),
                 "trained_on": task.get("trained_on", ""),
+                "commercial_use": task.get("commercial_use") or "not stated",
             }
         )
     if as_json:
@@ -53,6 +54,7 @@ def models(as_json: Json = False) -> None:
         typer.echo(f"  {row['parameters']:,} parameters, {row['size_bytes'] / 1e6:.1f} MB")
         typer.echo(f"  dev: {scores or 'not evaluated'}")
         typer.echo(f"  trained on: {row['trained_on']}")
+        typer.echo(f"  commercial use of the data: {row['commercial_use']}")
 
 
 def inspect(

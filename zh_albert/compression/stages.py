@@ -45,7 +45,7 @@ from zh_albert.transforms.removal import close_least, close_rare_words, without_
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
 _SEARCHED_ON = 500  # dev examples on which layers are searched
 _TEACHES = ("match", "booster", "replace")
-_OF_CARD = ("licence", "note", "label_zh")
+_OF_CARD = ("licence", "commercial_use", "note", "label_zh")
 
 
 @dataclass(frozen=True, kw_only=True)

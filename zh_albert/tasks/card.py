@@ -56,6 +56,7 @@ def model_card(text: CardText, model: TaskModel[Any, Any], settings: str) -> str
     )
     data = metadata.get("trained_on") or "texts of the user's own"
     licence, note, teacher = (metadata.get(name) for name in ("licence", "note", "teacher"))
+    commerce = metadata.get("commercial_use") or "not stated"
     unlabelled = metadata.get("unlabelled", 0)
     script = (
         "- Traditional characters are read as simplified ones." + chr(10)
@@ -78,6 +79,7 @@ started from {metadata["init"]}.
 - Trained on: {data} ({metadata["train_examples"]:,} examples).
 {f"- Taught by: {teacher}{further}." + chr(10) if teacher else ""}\
 {f"- Data licence: {licence}" + chr(10) if licence else ""}\
+- Commercial use: {commerce}.
 - {text.windows}
 {script}{f"- {note}" + chr(10) if note else ""}
 ## Scores

