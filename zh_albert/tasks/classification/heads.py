@@ -22,6 +22,8 @@ from zh_albert.tasks.correlations import correlations
 from zh_albert.tasks.fields import Label, class_name, label_name
 
 HeadName = Literal["classes", "multi_label", "regression"]
+UNDECIDED = "neutral"
+"""The class of texts that belong to none of the others."""
 
 
 def class_names(label: Label) -> tuple[str, ...]:
@@ -141,9 +143,20 @@ class OneClass:
         """Do nothing: the answer is the most probable class."""
 
     def metrics(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> dict[str, float]:
-        """See ``classification_metrics``."""
+        """See ``classification_metrics``.
+
+        Examples none of which is ``neutral`` come from a data set without that class. They are
+        scored by the best of the other classes; ``answered_neutral`` is the share of answers that
+        were neutral.
+        """
+        names = [class_name(label) for label in gold]
+        beside: dict[str, float] = {}
+        if UNDECIDED in self.labels and UNDECIDED not in names:
+            place = self.labels.index(UNDECIDED)
+            beside["answered_neutral"] = float((scores.argmax(-1) == place).mean())
+            scores = np.where(np.arange(len(self.labels)) == place, -np.inf, scores)
         predicted = [self.labels[number] for number in scores.argmax(-1)]
-        return classification_metrics([class_name(label) for label in gold], predicted)
+        return classification_metrics(names, predicted) | beside
 
     def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:
         """See ``LabelHead``."""

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from zh_albert.tasks.classification.head_selection import head_for, head_from
-from zh_albert.tasks.classification.heads import LabelHead
+from zh_albert.tasks.classification.heads import LabelHead, OneClass
 
 
 def trained_constant(head: LabelHead, targets: torch.Tensor, weights: torch.Tensor) -> float:
@@ -49,3 +49,18 @@ def test_values_come_back_in_the_units_of_the_labels() -> None:
     np.testing.assert_allclose(restored[:, 0], labels, rtol=1e-6)
     opened = head_from({"head": head.name, "labels": head.labels, **head.settings()})
     assert opened == head
+
+
+def test_files_without_neutral_texts_are_scored_among_the_other_classes() -> None:
+    head = OneClass(["negative", "neutral", "positive"])
+    scores = np.array(
+        [[0.2, 0.5, 0.3], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7]], np.float32
+    )
+    found = head.metrics(["positive", "negative", "positive", "positive"], scores)
+    assert found["accuracy"] == 0.75
+    assert found["answered_neutral"] == 0.5
+    assert found["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
+
+    with_neutral = head.metrics(["neutral", "negative", "neutral", "positive"], scores)
+    assert with_neutral == {"accuracy": 1.0, "macro_f1": 1.0}
+    assert "answered_neutral" not in OneClass(["a", "b"]).metrics(["a"], scores[:1, :2])
