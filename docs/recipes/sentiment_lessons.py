@@ -36,7 +36,7 @@ from zh_albert.textio import atomic_write, encode_json
 
 SIDES = ("positive", "negative")
 MADE = {"positive": 6_000, "negative": 6_000, "neutral": 5_000}  # texts of the grammar
-JOINED, ASKED = 2_000, 1_200  # of each label; questions
+JOINED, TURNED, ASKED = 2_000, 600, 1_200  # two, several of each label joined; questions
 FOUND = {"post": 3_000, "headline": 1_500, "sentence": 1_500, "question": 2_000, "service": 1_000}
 CONFIDENT = 0.9  # probability of a review's label
 
@@ -45,12 +45,13 @@ QUESTIONED = (
     ("question", "simclue", "text_a"),
     ("service", "afqmc", "text_a"),
 )
-REVIEWS = ("waimai_10k", "online_shopping_10_cats", "chnsenticorp", "book_review")
+REVIEWS = ("waimai_10k", "online_shopping_10_cats", "chnsenticorp")
 TURNS = re.compile("[但却?？]|不过|可惜|只是|就是|然而|虽|除了|而且|因此|所以|建议|希望")
 JOINS = (
     *("虽然{}，但是{}", "{}，但是{}", "{}，但{}", "{}，不过{}", "{}。但是{}", "{}，可是{}"),
     *("{}。不过话说回来，{}", "尽管{}，但是{}"),
 )
+TURN = ("但是", "但", "可是", "不过", "结果", "然而", "不过最后", "但总的来说")
 QUESTIONS = (
     *("听说{}，是真的吗？", "有人说“{}”，真的假的", "请问{}吗？", "大家也觉得{}吗"),
     *("想问一下，是不是{}？", "谁说的{}？求出处", "网上说“{}”，可信吗", "真的像评论说的{}吗？"),
@@ -97,6 +98,10 @@ def from_reviews(tasks: Path, held: set[str], luck: random.Random) -> Iterator[L
         for kind in luck.choices(kinds, sizes, k=JOINED):
             first, second = luck.choice(reviews[kind][other]), luck.choice(reviews[kind][side])
             yield Lesson(luck.choice(JOINS).format(first, second), side, "joined")
+        for kind in luck.choices(kinds, sizes, k=TURNED):
+            first = "。".join(luck.sample(reviews[kind][other], luck.randint(2, 4)))
+            second = luck.choice(reviews[kind][side])
+            yield Lesson(f"{first}。{luck.choice(TURN)}{second}", side, "turned")
         short = [text for kind in kinds for text in reviews[kind][side] if len(text) < 16]
         for text in luck.sample(short, ASKED // 2):
             yield Lesson(luck.choice(QUESTIONS).format(text), "neutral", "asked")

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "recipes"))
-from entity_lessons import SHARES, Maker, Piece, as_row, read_sentence
+from entity_lessons import SHARES
+from entity_sentences import Maker, Piece, as_row, read_sentence
 
 CLUENER = [
     [Piece("记者", "position"), Piece("李明华", "name"), Piece("在"), Piece("上海", "address")],
