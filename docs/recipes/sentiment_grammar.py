@@ -54,7 +54,7 @@ class Grammar:
     def _lesson(self, label: str) -> Lesson | None:
         """Fill a wording so that no polar word gets ahead; None if words of few draws do."""
         form, kind = self._luck.choice(self._forms[label])
-        slots = set(re.findall(r"\{([gb]\d?)\}", form))
+        slots = set(re.findall(r"\{([gb]\d?|praise)\}", form))
         step = {"positive": 1, "negative": -1}.get(label, 0)
         for _ in range(DRAWS):
             values = self._values()
