@@ -16,6 +16,7 @@ from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.inference.loading import load
 from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
+from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
 
@@ -23,7 +24,7 @@ BulkModel = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader
 """A model that answers whole files."""
 
 _SENTENCE = "今天天气很好。"
-_SHOWN = ("classification", "pair", "ner", "reading", "encoder")  # tasks with a tab
+_SHOWN = ("classification", "pair", "ner", "reading", "embedding", "encoder")  # tasks with a tab
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Models:
         pairs: Models of two sentences, by name: of their class, or of a value on a scale.
         taggers: Models of entities, by name.
         reader: The model that answers questions.
+        embedder: The model of sentence vectors, for search.
         encoder: The model that fills masks, and whose training curves are shown.
     """
 
@@ -44,6 +46,7 @@ class Models:
     pairs: dict[str, Classifier | Regressor] = field(default_factory=dict)
     taggers: dict[str, Tagger] = field(default_factory=dict)
     reader: Reader | None = None
+    embedder: Embedder | None = None
     encoder: FillMask | None = None
 
     @property
@@ -62,7 +65,7 @@ def bundled_models() -> list[str]:
 
 
 def open_models(names: Sequence[str]) -> Models:
-    """Open models; of readers and encoders the last one is shown.
+    """Open models; of readers, embedders and encoders the last one is shown.
 
     An encoder without a head is only looked into.
 
@@ -86,6 +89,8 @@ def open_models(names: Sequence[str]) -> Models:
                 models.taggers[name] = opened
             case Reader() as opened:
                 models.reader = opened
+            case Embedder() as opened:
+                models.embedder = opened
             case Classifier() as opened if not opened.pairs:
                 models.classifiers[name] = opened
             case Classifier() | Regressor() as opened if opened.pairs:
@@ -100,6 +105,7 @@ def warm_up(models: Models) -> None:
         *(partial(model, [(_SENTENCE, _SENTENCE)]) for model in models.pairs.values()),
         *(partial(model, _SENTENCE) for model in models.taggers.values()),
         *([partial(models.reader, _SENTENCE, _SENTENCE)] if models.reader else []),
+        *([partial(models.embedder, _SENTENCE)] if models.embedder else []),
         *([partial(models.encoder, MASK)] if models.encoder else []),
     ]
     for answer in answers:

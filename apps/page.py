@@ -20,6 +20,7 @@ from apps.tabs.finetuning.tab import finetuning_tab
 from apps.tabs.inside.tab import inside_tab
 from apps.tabs.pairs.tab import pairs_tab
 from apps.tabs.reading.tab import reading_tab
+from apps.tabs.search.tab import search_tab
 from apps.tabs.tokens.tab import tokens_tab
 from apps.tabs.training_curves.tab import training_curves_tab
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -58,6 +59,9 @@ def build_page(strings: Strings, models: Models, jobs: PageJobs) -> gr.Blocks:
             if models.pairs:
                 with gr.Tab(strings.pairs.tab, id="pairs") as tab:
                     linked["pairs"] = (tab, pairs_tab(strings.pairs, models.pairs))
+            if models.embedder:
+                with gr.Tab(strings.search.tab, id="search") as tab:
+                    linked["search"] = (tab, search_tab(strings.search, models.embedder))
             with gr.Tab(strings.fill_mask.tab, id="fill") as tab:
                 linked["fill"] = (tab, fill_mask_tab(strings.fill_mask, encoder, cut))
             with gr.Tab(strings.tokens.tab, id="tokens") as tab:

@@ -13,6 +13,7 @@ from apps.tabs.finetuning import strings as finetuning
 from apps.tabs.inside import strings as inside
 from apps.tabs.pairs import strings as pairs
 from apps.tabs.reading import strings as reading
+from apps.tabs.search import strings as search
 from apps.tabs.tokens import strings as tokens
 from apps.tabs.training_curves import strings as training_curves
 
@@ -26,6 +27,7 @@ class Strings:
     entities: entities.EntityStrings
     reading: reading.ReadingStrings
     pairs: pairs.PairStrings
+    search: search.SearchStrings
     fill_mask: fill_mask.FillMaskStrings
     tokens: tokens.TokenStrings
     inside: inside.InsideStrings
@@ -40,6 +42,7 @@ CHINESE = Strings(
     entities=entities.CHINESE,
     reading=reading.CHINESE,
     pairs=pairs.CHINESE,
+    search=search.CHINESE,
     fill_mask=fill_mask.CHINESE,
     tokens=tokens.CHINESE,
     inside=inside.CHINESE,
@@ -53,6 +56,7 @@ ENGLISH = Strings(
     entities=entities.ENGLISH,
     reading=reading.ENGLISH,
     pairs=pairs.ENGLISH,
+    search=search.ENGLISH,
     fill_mask=fill_mask.ENGLISH,
     tokens=tokens.ENGLISH,
     inside=inside.ENGLISH,

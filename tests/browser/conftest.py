@@ -74,6 +74,14 @@ def bare_demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> It
         yield url
 
 
+@pytest.fixture(scope="session")
+def search_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve the demo with a model of sentence vectors."""
+    folder = tmp_path_factory.mktemp("search")
+    with _served(["-m", "tests.browser.random_models", str(folder), "embedder"], folder) as url:
+        yield url
+
+
 @contextmanager
 def _served(
     command: list[str], folder: Path, *, end: signal.Signals = signal.SIGINT

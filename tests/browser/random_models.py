@@ -16,6 +16,7 @@ from tests.helpers.micro import CONFIG, save_micro_pretrained
 from zh_albert.checkpoints.resolve import bundled_names
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.heads import OneClass, Value
+from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -37,6 +38,10 @@ def open_or_write(folder: Path, name: str) -> str:
     if name == "reader":  # one that may decline
         reader = TextReader(CONFIG, default_tokenizer(), window=WindowConfig(), threshold=0.0)
         reader.save(folder / name, card="Random weights.\n")
+        return str(folder / name)
+    if name == "embedder":
+        embedder = TextEmbedder(CONFIG, default_tokenizer(), window=WindowConfig())
+        embedder.save(folder / name, card="Random weights.\n")
         return str(folder / name)
     head = OneClass(CLASSES[name]) if name in CLASSES else Value(2.5, 1, ["value"], 0, 5)
     pairs, window = name in ("nli", "similarity"), WindowConfig()

@@ -15,5 +15,6 @@ def test_models_are_sorted_by_what_they_do(tmp_path: Path) -> None:
     assert list(models.classifiers) == ["classifier"]
     assert list(models.pairs) == ["pair"]
     assert models.reader is not None
+    assert models.embedder is not None
     assert list(models.taggers) == ["tagger"]
     assert models.encoders.names == list(folders)

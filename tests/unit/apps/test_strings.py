@@ -75,7 +75,7 @@ def test_panels_speak_the_language_they_are_asked_in() -> None:
 
 def test_english_examples_also_say_what_they_mean() -> None:
     tabs = [path.parent.name for path in Path(apps.__file__).parent.glob("tabs/*/examples.csv")]
-    assert len(tabs) == 6
+    assert len(tabs) == 7
     for examples in (group for tab in tabs for group in read_examples(tab).values()):
         for texts, meaning in examples:
             assert not CHINESE_CHARACTER.search(meaning)

@@ -1,0 +1,33 @@
+"""Semantic search: what is nearest comes first, and texts keep their places."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.counting_embedder import Counting
+from zh_albert.errors import DataError
+from zh_albert.tasks.embedding.search import SemanticSearch
+
+
+def test_the_nearest_come_first_and_equals_in_their_order() -> None:
+    search = SemanticSearch(Counting(), ["上", "", "上中", "中中", "上", "下"])
+    hits = search("上")
+
+    assert [hit.place for hit in hits] == [0, 4, 2, 3, 5]
+    assert [hit.text for hit in hits] == ["上", "上", "上中", "中中", "下"]
+    assert [hit.cosine for hit in hits] == pytest.approx([1, 1, 2**-0.5, 0, 0])
+    assert search.unread == 1
+    assert [hit.place for hit in search("中", top_k=2)] == [3, 2]
+
+
+def test_a_question_with_nothing_to_read_is_refused_and_no_texts_give_no_hits() -> None:
+    with pytest.raises(DataError, match="nothing to read"):
+        SemanticSearch(Counting(), ["上"])("左")
+    assert SemanticSearch(Counting(), [])("上") == []
+    assert SemanticSearch(Counting(), ["左"])("上") == []
+
+
+def test_question_and_texts_are_cut_to_the_same_width() -> None:
+    embedder = Counting()
+    assert SemanticSearch(embedder, ["上下", "中"], width=2)("上")[0].cosine == pytest.approx(1)
+    assert embedder.asked == [2, 2]

@@ -1,0 +1,72 @@
+"""Semantic search: the texts whose vectors are nearest to a question's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from zh_albert.errors import DataError
+from zh_albert.tasks.embedding.predictor import Embedder
+
+
+class Hit(NamedTuple):
+    """A text that was found.
+
+    Attributes:
+        place: Its number among the texts, from 0.
+        text: As it was given.
+        cosine: Of its vector and the question's, at most 1.
+    """
+
+    place: int
+    text: str
+    cosine: float
+
+
+class SemanticSearch:
+    """Finds the texts that say what a question asks, in whatever words.
+
+    Args:
+        embedder: Makes the vectors.
+        texts: What is searched; texts with nothing to read are never found.
+        width: Numbers of a vector that are kept; see ``Embedder.encode``.
+
+    Attributes:
+        texts: All of them.
+        unread: How many have nothing to read.
+    """
+
+    def __init__(
+        self, embedder: Embedder, texts: Iterable[str], *, width: int | None = None
+    ) -> None:
+        self._embedder, self._width = embedder, width
+        self.texts = list(texts)
+        places, vectors = [], []
+        for place, vector in enumerate(embedder.stream(self.texts, normalize=True, width=width)):
+            if not isinstance(vector, DataError):
+                places.append(place)
+                vectors.append(vector)
+        self.unread = len(self.texts) - len(places)
+        self._places = np.array(places, int)
+        self._vectors = np.array(vectors, np.float32)
+
+    def __call__(self, question: str, *, top_k: int = 10) -> list[Hit]:
+        """Return the nearest texts, nearest first; equally near ones in their order.
+
+        Args:
+            question: Any text.
+            top_k: At most so many.
+
+        Raises:
+            DataError: If the question has nothing to read.
+        """
+        asked = self._embedder.encode([question], normalize=True, width=self._width)[0]
+        if not len(self._places):
+            return []
+        cosines = self._vectors @ asked
+        best = np.argsort(-cosines, kind="stable")[:top_k]
+        return [
+            Hit(int(self._places[n]), self.texts[self._places[n]], float(cosines[n])) for n in best
+        ]
