@@ -12,7 +12,14 @@ from typing import Any
 
 from corpora_tools.decontamination import contaminated, contamination_index, evaluation_texts
 from corpora_tools.lessons.grammar import make_meaning
-from corpora_tools.lessons.groups import Task, group_of_meaning, group_of_sentence, lessons_of
+from corpora_tools.lessons.groups import (
+    Task,
+    group_of_meaning,
+    group_of_part,
+    group_of_sentence,
+    lessons_of,
+    reversed_meaning,
+)
 from corpora_tools.readers import read_documents
 from corpora_tools.sentences import split_sentences
 from zh_albert.cli.progress import track
@@ -24,12 +31,13 @@ Lesson = dict[str, Any]
 
 DOMAINS = frozenset({"qa", "forum", "news", "review", "life", "wiki", "law", "essay", "other"})
 LENGTHS = range(6, 46)  # characters of a sentence
+_REVERSED = 0.4  # of the groups for nli begin with the sentence that says less
 _OF_DOCUMENT = 3  # sentences, at most
 _CHINESE = re.compile("[一-龥]")
 _MOSTLY = 0.75  # of the characters are Chinese
 # Lists, quotations and addresses; statements on politicians, which a changed copy would falsify.
 _LEFT_OUT = re.compile(
-    "[“”\"「」『』（）()《》【】<>：:…—*#@~～/|=_]|^[一二三四五六七八九十\\d]+[、.．]|习近平|总书记|主席|总理|总统|党中央|[他她]妈的|婊子|傻逼"
+    '[“”"「」『』（）()《》【】<>：:…—*#@~～/|=_]|^[一二三四五六七八九十\\d]+[、.．]|习近平|总书记|主席|总理|总统|党中央|[他她]妈的|婊子|傻逼'
 )
 
 
@@ -63,7 +71,9 @@ def write_lessons(
             made.update([lesson["kind"].partition("+")[0], "lessons"])
         if made["lessons"] < lessons:
             found = f"found sentences for {made['lessons']:,}"
-            raise DataError(f"corpus: expected sentences for {lessons:,} lessons, {found}; add files")
+            raise DataError(
+                f"corpus: expected sentences for {lessons:,} lessons, {found}; add files"
+            )
     total = made.pop("lessons")
     return {"lessons": total, "kinds": dict(sorted(made.items()))}
 
@@ -90,11 +100,16 @@ def make_lessons(
     ahead = 0  # lessons of the corpus without one of the grammar beside them
     for sentence in sentences_of(corpus, rng):
         group = group_of_sentence(sentence, task, tag, rng)
+        if task == "nli" and rng.random() < _REVERSED:
+            group = group_of_part(group, task, tag, rng)
         for lesson in filter(new, lessons_of(group, task, used, rng)):
             ahead += 1
             yield lesson
         while ahead > 0:
-            group = group_of_meaning(make_meaning(rng), task, rng)
+            meaning = make_meaning(rng)
+            if task == "nli" and rng.random() < _REVERSED:
+                meaning = reversed_meaning(meaning, rng)
+            group = group_of_meaning(meaning, task, rng)
             found = list(filter(new, islice(lessons_of(group, task, used, rng), ahead)))
             ahead -= max(len(found), 1)
             yield from found

@@ -1,4 +1,4 @@
-"""Groups of partners of a sentence, and pairs of lessons that overlap of words cannot tell apart."""
+"""Groups of partners of a sentence, and pairs of lessons that overlap cannot tell apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
-from corpora_tools.lessons.grammar import Meaning
+from corpora_tools.lessons.grammar import Altered, Meaning
 from corpora_tools.lessons.harmful import HARMFUL
 from corpora_tools.lessons.harmless import HARMLESS
 from corpora_tools.lessons.one_way import ONE_WAY
@@ -19,6 +19,11 @@ Task = Literal["similarity", "nli"]
 
 _CLOSE = 0.05  # difference of overlap between two lessons of a group
 _SAME, _DIFFERENT = 4.0, 2.5  # scores of lessons from, and up to
+_SIDES = {
+    "similarity": ("same", "different"),
+    "nli": ("entailment", "neutral", "contradiction"),
+}
+_AHEAD = 10  # lessons of a label more than of the rarest
 _PAIRS = 2  # of lessons, at most, of a group
 _VARIANTS = 3  # harmless variants of a sentence that are changed once more
 
@@ -65,7 +70,7 @@ def group_of_sentence(text: str, task: Task, tag: Tagger, rng: random.Random) ->
         variant = Sentence(tuple(tag(middle.text)))
         for rule in rules:
             further = _changed(variant, rule, rng)
-            if further and further.text != text and _goes_with(rule.kind, middle.kind):
+            if further and further.text != text and rule.kind != middle.kind:
                 partners.append(_combined(middle, further))
     return Group(text, partners)
 
@@ -83,6 +88,36 @@ def group_of_meaning(meaning: Meaning, task: Task, rng: random.Random) -> Group:
     return Group(text, [] if task == "nli" and meaning.kind == "actions" else left)
 
 
+def group_of_part(group: Group, task: Task, tag: Tagger, rng: random.Random) -> Group:
+    """Take what follows from a sentence, but says less, for the sentence: back it is neutral.
+
+    Returns:
+        The group itself, if nothing less follows from its sentence.
+    """
+    less = [one for one in group.partners if one.relation == "entailment" and one.score is None]
+    if not less:
+        return group
+    part = rng.choice(less)
+    kind = f"{_main(part.kind)}_reversed"
+    whole = [
+        Partner(one.text, f"{kind}+{one.kind}", "neutral", None)
+        for one in group.partners
+        if _side(one, "similarity") == "same" and "+" not in one.kind
+    ]
+    known = group_of_sentence(part.text, task, tag, rng).partners
+    return Group(part.text, [*known, *whole, Partner(group.text, kind, "neutral", None)])
+
+
+def reversed_meaning(meaning: Meaning, rng: random.Random) -> Meaning:
+    """Take a meaning that follows for the first, if there is one: the first is neutral to it."""
+    less = [one for one in meaning.altered if one.relation == "entailment"]
+    if not less:
+        return meaning
+    part = rng.choice(less)
+    back = Altered(f"{part.kind}_reversed", "neutral", part.score, meaning.forms)
+    return Meaning(part.kind, part.forms, [back])
+
+
 def lessons_of(
     group: Group, task: Task, used: Counter[str], rng: random.Random
 ) -> Iterator[dict[str, Any]]:
@@ -92,7 +127,10 @@ def lessons_of(
     three relations. Labels and kinds that are rarer so far are preferred.
 
     Args:
+        group: The sentence and its partners.
+        task: What the labels are.
         used: Lessons of each relation and kind so far; counted up.
+        rng: Draws among equals.
     """
     sides: dict[str, list[tuple[float, Partner]]] = defaultdict(list)
     for partner in group.partners:
@@ -100,12 +138,21 @@ def lessons_of(
             sides[side].append((overlap(group.text, partner.text), partner))
     told: set[str] = set()
     for _ in range(_PAIRS):
+        rarest = min(used[side] for side in _SIDES[task])
         found = [
-            (used[a] + used[b], used[_main(one.kind)] + used[_main(other.kind)], rng.random(), one, other)
+            (
+                used[a] + used[b],
+                used[_main(one.kind)] + used[_main(other.kind)],
+                rng.random(),
+                one,
+                other,
+            )
             for a, b in combinations(sorted(sides), 2)
             for share, one in sides[a]
             for other_share, other in sides[b]
-            if abs(share - other_share) <= _CLOSE and not {one.text, other.text} & told
+            if abs(share - other_share) <= _CLOSE
+            and not {one.text, other.text} & told
+            and min(used[a], used[b]) <= rarest + _AHEAD
         ]
         if not found:
             return
@@ -146,11 +193,6 @@ def _changed(sentence: Sentence, rule: Rule, rng: random.Random) -> Partner | No
 def _follows(partner: Partner, task: Task) -> bool:
     """Whether a change of the partner is a change of the sentence: both say it, or it follows."""
     return _side(partner, task) in ("same", "entailment")
-
-
-def _goes_with(second: str, first: str) -> bool:
-    """Whether a second change keeps its label after a first; 至少 two is true of three and four."""
-    return second != first and not (first == "at_least" and second in ("number", "scope"))
 
 
 def _combined(first: Partner, second: Partner) -> Partner:

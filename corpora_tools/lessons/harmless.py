@@ -6,31 +6,34 @@ import random
 import re
 
 from corpora_tools.lessons import tables
-from corpora_tools.lessons.harmful import compared
+from corpora_tools.lessons.role_swaps import compared
 from corpora_tools.lessons.numbers import other_form
-from corpora_tools.lessons.sentence import NEGATION, PERSONS, Rule, Sentence, drawn
+from corpora_tools.lessons.sentence import NEGATION, Rule, Sentence, drawn
 from zh_albert.compression.augmentation.tang import Word
 
-_ASKING = ("请问，", "请问", "想问一下，", "我想知道，", "麻烦问一下，")
-_SAYING = ("其实，", "其实", "说实话，", "事实上，", "实际上，")
 _OPENED = re.compile("^(?:请问|想问一下|想问下|其实|说实话|事实上|实际上|老实说)，?")
 _ENDED = re.compile("(?<=[^吗呢吧啊])(?=[？?]$)")
 _PAIRED = re.compile("[和与跟及]|以及|、")
-_BECAUSE = re.compile("^因为(?P<one>[^，。；？]{3,22})，所以(?P<two>[^，。；？]{3,22})(?P<end>[。！]?)$")
+_BECAUSE = re.compile(
+    "^因为(?P<one>[^，。；？]{3,22})，所以(?P<two>[^，。；？]{3,22})(?P<end>[。！]?)$"
+)
 _ALTHOUGH = re.compile("虽然(?P<one>[^，。；]{2,22})，(?:但是|但|可是)(?P<two>[^，。；]{2,22})")
 _IF = re.compile("(?:如果|要是|假如)(?P<one>[^，。；？的]{2,16})(?P<more>的话)?，")
-_BOTH = re.compile("(?P<start>既|一边|一面)(?P<one>[^，。；又既一]{1,8})，?(?P<then>又|一边|一面)(?P<two>[^，。；又一吗]{1,8})(?P<end>[，。！；]|$)")
-_CAN = re.compile("(?<![不才还可功性智需将主重必只机社误体约开])(能|会|要)(?P<rest>[^，。？！不没吗的]{2,14})吗(?P<end>[？?]?)$")
-_CAN_OR_NOT = re.compile("(能不能|会不会|要不要|可不可以|能否)(?P<rest>[^，。？！不没呢]{2,14})(?P<end>[？?])$")
-_IS = re.compile("(?<![不也还都就只但可总算真于若要像老凡该便正])是(?P<rest>[^，。？！不没的]{2,14})吗(?P<end>[？?]?)$")
-_MUST = {"必须": "不得不", "不得不": "必须", "肯定会": "不可能不", "一定会": "不可能不", "不可能不": "肯定会",
-         "没有人不": "所有人都", "人人都": "没有人不", "每个人都": "没有人不",
-         "只好": "不得不", "未必": "不一定", "不一定": "未必", "不见得": "未必"}  # fmt: skip
-_TIMES = frozenset(
-    "今天 昨天 前天 明天 后天 今年 去年 前年 明年 现在 目前 当时 最近 后来 以前 当天 当晚 上午 下午 晚上 早上 中午 上周 下周 "
-    "周末 周一 周二 周三 周四 周五 周六 周日 上个月 下个月 平时 刚才 小时候".split()
+_BOTH = re.compile(
+    "(?P<start>既|一边|一面)(?P<one>[^，。；又既一]{1,8})，?(?P<then>又|一边|一面)"
+    "(?P<two>[^，。；又一吗]{1,8})(?P<end>[，。！；]|$)"
 )
-_VERY = ("很", "非常", "十分", "挺", "相当", "比较")
+_CAN = re.compile(
+    "(?<![不才还可功性智需将主重必只机社误体约开])(能|会|要)(?P<rest>[^，。？！不没吗的]{2,14})"
+    "吗(?P<end>[？?]?)$"
+)
+_CAN_OR_NOT = re.compile(
+    "(能不能|会不会|要不要|可不可以|能否)(?P<rest>[^，。？！不没呢]{2,14})(?P<end>[？?])$"
+)
+_IS = re.compile(
+    "(?<![不也还都就只但可总算真于若要像老凡该便正])是(?P<rest>[^，。？！不没的]{2,14})"
+    "吗(?P<end>[？?]?)$"
+)
 
 
 def use_synonyms(sentence: Sentence, rng: random.Random) -> str | None:
@@ -38,8 +41,7 @@ def use_synonyms(sentence: Sentence, rng: random.Random) -> str | None:
     found = [
         (start, end, others)
         for start, end, others in sentence.phrases(tables.synonyms())
-        if len(sentence.span(start, end)) > 1
-        and not NEGATION.search(sentence.word(start - 1).text)
+        if len(sentence.span(start, end)) > 1 and not NEGATION.search(sentence.word(start - 1).text)
     ]
     if not found:
         return None
@@ -55,10 +57,12 @@ def add_filler(sentence: Sentence, rng: random.Random) -> str | None:
     if _OPENED.search(sentence.text):
         return None
     if sentence.asks:
-        text = _ENDED.sub("呢" if rng.random() < 0.3 and "么" in sentence.text else "", sentence.text)
-        return rng.choice(_ASKING) + text
+        text = _ENDED.sub(
+            "呢" if rng.random() < 0.3 and "么" in sentence.text else "", sentence.text
+        )
+        return rng.choice(tables.words("asking")) + text
     starts = sentence.words[0].tag == "r"
-    return rng.choice(_SAYING) + sentence.text if starts else None
+    return rng.choice(tables.words("saying")) + sentence.text if starts else None
 
 
 def drop_filler(sentence: Sentence, rng: random.Random) -> str | None:
@@ -71,12 +75,12 @@ def drop_filler(sentence: Sentence, rng: random.Random) -> str | None:
 def move_time(sentence: Sentence, rng: random.Random) -> str | None:
     """Move a time before or behind the subject: 昨天我在上海, 我昨天在上海."""
     first, second, third = (sentence.word(place) for place in range(3))
-    if first.text in _TIMES:
+    if first.text in tables.words("time"):
         place = 2 if second.text == "，" else 1
         subject, after = sentence.word(place), sentence.word(place + 1)
         if _is_name(subject) and after.tag[:1] in ("v", "p", "d") and after.text != "是":
             return sentence.replaced(0, place + 1, f"{subject.text}{first.text}")
-    if second.text in _TIMES and _is_name(first) and third.tag[:1] in ("v", "p", "d"):
+    if second.text in tables.words("time") and _is_name(first) and third.tag[:1] in ("v", "p", "d"):
         comma = rng.choice(["", "，"])
         return sentence.replaced(0, 2, f"{second.text}{comma}{first.text}")
     return None
@@ -135,9 +139,10 @@ def swap_parallel(sentence: Sentence, rng: random.Random) -> str | None:
     del rng
     for place, word in enumerate(sentence.words):
         one, again, other = (sentence.word(place + step) for step in (1, 2, 3))
-        if word.text == again.text == "又" and one.tag == other.tag and one.text != other.text:
-            if one.tag in ("a", "v") and sentence.word(place + 4).tag in ("", "uj"):
-                return sentence.replaced(place + 1, place + 4, f"{other.text}又{one.text}")
+        alike = one.tag == other.tag and one.tag in ("a", "v") and one.text != other.text
+        ends = sentence.word(place + 4).tag in ("", "uj")
+        if word.text == again.text == "又" and alike and ends:
+            return sentence.replaced(place + 1, place + 4, f"{other.text}又{one.text}")
     if (match := _BOTH.search(sentence.text)) is None or match["one"] == match["two"]:
         return None
     comma = "，" if "，" in match[0][:-1] else ""
@@ -184,12 +189,29 @@ def deny_opposite(sentence: Sentence, rng: random.Random) -> str | None:
     for place, word in enumerate(sentence.words):
         opposite = tables.gradable(denied=True).get(word.text)
         before, more = sentence.word(place - 1), sentence.word(place - 2)
-        if opposite is None or more.text in ("不", "并", "也", "都", "一点") or sentence.word(place + 1).tag:
+        if (
+            opposite is None
+            or more.text in ("不", "并", "也", "都", "一点")
+            or sentence.word(place + 1).tag
+        ):
             continue
         if before.text == "不" and more.text != word.text and word.text not in ("好", "大", "多"):
             found.append((place - 1, place + 1, ("很" if len(opposite) == 1 else "") + opposite))
-        elif before.text in _VERY and word.text not in ("好", "差", "大", "小", "多", "少"):
-            found.append((place - 1, place + 1, f"不{opposite}" if rng.random() < 0.6 else f"一点也不{opposite}"))
+        elif before.text in tables.words("deniable_degree") and word.text not in (
+            "好",
+            "差",
+            "大",
+            "小",
+            "多",
+            "少",
+        ):
+            found.append(
+                (
+                    place - 1,
+                    place + 1,
+                    f"不{opposite}" if rng.random() < 0.6 else f"一点也不{opposite}",
+                )
+            )
     choice = drawn(rng, found)
     return sentence.replaced(*choice) if choice else None
 
@@ -198,8 +220,9 @@ def double_negation(sentence: Sentence, rng: random.Random) -> str | None:
     """Say it with two negations, or with none: 不得不 and 必须."""
     found = [
         found
-        for found in sentence.phrases(_MUST)
-        if sentence.word(found[1]).tag in ("v", "p") and sentence.word(found[1]).text not in ("有", "是")
+        for found in sentence.phrases(tables.mapping("doubled"))
+        if sentence.word(found[1]).tag in ("v", "p")
+        and sentence.word(found[1]).text not in ("有", "是")
         and sentence.word(found[0] - 1).tag in ("r", "nr")
     ]
     choice = drawn(rng, found)
@@ -210,18 +233,22 @@ def turn_question(sentence: Sentence, rng: random.Random) -> str | None:
     """Ask in another form: 能退货吗, 能不能退货, 可以退货吗."""
     text = sentence.text
     if match := _CAN.search(text):
-        can = {"能": ("能不能", "可不可以"), "会": ("会不会",), "要": ("要不要", "需不需要")}[match[1]]
-        return text[: match.start()] + rng.choice(can) + match["rest"] + match["end"]
-    if match := _CAN_OR_NOT.search(text):
-        can = {"会不会": "会", "要不要": "要"}.get(match[1]) or rng.choice(["能", "可以"])
-        return text[: match.start()] + can + match["rest"] + "吗" + match["end"]
-    if match := _IS.search(text):
-        return text[: match.start()] + rng.choice(["是不是", "是否是"]) + match["rest"] + match["end"]
-    return None
+        pairs = {"能": ["能不能", "可不可以"], "会": ["会不会"], "要": ["要不要", "需不需要"]}
+        asked, particle = rng.choice(pairs[match[1]]), ""
+    elif match := _CAN_OR_NOT.search(text):
+        plain = {"会不会": "会", "要不要": "要"}
+        asked, particle = plain.get(match[1]) or rng.choice(["能", "可以"]), "吗"
+    elif match := _IS.search(text):
+        asked, particle = rng.choice(["是不是", "是否是"]), ""
+    else:
+        return None
+    return text[: match.start()] + asked + match["rest"] + particle + match["end"]
 
 
 def _is_name(word: Word) -> bool:
-    return word.text in PERSONS or (word.tag in ("nr", "ns", "nt") and len(word.text) > 1)
+    return word.text in tables.words("pronoun") or (
+        word.tag in ("nr", "ns", "nt") and len(word.text) > 1
+    )
 
 
 HARMLESS = (

@@ -10,18 +10,22 @@ from corpora_tools.lessons.sentence import Sentence, drawn
 _DIGITS = "零一二三四五六七八九"
 _SCALES = ((1000, "千"), (100, "百"), (10, "十"))
 _UNITS = (
-    "个百分点|个月|个小时|个人|小时|分钟|平方米|公里|千米|公斤|千克|[天年人名位次家岁元块米斤周倍点月日号件条届层台辆]"
+    "个百分点|个月|个小时|个人|小时|分钟|平方米|公里|千米|公斤|千克"
+    "|[天年人名位次家岁元块米斤周倍点月日号件条届层台辆]"
 )
-_ARABIC = re.compile(r"(?<![\d.A-Za-z:：/\-第（(～~])(\d+(?:\.\d+)?)(?=%|万|亿|个|" + _UNITS + ")")
+_NUMERALS = "一二三四五六七八九十百千万亿两几数"
+_TENS = "[二三四五六七八九]?十[一二三四五六七八九]?"
+_BOUNDS = re.compile("至少|至多|最多|最少|以上|以下|以内|不到|超过|不少于|不足|多于|少于")
+_ARABIC = re.compile(rf"(?<![\d.A-Za-z:：/\-第（(～~])(\d+(?:\.\d+)?)(?=%|万|亿|个|{_UNITS})")
 _CHINESE = re.compile(
-    rf"(?<![一二三四五六七八九十百千万亿两几数第周期之分星])([二三四五六七八九十两])(?={_UNITS})(?!点[儿钟点])"
+    rf"(?<![{_NUMERALS}第周期之分星])([二三四五六七八九十两])(?={_UNITS})(?!点[儿钟点])"
 )
 _SMALL = re.compile(rf"(?<![\d.A-Za-z:：/\-])([1-9]\d?)(?={_UNITS})(?!月|号|日)")
 _WRITTEN = re.compile(
-    rf"(?<![一二三四五六七八九十百千万亿两几数第周期之分点星])([二三四五六七八九]?十[一二三四五六七八九]?|[三四五六七八九])(?={_UNITS})(?!点|[月日号家])"
+    rf"(?<![{_NUMERALS}第周期之分点星])({_TENS}|[三四五六七八九])(?={_UNITS})(?!点|[月日号家])"
 )
 _PERCENT = re.compile(r"(?<![\d.])(\d{1,2})%")
-_OF_HUNDRED = re.compile("百分之([二三四五六七八九]?十[一二三四五六七八九]?|[一二三四五六七八九])(?![点百])")
+_OF_HUNDRED = re.compile(rf"百分之({_TENS}|[一二三四五六七八九])(?![点百])")
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)年")
 _FACTORS = (  # one of the first is so many of the second
     ("公里", "米", 1000),
@@ -34,7 +38,8 @@ _FACTORS = (  # one of the first is so many of the second
     ("吨", "公斤", 1000),
 )
 _CONVERTED = {
-    unit: re.compile(rf"(?<![\d.:：～~\-至到])([1-9]|1[0-2]|\d\.5){unit}(?![年\d/每])") for unit, _, _ in _FACTORS
+    unit: re.compile(rf"(?<![\d.:：～~\-至到])([1-9]|1[0-2]|\d\.5){unit}(?![年\d/每])")
+    for unit, _, _ in _FACTORS
 }
 _CLOCK = re.compile(r"(?<![\d:：])(\d{1,2})[:：](00|30)(?![\d:：])")
 _HALF_PAST = re.compile(r"(?<![\d一-龥])(\d{1,2})点(半|整)")
@@ -65,8 +70,13 @@ _VALUES = {in_chinese(number): number for number in range(100)} | {"两": 2}
 
 
 def other_number(sentence: Sentence, rng: random.Random) -> str | None:
-    """Change a number: 三天 becomes 五天, 2019年 becomes 2021年."""
+    """Change a number: 三天 becomes 五天, 2019年 becomes 2021年.
+
+    Bounds are left alone: 至少三天 does not contradict 至少五天.
+    """
     text = sentence.text
+    if _BOUNDS.search(text):
+        return None
     matches = [*_ARABIC.finditer(text), *_CHINESE.finditer(text)]
     if (match := drawn(rng, matches)) is None:
         return None
@@ -127,11 +137,9 @@ def _year(text: str) -> str:
 
 def _converted(text: str) -> str:
     for unit, smaller, factor in _FACTORS:
-        changed = _CONVERTED[unit].sub(
-            lambda m, by=factor, of=smaller: f"{float(m[1]) * by:.0f}{of}", text, count=1
-        )
-        if changed != text:
-            return changed
+        if match := _CONVERTED[unit].search(text):
+            value = f"{float(match[1]) * factor:.0f}{smaller}"
+            return text[: match.start()] + value + text[match.end() :]
     return text
 
 

@@ -8,22 +8,24 @@ import re
 from corpora_tools.lessons import tables
 from corpora_tools.lessons.sentence import NEGATION, Rule, Sentence, drawn
 
-_CARRIERS = ("在", "到", "去", "来", "从", "回", "离开", "前往", "抵达", "飞往", "住在", "来到", "于")
-_BARE = frozenset("城市 国家 河流 山".split())
-_COUNTED = re.compile("(?<![第两几数一二三四五六七八九十百千万前后每这那的])(?P<number>[三四五六七八九])(?P<unit>[名位只条本家辆张]|个人)")
+_COUNTED = re.compile(
+    "(?<![第两几数一二三四五六七八九十百千万前后每这那的])(?P<number>[三四五六七八九])"
+    "(?P<unit>[名位只条本家辆张]|个人)"
+)
 _LESS = {"三": "两", "四": "三", "五": "三", "六": "四", "七": "五", "八": "五", "九": "六"}
 _ALL = re.compile("所有|每|都|全部|任何|一切|凡|只|仅|最|第一|唯一|像|比")
-_LINKS = re.compile("^(?:但|而|所以|因此|因为|如果|虽然|于是|不过|可|并|就|才|却|还|也|又|则|以|从而|使|让|令)|[：:]")
-_PART = re.compile("[的后时前]$|(?:表示|指出|认为|介绍|报道|强调|说|称|显示|看来?|来说|来讲|起|中)$|^(?:面对|对于|根据|在|随着|当|作为|为了|从|由于|按照|只|除了|通过)")
-_DETAILS = (
-    "昨天晚上", "上周末", "三年前", "在朋友的陪伴下", "为了省钱", "在家里", "出于好奇", "在老师的要求下",
-    "第一次", "用了整整一天", "当着很多人的面", "在雨中",
-)  # fmt: skip
-_WHY = ("，因为时间不够", "，这让大家很意外", "，家人都知道这件事", "，花了不少时间", "，家人都很高兴", "，记者拍下了照片")
+_LINKS = re.compile(
+    "^(?:但|而|所以|因此|因为|如果|虽然|于是|不过|可|并|就|才|却|还|也|又|则|以|从而|使|让|令)|[：:]"
+)
+_PART = re.compile(
+    "[的后时前]$|(?:表示|指出|认为|介绍|报道|强调|说|称|显示|看来?|知道|觉得|相信|发现|明白|一下|行为)$"
+    "|(?:来说|来讲|起|中)$"
+    "|^(?:面对|对于|根据|在|随着|当|作为|为了|从|由于|按照|只|除了|通过)"
+)
 
 
 def drop_clause(sentence: Sentence, rng: random.Random) -> str | None:
-    """Leave out one of several statements: A，B，C。 becomes A，B。"""
+    """Leave out one of several statements: A，B，C becomes A，B."""
     clauses = [one for one in re.split("[，；]", sentence.text.rstrip("。！")) if one]
     if len(clauses) < 2 or not sentence.states or any(_LINKS.search(one) for one in clauses):
         return None
@@ -41,6 +43,7 @@ def drop_time(sentence: Sentence, rng: random.Random) -> str | None:
         if word.tag == "t"
         and len(word.text) > 1
         and sentence.word(place - 1).tag in ("", "r", "nr", "ns", "nt")
+        and (place > 0 or sentence.word(1).tag in ("", "r", "nr", "ns", "n"))
         and sentence.word(place + 1).tag in ("", "r", "nr", "ns", "v", "d", "p")
         and sentence.word(place + 1).text not in ("、", "是", "的", "。", "起", "以来")
     ]
@@ -49,11 +52,11 @@ def drop_time(sentence: Sentence, rng: random.Random) -> str | None:
 
 
 def drop_degree(sentence: Sentence, rng: random.Random) -> str | None:
-    """Leave out a degree or a manner: 非常漂亮的房子 becomes 漂亮的房子."""
+    """Leave out a degree: 非常漂亮的房子 becomes 漂亮的房子."""
     found = [
         (place, place + 1, "")
         for place, word in enumerate(sentence.words)
-        if word.text in ("非常", "十分", "特别", "极其", "相当", "仔细地", "明显", "迅速", "积极", "认真")
+        if word.text in tables.words("intensity")
         and sentence.word(place + 1).tag in ("a", "v")
         and (sentence.word(place - 1).tag or place == 0)
         and sentence.word(place - 1).tag[:1] != "m"
@@ -70,7 +73,9 @@ def drop_attribute(sentence: Sentence, rng: random.Random) -> str | None:
         for place, word in enumerate(sentence.words)
         if word.text == "的"
         and sentence.word(place - 1).tag in ("a", "b", "z")
-        and sentence.word(place - 2).text.startswith(("一", "了", "个", "只", "种", "辆", "件", "条", "位"))
+        and sentence.word(place - 2).text.startswith(
+            ("一", "了", "个", "只", "种", "辆", "件", "条", "位")
+        )
         and sentence.word(place + 1).tag in ("n", "nr", "nz")
         and sentence.word(place - 1).text not in ("真正", "假", "可能", "一样")
     ]
@@ -86,16 +91,30 @@ def more_general(sentence: Sentence, rng: random.Random) -> str | None:
     for place, word in enumerate(sentence.words):
         before, after = sentence.word(place - 1), sentence.word(place + 1)
         for general in tables.hypernyms().get(word.text, ()):
-            if general in sentence.text or after.tag[:1] in ("n", "u", "j") or after.text in "、和与":
+            if (
+                general in sentence.text
+                or after.tag[:1] in ("n", "u", "j")
+                or after.text in "、和与"
+            ):
                 continue
-            if general in _BARE:
-                if before.text in _CARRIERS and after.tag[:1] in ("", "v", "d") and after.text != "，":
-                    measure = "条" if general == "河流" else "座" if general in ("山", "城市") else "个"
+            if general in tables.words("bare"):
+                if (
+                    before.text in tables.words("before_place")
+                    and after.tag[:1] in ("", "v", "d")
+                    and after.text != "，"
+                ):
+                    measure = (
+                        "条" if general == "河流" else "座" if general in ("山", "城市") else "个"
+                    )
                     found.append((place, place + 1, f"一{measure}{general}"))
-            elif before.text.endswith(("一个", "一只", "一辆", "一种", "一条", "一件", "一位", "个", "只", "种")):
+            elif before.text.endswith(
+                ("一个", "一只", "一辆", "一种", "一条", "一件", "一位", "个", "只", "种")
+            ):
                 if general != "人" or before.text.endswith("个"):
                     found.append((place, place + 1, general))
-            elif before.text in ("了", "过", "着", "买", "吃", "喝", "种", "养") and after.tag == "":
+            elif (
+                before.text in ("了", "过", "着", "买", "吃", "喝", "种", "养") and after.tag == ""
+            ):
                 if general != "人":
                     found.append((place, place + 1, general))
     choice = drawn(rng, found)
@@ -107,9 +126,13 @@ def at_least(sentence: Sentence, rng: random.Random) -> str | None:
     del rng
     text = sentence.text
     match = _COUNTED.search(text) if _says_so(sentence) else None
-    if match is None or sentence.text[: match.start()].endswith(("至少", "至多", "这", "那", "的", "不到")):
+    if match is None or sentence.text[: match.start()].endswith(
+        ("至少", "至多", "这", "那", "的", "不到")
+    ):
         return None
-    return f"{text[: match.start()]}至少{_LESS[match['number']]}{match['unit']}{text[match.end() :]}"
+    return (
+        f"{text[: match.start()]}至少{_LESS[match['number']]}{match['unit']}{text[match.end() :]}"
+    )
 
 
 def add_detail(sentence: Sentence, rng: random.Random) -> str | None:
@@ -119,7 +142,7 @@ def add_detail(sentence: Sentence, rng: random.Random) -> str | None:
     acts = second.tag == "v" and third.text in ("了", "过") and second.text not in ("有", "成")
     if not (person and acts and _says_so(sentence)) or len(sentence.text) > 30:
         return None
-    return sentence.replaced(1, 1, rng.choice(_DETAILS))
+    return sentence.replaced(1, 1, rng.choice(tables.words("how")))
 
 
 def add_clause(sentence: Sentence, rng: random.Random) -> str | None:
@@ -128,7 +151,7 @@ def add_clause(sentence: Sentence, rng: random.Random) -> str | None:
         return None
     if sentence.words[0].tag not in ("r", "nr", "ns", "t") or "了" not in sentence.text:
         return None
-    return sentence.text.rstrip("。！") + rng.choice(_WHY) + "。"
+    return sentence.text.rstrip("。！") + rng.choice(tables.words("why")) + "。"
 
 
 def _says_so(sentence: Sentence) -> bool:

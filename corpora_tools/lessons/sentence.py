@@ -7,19 +7,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
+from corpora_tools.lessons import tables
 from zh_albert.compression.augmentation.tang import Word
 
 Relation = Literal["entailment", "neutral", "contradiction"]
 T = TypeVar("T")
 
-PERSONS = frozenset("我 你 您 他 她 它 我们 你们 他们 她们 它们 大家".split())
 NOUNS = ("n", "r", "s", "f", "j", "eng", "an", "vn")  # beginnings of jieba's tags
 _IN_PHRASE = (*NOUNS, "uj", "m", "q", "mq")
 _CONDITION = re.compile(
     "如果|假如|要是|倘若|假设|除非|是否|无论|不管|不论|即使|哪怕|只要|只有|难道|何尝|何必|岂|谁不|希望|以免"
 )
-_ASKING = re.compile("[？?吗]|呢$|什么|怎么|怎样|咋|如何|为何|为啥|谁|哪|多少|是否|([能会要是有可好对])[不没]\\1")
-_NO_NAMES = frozenset("自己 如何 怎么 为什么 什么 谁 这样 那样 怎么样 各 每 某".split())
+_ASKING = re.compile(
+    "[？?吗]|呢$|什么|怎么|怎样|咋|如何|为何|为啥|谁|哪|多少|是否|([能会要是有可好对])[不没]\\1"
+)
 NEGATION = re.compile("[不没无未别勿莫非否]")
 
 
@@ -86,9 +87,9 @@ class Sentence(NamedTuple):
             place += step
         phrase = self.words[place + 1 : start + 1] if step < 0 else self.words[start:place]
         last = phrase[-1] if phrase else Word("", "")
-        clean = last.tag.startswith(("n", "j")) or last.text in PERSONS
+        clean = last.tag.startswith(("n", "j")) or last.text in tables.words("pronoun")
         clean = clean and phrase[0].tag != "uj"
-        clean = clean and not any(word.text in _NO_NAMES for word in phrase)
+        clean = clean and not any(word.text in tables.words("no_name") for word in phrase)
         return place if clean and "、" not in self.text else start
 
     def in_modifier(self, place: int) -> bool:

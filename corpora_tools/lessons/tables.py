@@ -11,7 +11,6 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-
 TIMES = ("day", "later", "year", "week", "weekday", "hour", "month", "season")
 
 
@@ -99,6 +98,18 @@ def scopes() -> dict[str, tuple[tuple[str, str], ...]]:
 def entities() -> dict[str, tuple[str, ...]]:
     """Return the words of each kind of entity."""
     return {kind: tuple(words) for kind, *words in rows("entities")}
+
+
+@cache
+def words(name: str) -> tuple[str, ...]:
+    """Return the words of a class."""
+    return {name: tuple(words) for name, *words in rows("classes")}[name]
+
+
+@cache
+def mapping(name: str) -> dict[str, str]:
+    """Return a table of two columns, ``negations`` or ``doubled``."""
+    return dict(rows(name))
 
 
 @cache
