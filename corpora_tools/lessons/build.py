@@ -15,9 +15,9 @@ from corpora_tools.lessons.grammar import make_meaning
 from corpora_tools.lessons.groups import (
     Task,
     group_of_meaning,
-    group_of_part,
     group_of_sentence,
     lessons_of,
+    reversed_group,
     reversed_meaning,
 )
 from corpora_tools.readers import read_documents
@@ -101,7 +101,7 @@ def make_lessons(
     for sentence in sentences_of(corpus, rng):
         group = group_of_sentence(sentence, task, tag, rng)
         if task == "nli" and rng.random() < _REVERSED:
-            group = group_of_part(group, task, tag, rng)
+            group = reversed_group(group, task, tag, rng)
         for lesson in filter(new, lessons_of(group, task, used, rng)):
             ahead += 1
             yield lesson

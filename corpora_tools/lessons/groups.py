@@ -88,24 +88,27 @@ def group_of_meaning(meaning: Meaning, task: Task, rng: random.Random) -> Group:
     return Group(text, [] if task == "nli" and meaning.kind == "actions" else left)
 
 
-def group_of_part(group: Group, task: Task, tag: Tagger, rng: random.Random) -> Group:
-    """Take what follows from a sentence, but says less, for the sentence: back it is neutral.
+def reversed_group(group: Group, task: Task, tag: Tagger, rng: random.Random) -> Group:
+    """Begin with a partner that says less, or more, than the sentence.
+
+    The sentence is neutral to one that says less, and follows from one that says more.
 
     Returns:
-        The group itself, if nothing less follows from its sentence.
+        The group itself, if it has no such partner.
     """
-    less = [one for one in group.partners if one.relation == "entailment" and one.score is None]
-    if not less:
+    partners = [one for one in group.partners if one.score is None and "+" not in one.kind]
+    if not partners:
         return group
-    part = rng.choice(less)
-    kind = f"{_main(part.kind)}_reversed"
-    whole = [
-        Partner(one.text, f"{kind}+{one.kind}", "neutral", None)
+    first = rng.choice(partners)
+    kind = f"{first.kind}_reversed"
+    relation: Relation = "neutral" if first.relation == "entailment" else "entailment"
+    back = [
+        Partner(one.text, f"{kind}+{one.kind}", relation, None)
         for one in group.partners
         if _side(one, "similarity") == "same" and "+" not in one.kind
     ]
-    known = group_of_sentence(part.text, task, tag, rng).partners
-    return Group(part.text, [*known, *whole, Partner(group.text, kind, "neutral", None)])
+    known = group_of_sentence(first.text, task, tag, rng).partners
+    return Group(first.text, [*known, *back, Partner(group.text, kind, relation, None)])
 
 
 def reversed_meaning(meaning: Meaning, rng: random.Random) -> Meaning:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 from corpora_tools.lessons import tables
 from corpora_tools.lessons.numbers import other_number

@@ -6,8 +6,8 @@ import random
 import re
 
 from corpora_tools.lessons import tables
-from corpora_tools.lessons.role_swaps import compared
 from corpora_tools.lessons.numbers import other_form
+from corpora_tools.lessons.role_swaps import compared
 from corpora_tools.lessons.sentence import NEGATION, Rule, Sentence, drawn
 from zh_albert.compression.augmentation.tang import Word
 
@@ -191,7 +191,8 @@ def deny_opposite(sentence: Sentence, rng: random.Random) -> str | None:
         before, more = sentence.word(place - 1), sentence.word(place - 2)
         if (
             opposite is None
-            or more.text in ("不", "并", "也", "都", "一点")
+            or more.text in ("并", "也", "都", "一点")
+            or NEGATION.search(more.text)
             or sentence.word(place + 1).tag
         ):
             continue

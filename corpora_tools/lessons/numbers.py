@@ -18,11 +18,11 @@ _TENS = "[二三四五六七八九]?十[一二三四五六七八九]?"
 _BOUNDS = re.compile("至少|至多|最多|最少|以上|以下|以内|不到|超过|不少于|不足|多于|少于")
 _ARABIC = re.compile(rf"(?<![\d.A-Za-z:：/\-第（(～~])(\d+(?:\.\d+)?)(?=%|万|亿|个|{_UNITS})")
 _CHINESE = re.compile(
-    rf"(?<![{_NUMERALS}第周期之分星])([二三四五六七八九十两])(?={_UNITS})(?!点[儿钟点])"
+    rf"(?<![{_NUMERALS}第周期之分星])([二三四五六七八九十两])(?={_UNITS})(?!点[儿钟点]|周[^年])"
 )
 _SMALL = re.compile(rf"(?<![\d.A-Za-z:：/\-])([1-9]\d?)(?={_UNITS})(?!月|号|日)")
 _WRITTEN = re.compile(
-    rf"(?<![{_NUMERALS}第周期之分点星])({_TENS}|[三四五六七八九])(?={_UNITS})(?!点|[月日号家])"
+    rf"(?<![{_NUMERALS}第周期之分点星])({_TENS}|[三四五六七八九])(?={_UNITS})(?!点|[月日号家]|周[^年])"
 )
 _PERCENT = re.compile(r"(?<![\d.])(\d{1,2})%")
 _OF_HUNDRED = re.compile(rf"百分之({_TENS}|[一二三四五六七八九])(?![点百])")
@@ -38,7 +38,7 @@ _FACTORS = (  # one of the first is so many of the second
     ("吨", "公斤", 1000),
 )
 _CONVERTED = {
-    unit: re.compile(rf"(?<![\d.:：～~\-至到])([1-9]|1[0-2]|\d\.5){unit}(?![年\d/每])")
+    unit: re.compile(rf"(?<![\d.:：～~\-至到])([1-5]|\d\.5){unit}(?![年\d/每])")
     for unit, _, _ in _FACTORS
 }
 _CLOCK = re.compile(r"(?<![\d:：])(\d{1,2})[:：](00|30)(?![\d:：])")

@@ -26,7 +26,7 @@ def swap_names(sentence: Sentence, rng: random.Random) -> str | None:
     places = [
         place
         for place, word in enumerate(sentence.words)
-        if (word.tag == "ns" and len(word.text) > 1 and word.text not in ("商城", "东西"))
+        if tables.kinds().get(word.text) in ("city", "country", "province")
         or (
             word.tag == "nr" and len(word.text) > 1 and word.text[0] in tables.entities()["surname"]
         )
