@@ -31,7 +31,7 @@ Lesson = dict[str, Any]
 
 DOMAINS = frozenset({"qa", "forum", "news", "review", "life", "wiki", "law", "essay", "other"})
 LENGTHS = range(6, 46)  # characters of a sentence
-_REVERSED = 0.4  # of the groups for nli begin with the sentence that says less
+_REVERSED = 0.4  # of the groups begin with another partner
 _OF_DOCUMENT = 3  # sentences, at most
 _CHINESE = re.compile("[一-龥]")
 _MOSTLY = 0.75  # of the characters are Chinese
@@ -100,16 +100,16 @@ def make_lessons(
     ahead = 0  # lessons of the corpus without one of the grammar beside them
     for sentence in sentences_of(corpus, rng):
         group = group_of_sentence(sentence, task, tag, rng)
-        if task == "nli" and rng.random() < _REVERSED:
+        if rng.random() < _REVERSED:
             group = reversed_group(group, task, tag, rng)
         for lesson in filter(new, lessons_of(group, task, used, rng)):
             ahead += 1
             yield lesson
         while ahead > 0:
-            meaning = make_meaning(rng)
-            if task == "nli" and rng.random() < _REVERSED:
+            meaning = make_meaning(rng, questions=task == "similarity")
+            if rng.random() < _REVERSED:
                 meaning = reversed_meaning(meaning, rng)
-            group = group_of_meaning(meaning, task, rng)
+            group = group_of_meaning(meaning, rng)
             found = list(filter(new, islice(lessons_of(group, task, used, rng), ahead)))
             ahead -= max(len(found), 1)
             yield from found

@@ -28,7 +28,8 @@ _OPENINGS = (
     "他说",
     "我记得",
 )
-_PLAIN = ("actions", "abilities", "permission", "position", "conditions")  # said without an opening
+_QUESTIONS = ("actions", "abilities")
+_PLAIN = (*_QUESTIONS, "permission", "position", "conditions")  # said without an opening
 
 
 class Altered(NamedTuple):
@@ -86,9 +87,14 @@ def patterns() -> tuple[Pattern, ...]:
     return tuple(found)
 
 
-def make_meaning(rng: random.Random) -> Meaning:
-    """Draw a meaning; an opening before it, now and then, is the same in all its forms."""
-    pattern = rng.choice(patterns())
+def make_meaning(rng: random.Random, *, questions: bool = True) -> Meaning:
+    """Draw a meaning; an opening before it, now and then, is the same in all its forms.
+
+    Args:
+        rng: Draws.
+        questions: Whether it may be one of a question.
+    """
+    pattern = rng.choice([one for one in patterns() if questions or one.kind not in _QUESTIONS])
     values: dict[str, str] = {}
     for variables in rng.choice(pattern.cases):
         values |= _draw(variables, rng)

@@ -12,7 +12,7 @@ from corpora_tools.lessons.grammar import Altered, Meaning
 from corpora_tools.lessons.harmful import HARMFUL
 from corpora_tools.lessons.harmless import HARMLESS
 from corpora_tools.lessons.one_way import ONE_WAY
-from corpora_tools.lessons.sentence import Relation, Rule, Sentence
+from corpora_tools.lessons.sentence import Relation, Rule, Sentence, drawn
 from zh_albert.compression.augmentation.tang import Tagger
 
 Task = Literal["similarity", "nli"]
@@ -22,6 +22,11 @@ _SAME, _DIFFERENT = 4.0, 2.5  # scores of lessons from, and up to
 _SIDES = {
     "similarity": ("same", "different"),
     "nli": ("entailment", "neutral", "contradiction"),
+}
+_BACK: dict[Relation, Relation] = {  # what a partner says about the sentence, where it is known
+    "entailment": "neutral",
+    "neutral": "entailment",
+    "contradiction": "contradiction",
 }
 _AHEAD = 10  # lessons of a label more than of the rarest
 _PAIRS = 2  # of lessons, at most, of a group
@@ -75,7 +80,7 @@ def group_of_sentence(text: str, task: Task, tag: Tagger, rng: random.Random) ->
     return Group(text, partners)
 
 
-def group_of_meaning(meaning: Meaning, task: Task, rng: random.Random) -> Group:
+def group_of_meaning(meaning: Meaning, rng: random.Random) -> Group:
     """Take one form of a meaning as the sentence, and all others as its partners."""
     text = rng.choice(meaning.forms)
     partners = [Partner(form, f"same_{meaning.kind}", "entailment", 4.8) for form in meaning.forms]
@@ -85,40 +90,39 @@ def group_of_meaning(meaning: Meaning, task: Task, rng: random.Random) -> Group:
         ]
     known = {form for altered in meaning.altered for form in altered.forms} & set(meaning.forms)
     left = [one for one in partners if one.text != text and one.text not in known]
-    return Group(text, [] if task == "nli" and meaning.kind == "actions" else left)
+    return Group(text, left)
 
 
 def reversed_group(group: Group, task: Task, tag: Tagger, rng: random.Random) -> Group:
-    """Begin with a partner that says less, or more, than the sentence.
+    """Begin with a partner that says the contrary, or for nli less or more than the sentence.
 
-    The sentence is neutral to one that says less, and follows from one that says more.
+    So negations and added words are on both sides of all labels. What says less leaves the
+    sentence neutral; from what says more it follows.
 
     Returns:
         The group itself, if it has no such partner.
     """
-    partners = [one for one in group.partners if one.score is None and "+" not in one.kind]
-    if not partners:
+    first = drawn(rng, [one for one in group.partners if "+" not in one.kind and _turns(one)])
+    if first is None:
         return group
-    first = rng.choice(partners)
-    kind = f"{first.kind}_reversed"
-    relation: Relation = "neutral" if first.relation == "entailment" else "entailment"
+    kind, relation = f"{first.kind}_reversed", _BACK[first.relation]
     back = [
-        Partner(one.text, f"{kind}+{one.kind}", relation, None)
+        Partner(one.text, f"{kind}+{one.kind}", relation, first.score)
         for one in group.partners
         if _side(one, "similarity") == "same" and "+" not in one.kind
     ]
     known = group_of_sentence(first.text, task, tag, rng).partners
-    return Group(first.text, [*known, *back, Partner(group.text, kind, relation, None)])
+    return Group(first.text, [*known, *back, Partner(group.text, kind, relation, first.score)])
 
 
 def reversed_meaning(meaning: Meaning, rng: random.Random) -> Meaning:
-    """Take a meaning that follows for the first, if there is one: the first is neutral to it."""
-    less = [one for one in meaning.altered if one.relation == "entailment"]
-    if not less:
+    """Begin with another meaning that contradicts the first or follows from it, if there is one."""
+    first = drawn(rng, [one for one in meaning.altered if one.relation != "neutral"])
+    if first is None:
         return meaning
-    part = rng.choice(less)
-    back = Altered(f"{part.kind}_reversed", "neutral", part.score, meaning.forms)
-    return Meaning(part.kind, part.forms, [back])
+    back = _BACK[first.relation]
+    altered = Altered(f"{first.kind}_reversed", back, first.score, meaning.forms)
+    return Meaning(first.kind, first.forms, [altered])
 
 
 def lessons_of(
@@ -191,6 +195,11 @@ def _changed(sentence: Sentence, rule: Rule, rng: random.Random) -> Partner | No
     if text is None or (text := text.strip()) == sentence.text:
         return None
     return Partner(text, rule.kind, rule.relation, rule.score)
+
+
+def _turns(partner: Partner) -> bool:
+    """Whether it is known what the partner says about the sentence."""
+    return partner.score is None or partner.relation == "contradiction"
 
 
 def _follows(partner: Partner, task: Task) -> bool:

@@ -167,7 +167,7 @@ def _replace_entity(sentence: Sentence, rng: random.Random, *, placed: bool) -> 
             "省",
         ):
             others = [one for one in tables.entities()[kind] if one not in sentence.text]
-            found.append((place, place + 1, rng.choice(others)))
+            found += [(place, place + 1, one) for one in others]
     choice = drawn(rng, found)
     return sentence.replaced(*choice) if choice else None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple, TypeVar
 
 from corpora_tools.lessons import tables
@@ -24,22 +26,23 @@ _ASKING = re.compile(
 NEGATION = re.compile("[不没无未别勿莫非否]")
 
 
-class Sentence(NamedTuple):
+@dataclass(frozen=True)
+class Sentence:
     """A sentence; its words, concatenated, are its text."""
 
     words: tuple[Word, ...]
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The text as it is written."""
         return "".join(word.text for word in self.words)
 
-    @property
+    @cached_property
     def asks(self) -> bool:
         """Whether it is a question."""
         return bool(_ASKING.search(self.text))
 
-    @property
+    @cached_property
     def states(self) -> bool:
         """Whether it says that something is so: no question, no condition."""
         return not self.asks and not _CONDITION.search(self.text)
