@@ -95,6 +95,8 @@ def opposite_word(sentence: Sentence, rng: random.Random) -> str | None:
             continue
         if any(other in sentence.text for other in others) or NEGATION.search(before.text):
             continue
+        if tag == "v" and before.tag in ("a", "b"):
+            continue  # 重要支持 is a noun
         found.append((start, end, others))
     if (choice := drawn(rng, found)) is None:
         return None

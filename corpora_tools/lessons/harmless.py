@@ -161,6 +161,8 @@ def turn_disposal(sentence: Sentence, rng: random.Random) -> str | None:
             if opens == start < place and place + 1 < end and sentence.word(end).tag[:1] == "v":
                 one, other = sentence.span(start, place), sentence.span(place + 1, end)
                 turned = "被" if word.text == "把" else "把"
+                if turned == "把" and not sentence.word(end + 1).tag:
+                    return None  # 把 needs more than a bare verb
                 return sentence.replaced(start, end, f"{other}{turned}{one}")
     return None
 
@@ -224,7 +226,10 @@ def double_negation(sentence: Sentence, rng: random.Random) -> str | None:
         for found in sentence.phrases(tables.mapping("doubled"))
         if sentence.word(found[1]).tag in ("v", "p")
         and sentence.word(found[1]).text not in ("有", "是")
-        and sentence.word(found[0] - 1).tag in ("r", "nr")
+        and (
+            sentence.word(found[0] - 1).tag == "nr"
+            or sentence.word(found[0] - 1).text in tables.words("pronoun")
+        )
     ]
     choice = drawn(rng, found)
     return sentence.replaced(*choice) if choice else None

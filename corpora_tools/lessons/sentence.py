@@ -23,7 +23,9 @@ _CONDITION = re.compile(
 _ASKING = re.compile(
     "[？?吗]|呢$|什么|怎么|怎样|咋|如何|为何|为啥|谁|哪|多少|是否|([能会要是有可好对])[不没]\\1"
 )
-NEGATION = re.compile("[不没无未别勿莫非否]")
+NEGATION = re.compile(
+    "[不没勿否]|无(?!锡|线)|未(?!来)|(?<![特个区性级类分])别(?![人墅的])|莫(?![斯名])|非(?![常洲])"
+)
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,23 @@ class Sentence:
         """Return the text of some words."""
         return "".join(word.text for word in self.words[start:end])
 
-    def phrases(self, table: Mapping[str, T], longest: int = 4) -> Iterator[tuple[int, int, T]]:
+    @cached_property
+    def runs(self) -> list[tuple[int, int, str]]:
+        """The runs of up to four words: start, end, text; by start, the longest first."""
+        count = len(self.words)
+        return [
+            (start, end, self.span(start, end))
+            for start in range(count)
+            for end in range(min(count, start + 4), start, -1)
+        ]
+
+    def phrases(self, table: Mapping[str, T]) -> Iterator[tuple[int, int, T]]:
         """Yield the words, and runs of words, that are in a table: start, end, entry."""
-        start = 0
-        while start < len(self.words):
-            for end in range(min(len(self.words), start + longest), start, -1):
-                if (entry := table.get(self.span(start, end))) is not None:
-                    yield start, end, entry
-                    start = end - 1
-                    break
-            start += 1
+        done = 0
+        for start, end, text in self.runs:
+            if start >= done and (entry := table.get(text)) is not None:
+                yield start, end, entry
+                done = end
 
     def clause(self, place: int) -> tuple[int, int]:
         """Return where the clause of a word starts and ends, between punctuation marks."""
