@@ -1,4 +1,4 @@
-"""Command line ``zh-corpora``: vocabularies and pretraining data from raw text; bulk prediction."""
+"""Command line ``zh-corpora``: vocabularies, pretraining data and lessons from text; prediction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ for command in (jobs.clean, jobs.dedup, shards_cli.build, shards_cli.audit, jobs
 
 @app.callback()
 def commands() -> None:
-    """Raw Chinese text to vocabularies and pretraining data; answers to many files."""
+    """Raw Chinese text to vocabularies, pretraining data and lessons; answers to many files."""
 
 
 @app.command()

@@ -41,8 +41,8 @@ def test_two_parts_are_swapped(read, rule, text, expected):
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
-        (role_swaps.swap_names, "美国和法国举行会议。"),  # symmetric
-        (role_swaps.swap_persons, "我和你一起去。"),
+        (role_swaps.swap_names, "美国将与法国合作。"),  # symmetric
+        (role_swaps.swap_persons, "我喜欢和你一起去。"),
         (role_swaps.swap_compared, "怎么比他还快？"),
         (role_swaps.swap_disposal, "如何把自己照顾好？"),
     ],
