@@ -104,7 +104,7 @@ def _other(old: str, after: str, rng: random.Random) -> str:
         whole, part = old.split(".")
         return f"{int(whole) + rng.randint(1, 5)}.{part}"
     number = int(old)
-    if len(old) == 4 and old[:2] in ("19", "20") and after.startswith("年"):
+    if len(old) == 4 and old < "2100" and after.startswith("年"):
         return str(number + rng.choice([-9, -6, -4, -3, -2, 2, 3]))
     limit = {"月": 12, "日": 28, "号": 28, "点": 12}.get(after[:1])
     if limit:
