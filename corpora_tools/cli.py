@@ -1,4 +1,4 @@
-"""Command line ``zh-corpora``: vocabularies and pretraining data from raw text; bulk prediction."""
+"""Command line ``zh-corpora``: vocabularies, pretraining data and lessons from text; prediction."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 
 from corpora_tools import commands as jobs
 from corpora_tools import shards_cli
+from corpora_tools.lessons_cli import lessons
 from zh_albert.cli.app import run
 from zh_albert.errors import DataError, MissingExtraError
 
@@ -24,13 +25,13 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-for command in (jobs.clean, jobs.dedup, shards_cli.build, shards_cli.audit, jobs.predict):
+for command in (jobs.clean, jobs.dedup, shards_cli.build, shards_cli.audit, jobs.predict, lessons):
     app.command(command.__name__)(command)
 
 
 @app.callback()
 def commands() -> None:
-    """Raw Chinese text to vocabularies and pretraining data; answers to many files."""
+    """Raw Chinese text to vocabularies, pretraining data and lessons; answers to many files."""
 
 
 @app.command()

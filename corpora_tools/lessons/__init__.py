@@ -1,0 +1,1 @@
+"""Lessons about pairs of sentences, made by rule: what overlap of words cannot tell."""
