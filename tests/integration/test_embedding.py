@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,7 @@ def test_a_teachers_vectors_teach_and_may_be_cut(taught: Path, cli: Cli) -> None
         ([{"text": "好", "vector": 5}], ["vectors.file=V"], "names row 5, found 2"),
         ([{"text": "好"}], ["vectors.file=V"], "no training text names a row of it"),
         ([{"text": "好", "vector": 0}], ["vectors.file=W"], "vectors of the shape (texts, width)"),
+        ([{"text": "好", "vector": 1}], ["vectors.file=N"], "row 1 is not all finite numbers"),
         ([{"text": "好", "vector": 0}], ["vectors.file=none"], "expected vectors saved by numpy"),
         ([{"text": "好"}], ["contrast.widths=[32]"], "widths below the model's 32, got 32"),
         ([{"text": "好"}], ["contrast.widths=[0]"], "must be at least 1 each, got 0"),
@@ -210,11 +212,10 @@ def test_vectors_that_do_not_fit_are_refused(
 ) -> None:
     np.save(tmp_path / "V.npy", np.ones((2, 4), np.float32))
     np.save(tmp_path / "W.npy", np.ones(4, int))
+    np.save(tmp_path / "N.npy", np.array([[1, 2], [3, np.nan]], np.float16))
     train, dev = write(tmp_path / "t.jsonl", rows * 8), alike(tmp_path / "d.jsonl")
-    chosen = [
-        f"--set={one.replace('=V', f'={tmp_path}/V.npy').replace('=W', f'={tmp_path}/W.npy')}"
-        for one in given
-    ]
+    files_named = [re.sub("=([VWN])$", lambda name: f"={tmp_path}/{name[1]}.npy", g) for g in given]
+    chosen = [f"--set={one}" for one in files_named]
     files = ("--train", train, "--dev", dev, "--init", micro, "--out", tmp_path / "out")
     refused(cli("finetune", "--task", "embedding", *files, *QUICK, *chosen), problem)
 

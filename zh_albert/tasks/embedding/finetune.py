@@ -4,7 +4,6 @@ out.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from zh_albert.tasks.embedding.card import embedder_card
 from zh_albert.tasks.embedding.contrast import contrastive_loss, taught_loss
 from zh_albert.tasks.embedding.embedder import TextEmbedder
 from zh_albert.tasks.embedding.examples import EmbeddingExample, judged, read_together
+from zh_albert.tasks.embedding.teacher_vectors import TeacherVectors, VectorsConfig
 from zh_albert.tasks.evaluation import timed
 from zh_albert.tasks.job import FineTuningJob, untrained
 from zh_albert.tasks.windows import collate_windows, merged_outputs
@@ -55,35 +55,6 @@ class ContrastConfig:
             raise ConfigError(f"temperature must be > 0, got {self.temperature}")
         if self.widths and min(self.widths) < 1:
             raise ConfigError(f"contrast.widths must be at least 1 each, got {min(self.widths)}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class VectorsConfig:
-    """A teacher's vectors of training texts, from whatever model: only their cosines count."""
-
-    file: str  # .npy, shape (rows, width); a line of the training file names its row as "vector"
-    weight: float = 1.0  # of a text that has one, where a pair that means the same weighs 1
-
-    def __post_init__(self) -> None:
-        if not (self.weight > 0 and math.isfinite(self.weight)):
-            raise ConfigError(f"vectors.weight must be above 0, got {self.weight}")
-
-    def read(self) -> NDArray[np.floating[Any]]:
-        """Map the file into memory. Shape: (rows, width).
-
-        Raises:
-            DataError: If it is no array of vectors.
-        """
-        try:
-            found: NDArray[Any] = np.load(self.file, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise DataError(f"{self.file}: expected vectors saved by numpy.save: {error}") from None
-        if found.ndim != 2 or found.dtype.kind != "f":
-            raise DataError(
-                f"{self.file}: expected floating-point vectors of the shape (texts, width), found "
-                f"{found.dtype} of {found.shape}"
-            )
-        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,27 +102,16 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         self.wanted = self._teachers_vectors()
         judged(self.dev, "the dev examples")
 
-    def _teachers_vectors(self) -> NDArray[np.floating[Any]] | None:
+    def _teachers_vectors(self) -> TeacherVectors | None:
         rows = [e.vector for e in self.teaching if e.vector is not None]
-        if self.config.vectors is None:
-            if rows:
-                raise ConfigError(
-                    f'{len(rows):,} training texts name a row of a teacher\'s vectors ("vector"), '
-                    "and there are none: --set vectors.file=FILE.npy"
-                )
-            return None
-        found: NDArray[np.floating[Any]] = self.config.vectors.read()
-        if not rows:
-            raise DataError(
-                f"{self.config.vectors.file}: no training text names a row of it; expected lines "
-                '{"text": …, "vector": NUMBER}'
+        if self.config.vectors is not None:
+            return TeacherVectors(self.config.vectors, rows)
+        if rows:
+            raise ConfigError(
+                f'{len(rows):,} training texts name a row of a teacher\'s vectors ("vector"), and '
+                "there are none: --set vectors.file=FILE.npy"
             )
-        if max(rows) >= len(found):
-            raise DataError(
-                f"{self.config.vectors.file}: expected at least {max(rows) + 1:,} vectors, as a "
-                f"training text names row {max(rows)}, found {len(found):,}"
-            )
-        return found
+        return None
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextEmbedder:
         """See ``FineTuningJob``."""
@@ -217,7 +177,7 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
         }
         if self.wanted is not None:
             rows = [self.teaching[number].vector or 0 for number in alone]
-            inputs["wanted"] = torch.from_numpy(self.wanted[rows].astype(np.float32))
+            inputs["wanted"] = self.wanted.of(rows)
         return Batch(inputs, weight=len(item.texts), tokens=sum(text.tokens for text in texts))
 
     def loss(self, network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
