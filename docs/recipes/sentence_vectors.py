@@ -1,4 +1,4 @@
-"""Texts with a teacher's vectors, and pairs with hard negatives, for the bundled "embedder".
+"""Texts with a teacher's vectors, and pairs with hard negatives, for embedder.toml.
 
     python docs/recipes/sentence_vectors.py $DATA runs/sentences --texts 300000
 

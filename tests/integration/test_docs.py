@@ -262,6 +262,7 @@ def test_the_recipes_are_settings(recipe: Path) -> None:
             "ner": "ner",
             "ner-msra": "ner",
             "reader": "reading",
+            "embedder": "embedding",
         }  # as the models are; the others classify
         kind = TASKS[named.get(recipe.stem, "classification")].job.config_type
     configio.build(kind, values, source=recipe.name)
