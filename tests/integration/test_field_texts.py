@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,3 +42,48 @@ def test_texts_are_unchanged_different_and_enough_of_each_kind(name: str) -> Non
             masks = row["text"].count("[MASK]")
             assert row["text"].count("[MASK]" * masks) == 1
             assert {len(filling) for filling in row["answers"]} == {masks}
+
+
+ROOT = FIELD.parents[1]
+TEMPLATES = [
+    *(ROOT / "docs" / "recipes" / "lessons").glob("*.toml"),
+    *(ROOT / "docs" / "recipes").glob("*.py"),
+    *(ROOT / "corpora_tools" / "lessons" / "words").glob("*.txt"),
+]
+ALIKE = 6  # Chinese characters in a row
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Yield all strings of a JSON value."""
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from strings_of(item)
+        case dict():
+            for item in value.values():
+                yield from strings_of(item)
+
+
+def stretches(text: str) -> set[str]:
+    """Return the runs of Chinese characters that two texts must not both have."""
+    return {
+        run[start : start + ALIKE]
+        for run in re.findall("[一-龥]+", text)
+        for start in range(len(run) - ALIKE + 1)
+    }
+
+
+def test_no_template_of_a_lesson_shares_a_phrase_with_them() -> None:
+    field = {
+        stretch
+        for name in SUMS
+        for _, row in read_objects(FIELD / name)
+        for text in strings_of(row)
+        for stretch in stretches(text)
+    }
+    assert len(field) > 10_000
+    assert len(TEMPLATES) > 20
+    shared = {path.name: stretches(path.read_text("utf-8")) & field for path in TEMPLATES}
+    assert {name: found for name, found in shared.items() if found} == {}
