@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from similar_pairs import SentenceTeacher, held_out, plain, short_texts, train_file
+from held_out import held_out, plain, train_file
+from similar_pairs import SentenceTeacher, short_texts
 
 from corpora_tools.readers import read_documents
 from zh_albert.tables.objects import read_objects
