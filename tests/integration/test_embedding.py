@@ -220,6 +220,17 @@ def test_vectors_that_do_not_fit_are_refused(
     refused(cli("finetune", "--task", "embedding", *files, *QUICK, *chosen), problem)
 
 
+def test_a_run_is_not_resumed_with_other_vectors(micro: Path, cli: Cli, tmp_path: Path) -> None:
+    train = write(tmp_path / "t.jsonl", [{"text": t, "vector": n} for n, t in enumerate(THINGS)])
+    np.save(tmp_path / "v.npy", np.eye(8, dtype=np.float32))
+    files = ("--train", train, "--dev", alike(tmp_path / "d.jsonl"), "--init", micro)
+    how = (*files, "--out", tmp_path / "out", *QUICK, f"--set=vectors.file={tmp_path / 'v.npy'}")
+    assert cli("finetune", "--task", "embedding", *how).code == 0
+    assert cli("finetune", "--task", "embedding", *how, "--resume").code == 0
+    np.save(tmp_path / "v.npy", np.eye(8, dtype=np.float32)[::-1])
+    refused(cli("finetune", "--task", "embedding", *how, "--resume"), "--resume needs the settings")
+
+
 def test_baseline_is_the_cosine_of_n_grams(cli: Cli, tmp_path: Path) -> None:
     path = alike(tmp_path / "a.jsonl")
     ran = cli("baseline", "--task", "embedding", "--train", path, "--dev", path, "--json")

@@ -99,6 +99,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         metric_names: The scores that can choose the best checkpoint; by default the first does.
         metric: The one that does.
         teachers: The folders of those who teach.
+        fingerprints: Digests of what teaches; a resumed run has the same.
         soft_targets: The answers of each to the training instances; empty: none are learned.
         turn: Which of them is learned from now.
         soft_share: Weight of the soft targets in the loss of each instance. Shape: (instances,).
@@ -132,6 +133,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
         started: Any = self.model_type.load(start) if start else None
         self.started = started
+        self.fingerprints: list[str] = []
         self.check()
         self.metric = self._chosen_metric()
         refuse_blind_patience(config.train, bool(dev))
@@ -146,7 +148,6 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             self.model.metadata.clear()
         self.trained: nn.Module = self.model.module
         self.teachers: list[Path] = []
-        self.fingerprints: list[str] = []
         self.soft_targets: list[TeacherAnswers] = []
         self.turn = 0
         for name in config.teacher.models if config.teacher else ():

@@ -100,6 +100,8 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
                 f"below {threshold:g}, or neither similar nor entailment)"
             )
         self.wanted = self._teachers_vectors()
+        if self.wanted is not None:
+            self.fingerprints.append(self.wanted.fingerprint)
         judged(self.dev, "the dev examples")
 
     def _teachers_vectors(self) -> TeacherVectors | None:

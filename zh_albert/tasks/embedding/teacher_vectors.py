@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +45,7 @@ class TeacherVectors:
     """
 
     def __init__(self, config: VectorsConfig, rows: Sequence[int]) -> None:
-        self._vectors, used = _read(config.file), np.unique(rows)
+        self._file, self._vectors, used = config.file, _read(config.file), np.unique(rows)
         if not rows:
             raise DataError(
                 f"{config.file}: no training text names a row of it; expected lines "
@@ -61,6 +63,12 @@ class TeacherVectors:
                 "written to its end?"
             )
         self._common = _unit(self._vectors[used[:_AVERAGED]]).mean(0)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the file."""
+        with Path(self._file).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
     def of(self, rows: Sequence[int]) -> Tensor:
         """Return vectors of some rows. Shape: (rows, width)."""
