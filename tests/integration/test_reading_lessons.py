@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "recipes"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "recipes"))
 from reading_templates import SLOT, TEMPLATES, Question, Templates, template_questions
 
 from zh_albert import configio

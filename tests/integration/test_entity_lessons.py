@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "recipes"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "recipes"))
 from entity_lessons import SHARES
 from entity_sentences import Maker, Piece, as_row, read_sentence
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "recipes"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "recipes"))
 from sentiment_grammar import GRAMMAR, MOST_AHEAD, Domain, Grammar, Lesson
 from sentiment_lessons import ASKS, OPINION
 
