@@ -7,7 +7,6 @@ import re
 
 from corpora_tools.lessons import tables
 from corpora_tools.lessons.numbers import other_form
-from corpora_tools.lessons.role_swaps import compared
 from corpora_tools.lessons.sentence import NEGATION, Rule, Sentence, drawn
 from zh_albert.compression.augmentation.tang import Word
 
@@ -153,24 +152,19 @@ def swap_parallel(sentence: Sentence, rng: random.Random) -> str | None:
 def turn_disposal(sentence: Sentence, rng: random.Random) -> str | None:
     """Change active to passive and back, roles kept: 他把车卖了 becomes 车被他卖了."""
     del rng
-    for place, word in enumerate(sentence.words):
-        if word.text in ("把", "被") and word.tag == "p":
-            start = sentence.noun_phrase(place - 1, -1) + 1
-            end = sentence.noun_phrase(place + 1, 1)
-            opens, _ = sentence.clause(place)
-            if opens == start < place and place + 1 < end and sentence.word(end).tag[:1] == "v":
-                one, other = sentence.span(start, place), sentence.span(place + 1, end)
-                turned = "被" if word.text == "把" else "把"
-                if turned == "把" and not sentence.word(end + 1).tag:
-                    return None  # 把 needs more than a bare verb
-                return sentence.replaced(start, end, f"{other}{turned}{one}")
+    for start, place, end in sentence.sides(("把", "被")):
+        if sentence.word(end).tag[:1] == "v":
+            one, other = sentence.span(start, place), sentence.span(place + 1, end)
+            turned = "被" if sentence.word(place).text == "把" else "把"
+            if turned == "把" and not sentence.word(end + 1).tag:
+                return None  # 把 needs more than a bare verb
+            return sentence.replaced(start, end, f"{other}{turned}{one}")
     return None
 
 
 def turn_comparison(sentence: Sentence, rng: random.Random) -> str | None:
     """Turn a comparison round with the opposite word: A比B贵 becomes B比A便宜."""
-    sides = compared(sentence)
-    if sides is None:
+    if (sides := next(sentence.sides(("比",)), None)) is None:
         return None
     start, place, end = sides
     adverb = sentence.word(end).text in ("更", "还", "更加")

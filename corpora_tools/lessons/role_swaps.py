@@ -61,22 +61,17 @@ def swap_persons(sentence: Sentence, rng: random.Random) -> str | None:
 def swap_disposal(sentence: Sentence, rng: random.Random) -> str | None:
     """Swap who did it and to whom it was done: 他把小王打了 becomes 小王把他打了."""
     del rng
-    for place, word in enumerate(sentence.words):
-        if word.text in ("把", "被") and word.tag == "p":
-            start = sentence.noun_phrase(place - 1, -1) + 1
-            end = sentence.noun_phrase(place + 1, 1)
-            opens, _ = sentence.clause(place)
-            if opens == start < place and place + 1 < end and sentence.word(end).tag[:1] == "v":
-                one, other = sentence.span(start, place), sentence.span(place + 1, end)
-                if one != other:
-                    return sentence.replaced(start, end, f"{other}{word.text}{one}")
+    for start, place, end in sentence.sides(("把", "被")):
+        one, other = sentence.span(start, place), sentence.span(place + 1, end)
+        if sentence.word(end).tag[:1] == "v" and one != other:
+            return sentence.replaced(start, end, f"{other}{sentence.word(place).text}{one}")
     return None
 
 
 def swap_compared(sentence: Sentence, rng: random.Random) -> str | None:
     """Swap the two sides of a comparison: A比B贵 becomes B比A贵."""
     del rng
-    if (sides := compared(sentence)) is None:
+    if (sides := next(sentence.sides(("比",)), None)) is None:
         return None
     start, place, end = sides
     one, other = sentence.span(start, place), sentence.span(place + 1, end)
@@ -116,17 +111,6 @@ def swap_cause(sentence: Sentence, rng: random.Random) -> str | None:
         return None
     swapped = f"因为{match['two']}，{match['then']}{match['one']}{match['end']}"
     return sentence.text[: match.start()] + swapped
-
-
-def compared(sentence: Sentence) -> tuple[int, int, int] | None:
-    """Find a comparison: where its first side starts, the place of 比, the second side's end."""
-    for place, word in enumerate(sentence.words):
-        if word.text == "比" and word.tag == "p":
-            start = sentence.noun_phrase(place - 1, -1) + 1
-            end = sentence.noun_phrase(place + 1, 1)
-            if sentence.clause(place)[0] == start < place and place + 1 < end:
-                return start, place, end
-    return None
 
 
 def _swapped(sentence: Sentence, places: tuple[int, int] | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeVar
@@ -103,6 +103,19 @@ class Sentence:
         clean = clean and phrase[0].tag != "uj"
         clean = clean and not any(word.text in tables.words("no_name") for word in phrase)
         return place if clean and "、" not in self.text else start
+
+    def sides(self, marks: Collection[str]) -> Iterator[tuple[int, int, int]]:
+        """Find a preposition between two noun phrases that begin a clause: A比B, A把B.
+
+        Yields:
+            Where the first one starts, the place of the preposition, where the second one ends.
+        """
+        for place, word in enumerate(self.words):
+            if word.text in marks and word.tag == "p":
+                start = self.noun_phrase(place - 1, -1) + 1
+                end = self.noun_phrase(place + 1, 1)
+                if self.clause(place)[0] == start < place and place + 1 < end:
+                    yield start, place, end
 
     def in_modifier(self, place: int) -> bool:
         """Whether 的 follows in the clause, so that the word may only describe a noun."""

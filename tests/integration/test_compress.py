@@ -233,6 +233,19 @@ def test_the_command_lists_recipes_and_runs_one(
     assert result["after"]["accuracy"] >= 0.7
 
 
+def test_rare_words_alone_are_pruned(model: Path, file: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "words.toml"
+    recipe.write_text(
+        'title = "Words"\nfamily = "pruning"\nsource = "ours"\n[[stages]]\nname = "rare"\n'
+        'prune = { words = 0.1 }\n[[stages]]\nname = "file"\nstore = { bits = 6 }\n'
+    )
+    whole = compress(model, "quantize", file, file, out=tmp_path / "whole")
+    made = compress(model, str(recipe), file, file, out=tmp_path / "out")
+
+    assert made.after["bytes"] < 0.5 * whole.after["bytes"]
+    assert made.after["accuracy"] >= made.before["accuracy"] - 0.1  # the file's words have stayed
+
+
 def test_a_recipe_of_ones_own(model: Path, file: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(

@@ -356,6 +356,8 @@ def _pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
         "embeddings": config.embeddings,
     }
     kept = {kind: share for kind, share in kept.items() if share < 1}
+    if not kept and config.criterion != "closed":  # words alone
+        return network
     if config.criterion == "gradient":
         close_least(network, _importance(config, folder, list(kept), work), kept)
     elif config.criterion == "random":
