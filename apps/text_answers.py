@@ -111,6 +111,21 @@ class TextAnswers(ABC, Generic[S]):
         return values[: self.text_count], "".join(values[self.text_count :])
 
 
+class QuestionAnswers(TextAnswers[S]):
+    """The panels with the answer to a question, the first text, from the second one."""
+
+    text_count = 2
+
+    @property
+    def unreadable(self) -> Notice:
+        """The notice for a question in which the model can read nothing."""
+        return self.strings.page.unreadable_question
+
+    def long(self, texts: Sequence[str]) -> Notice:
+        """Return the notice for a second text too long to be read while somebody types."""
+        return self.strings.long.filled(count=f"{len(texts[1]):,}")
+
+
 def chosen_models(models: Mapping[str, T], chosen: str) -> Iterable[tuple[str, T]]:
     """Return the chosen model with its name; all of them if none of theirs is chosen."""
     return [(chosen, models[chosen])] if chosen in models else models.items()

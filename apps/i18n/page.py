@@ -56,6 +56,7 @@ class PageStrings:
     working: Notice
     failed: Notice
     unreadable: Notice
+    unreadable_question: Notice
     no_encoder: Notice
     queued: Notice
     other_host: Notice
@@ -129,6 +130,9 @@ CHINESE = PageStrings(
     unreadable=Notice(
         "这段文本里没有模型能读的字符", "它只有空格或控制字符；请输入汉字、字母、数字或标点。"
     ),
+    unreadable_question=Notice(
+        "问题里没有模型能读的字符", "它只有空格或控制字符；请用汉字、字母或数字提问。"
+    ),
     no_encoder=Notice(
         "还没有随附的预训练编码器",
         "请先训练一个：zh-albert pretrain 配置.toml；其他几页现在就能用。",
@@ -181,6 +185,10 @@ ENGLISH = PageStrings(
     failed=Notice("It did not work: {reason}", "Try another text, then a restart."),
     unreadable=Notice(
         "Nothing in this text can be read by the model",
+        "It is only spaces or control characters; type characters, letters or digits.",
+    ),
+    unreadable_question=Notice(
+        "Nothing in this question can be read by the model",
         "It is only spaces or control characters; type characters, letters or digits.",
     ),
     no_encoder=Notice(

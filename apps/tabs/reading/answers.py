@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from apps.i18n.notice import Notice
 from apps.tabs.reading.panels import reading_panel
 from apps.tabs.reading.strings import ReadingStrings
-from apps.text_answers import TextAnswers, timed
+from apps.text_answers import QuestionAnswers, timed
 from zh_albert.tasks.reading.predictor import Reader
 
 _SHOWN = 5  # answers of the table
 
 
-class ReadingAnswers(TextAnswers[ReadingStrings]):
+class ReadingAnswers(QuestionAnswers[ReadingStrings]):
     """The panels with the answer to a question, the first text, in a passage, the second one.
 
     Args:
@@ -21,20 +21,9 @@ class ReadingAnswers(TextAnswers[ReadingStrings]):
         reader: The model.
     """
 
-    text_count = 2
-
     def __init__(self, strings: ReadingStrings, reader: Reader) -> None:
         super().__init__(strings)
         self._reader = reader
-
-    @property
-    def unreadable(self) -> Notice:
-        """The notice for a question in which the model can read nothing."""
-        return self.strings.unreadable_question
-
-    def long(self, texts: Sequence[str]) -> Notice:
-        """Return the notice for a passage too long to be read while somebody types."""
-        return self.strings.long.filled(count=f"{len(texts[1]):,}")
 
     def problem(self, texts: Sequence[str]) -> Notice | None:
         """Return a notice where the question or the passage is missing."""

@@ -29,7 +29,6 @@ class ReadingStrings(TextTabStrings):
     scores_hint_without_none: str
     no_question: Notice
     no_passage: Notice
-    unreadable_question: Notice
 
 
 CHINESE = ReadingStrings(
@@ -56,9 +55,6 @@ CHINESE = ReadingStrings(
     waiting=Notice("答案会显示在这里", "输入短文和问题，或点一个例子。"),
     no_question=Notice("请先提一个问题", "在“问题”框里输入，或点一个例子。"),
     no_passage=Notice("请先输入短文", "答案要从短文里找：把一段文字贴进“短文”框，或点一个例子。"),
-    unreadable_question=Notice(
-        "问题里没有模型能读的字符", "它只有空格或控制字符；请用汉字、字母或数字提问。"
-    ),
     long=Notice(
         "短文较长（{count} 个字符），不再边输入边找",
         "请按“找答案”按钮开始；可能要等几秒到几分钟，期间页面照常可用。",
@@ -99,10 +95,6 @@ ENGLISH = ReadingStrings(
     no_passage=Notice(
         "There is no passage yet",
         "Answers are found in it: paste some text into its box, or click an example.",
-    ),
-    unreadable_question=Notice(
-        "Nothing in this question can be read by the model",
-        "It is only spaces or control characters; type characters, letters or digits.",
     ),
     long=Notice(
         "A long passage ({count} characters) is not read while you type",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from apps.i18n.notice import Notice
 from apps.tabs.search.panels import search_panel
 from apps.tabs.search.strings import SearchStrings
-from apps.text_answers import TextAnswers, timed
+from apps.text_answers import QuestionAnswers, timed
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.embedding.search import SemanticSearch
 
@@ -18,7 +18,7 @@ _SHOWN = 10  # lines of an answer
 _KEPT = 8  # collections whose vectors are kept
 
 
-class SearchAnswers(TextAnswers[SearchStrings]):
+class SearchAnswers(QuestionAnswers[SearchStrings]):
     """The panels with the lines, the second text, that are nearest to a question, the first one.
 
     Args:
@@ -26,22 +26,11 @@ class SearchAnswers(TextAnswers[SearchStrings]):
         embedder: The model.
     """
 
-    text_count = 2
-
     def __init__(self, strings: SearchStrings, embedder: Embedder) -> None:
         super().__init__(strings)
         self._embedder = embedder
         self._searches: OrderedDict[str, SemanticSearch] = OrderedDict()
         self._keeping = threading.Lock()
-
-    @property
-    def unreadable(self) -> Notice:
-        """The notice for a question in which the model can read nothing."""
-        return self.strings.unreadable_question
-
-    def long(self, texts: Sequence[str]) -> Notice:
-        """Return the notice for lines too long to be read while somebody types."""
-        return self.strings.long.filled(count=f"{len(texts[1]):,}")
 
     def problem(self, texts: Sequence[str]) -> Notice | None:
         """Return a notice where the question or the lines are missing, or lines are too many."""

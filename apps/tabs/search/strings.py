@@ -25,7 +25,6 @@ class SearchStrings(TextTabStrings):
     no_question: Notice
     no_lines: Notice
     too_many: Notice
-    unreadable_question: Notice
 
 
 CHINESE = SearchStrings(
@@ -45,9 +44,6 @@ CHINESE = SearchStrings(
     no_question=Notice("还没有说要找什么", "在“要找什么”框里输入，或点一个例子。"),
     no_lines=Notice("还没有要搜索的文本", "把文本贴在下面的框里，每行一条，或点一个例子。"),
     too_many=Notice("文本有 {count} 条，网页最多搜索 {limit} 条", "请分几次，或用 Python 搜索。"),
-    unreadable_question=Notice(
-        "问题里没有模型能读的字符", "它只有空格或控制字符；请用汉字、字母或数字提问。"
-    ),
     long=Notice(
         "要搜索的文本较长（{count} 个字符），不再边输入边找",
         "请按“搜索”按钮读一遍；读过之后，换问题就能边输入边找。",
@@ -79,10 +75,6 @@ ENGLISH = SearchStrings(
     too_many=Notice(
         "{count} texts are more than the {limit} that the page searches",
         "Search in parts, or in Python.",
-    ),
-    unreadable_question=Notice(
-        "Nothing in this question can be read by the model",
-        "It is only spaces or control characters; type characters, letters or digits.",
     ),
     long=Notice(
         "Long texts ({count} characters) are not read while you type",
