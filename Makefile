@@ -67,12 +67,24 @@ task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --r
 		$(foreach s,dev test trial,$(addprefix --exclude ,$(wildcard $(DATA)/$d/$s.jsonl*))))
 bundle = $(BIN)/zh-albert export runs/$(1) runs/bundled/$(1) --format zh_albert --precision int8 \
 	--dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
+REVIEWS = chnsenticorp waimai_10k online_shopping_10_cats book_review
+# Rows of each set of reviews and of the posts, drawn at random: draw,SPLIT,ROWS …
+draw = test -s runs/reviews-$(1).jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reviews-$(1).jsonl \
+	$(join $(foreach d,$(REVIEWS),$(wildcard $(DATA)/$d/$(1).jsonl*)) runs/weibo-$(1).jsonl,$(addprefix =,$(2)))
 models: .venv/.dev
 	mkdir -p runs
 	test -s runs/weibo-train.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/train.jsonl*) runs/weibo-train.jsonl
 	test -s runs/weibo-dev.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/dev.jsonl*) runs/weibo-dev.jsonl
-	$(call task,classification,sentiment,chnsenticorp waimai_10k online_shopping_10_cats book_review,, \
+	$(call task,classification,sentiment-reviews,$(REVIEWS),, \
 		--train runs/weibo-train.jsonl --dev runs/weibo-dev.jsonl $(addprefix --exclude ,$(wildcard $(WEIBO)/dev.jsonl* $(WEIBO)/test.jsonl*)))
+	test -s runs/sentiment-lessons.jsonl || $(BIN)/python docs/recipes/sentiment_lessons.py $(DATA)/.. runs/sentiment-lessons.jsonl
+	test -s runs/lessons-train.jsonl || \
+		$(BIN)/python docs/recipes/keep_back.py runs/sentiment-lessons.jsonl 2000 runs/lessons-dev.jsonl runs/lessons-train.jsonl
+	$(call draw,train,9600 9600 12000 5000 7000)
+	$(call draw,dev,960 1200 1500 1000 782)
+	$(call task,classification,sentiment,,runs/sentiment-reviews,--train runs/reviews-train.jsonl --train runs/lessons-train.jsonl \
+		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl --exclude runs/lessons-dev.jsonl \
+		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
 	$(call task,classification,news,tnews)
 	$(call task,ner,ner,cluener)
 	test -s runs/msra-train.jsonl || \
@@ -88,6 +100,9 @@ models: .venv/.dev
 		$(BIN)/python docs/recipes/simplified.py $(DATA)/drcd/$$s.jsonl.xz runs/drcd-$$s.jsonl || exit; done
 	$(call task,reading,reader,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
 		$(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*)))
+	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 50000
+	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init encoder \
+		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	rm -rf runs/bundled
 	$(call bundle,sentiment,chnsenticorp)
 	$(call bundle,news,tnews)

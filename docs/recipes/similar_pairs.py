@@ -24,7 +24,7 @@ import random
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import jieba.posseg
@@ -72,8 +72,17 @@ KEPT = 10_000  # pairs of the first file that are also in the second
 Pair = tuple[str, str, str]  # two texts and their origin
 
 
-def short_texts(data: Path, held: set[str], luck: random.Random) -> list[str]:
-    """Return sentences of 5 to 40 characters of the corpus and of training files."""
+def short_texts(
+    data: Path, held: set[str], luck: random.Random, *, left_out: Collection[str] = ()
+) -> list[str]:
+    """Return sentences of 5 to 40 characters of the corpus and of training files.
+
+    Args:
+        data: Folder with tasks/ and corpus/.
+        held: Texts that are not for training, as ``plain`` writes them.
+        luck: Draws from what there is too much of.
+        left_out: Sources and sets that are not read.
+    """
     found: dict[str, set[str]] = defaultdict(set)
 
     def offer(kind: str, text: str) -> None:
@@ -82,7 +91,7 @@ def short_texts(data: Path, held: set[str], luck: random.Random) -> list[str]:
         if 5 <= len(text) <= 40 and chinese >= 0.6 * len(text) and plain(text) not in held:
             found[kind].add(text)
 
-    for name in (*PAIRS, "stsb_zh", "ocnli"):
+    for name in (one for one in (*PAIRS, "stsb_zh", "ocnli") if one not in left_out):
         for _, row in read_objects(train_file(data / "tasks", name)):
             offer(name, row["text_a"])
             offer(name, row["text_b"])
@@ -91,6 +100,8 @@ def short_texts(data: Path, held: set[str], luck: random.Random) -> list[str]:
             offer("questions", row["question"])
     for path in sorted((data / "corpus").glob("corpus-*.jsonl.xz")):
         for _, row in read_documents(path):
+            if row["source"] in left_out:
+                continue
             titles = "TNEWS" in row["source"] or "THUC" in row["source"]
             if titles or row["domain"] in ("qa", "forum", "review", "life"):
                 for sentence in SENTENCE_END.split(row["text"]):

@@ -70,6 +70,12 @@ MODELS: Mapping[str, Model] = {
     "similarity": Model(
         "pair", ("stsb_zh",), ("stsb_zh/dev", "stsb_zh/test"), metrics=("spearman",)
     ),
+    "embedder": Model(
+        "embedding",
+        ("stsb_zh",),
+        ("stsb_zh/dev", "stsb_zh/test"),
+        metrics=("spearman",),
+    ),
     "reader": Model(
         "reading",
         ("cmrc2018", "dureader_checklist", "drcd"),

@@ -1,6 +1,6 @@
-"""Ranking of pairs by a similarity model, on kinds of pairs that it was not trained on.
+"""Ranking of pairs by models of similarity and of sentence vectors (cosines), set by set.
 
-Run: python tests/benchmarks/similarity.py [MODEL …] --json
+Run: python tests/benchmarks/similarity.py [MODEL …] [--split test] [--pairs 100000] --json
 
 1,000 pairs of each dev file, the same each time. For classes: AUC, the probability that a pair of
 equal meaning ranks above one that is not (0.5 is chance), also for the pairs of all such files with
@@ -24,6 +24,8 @@ from sklearn.metrics import roc_auc_score
 
 from zh_albert import load
 from zh_albert.tables.objects import read_objects
+from zh_albert.tasks.embedding.predictor import Embedder
+from zh_albert.tasks.predictor import AnyPredictor
 
 SETS = ("stsb_zh", "lcqmc", "bq_corpus", "afqmc", "fewclue_bustm", "pawsx_zh")
 
@@ -35,6 +37,13 @@ def cosines(pairs: Sequence[tuple[str, str]]) -> list[float]:
     return left.multiply(right).sum(1).A1.tolist()
 
 
+def answers(model: AnyPredictor, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    if isinstance(model, Embedder):
+        left, right = (model.encode([p[side] for p in pairs], normalize=True) for side in (0, 1))
+        return (left * right).sum(1).tolist()
+    return [one.value for one in model(pairs)]
+
+
 def in_common(one: str, other: str) -> float:
     """Return the fraction of both texts' characters that they share."""
     return len({*one} & {*other}) / len({*one, *other})
@@ -42,7 +51,9 @@ def in_common(one: str, other: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", nargs="*", default=["similarity"], help="names or folders")
+    parser.add_argument("models", nargs="*", default=["similarity", "embedder"])
+    parser.add_argument("--split", default="dev", help="of each set that has it: dev, test")
+    parser.add_argument("--pairs", type=int, default=1000, help="of each set")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     data = Path(os.environ.get("ZH_ALBERT_DATA", "../shared/data")) / "tasks"
@@ -51,16 +62,20 @@ def main() -> None:
     apart: dict[str, list[float]] = {name: [] for name in found}
     apart_gold: list[bool] = []
     for name in SETS:
-        rows = [row for _, row in read_objects(next((data / name).glob("dev.jsonl*")))]
+        file = next((data / name).glob(f"{options.split}.jsonl*"), None)
+        if file is None:
+            continue
+        rows = [row for _, row in read_objects(file)]
         random.Random(0).shuffle(rows)
-        pairs = [(row["text_a"], row["text_b"]) for row in rows[:1000]]
-        answers = {"TF-IDF": cosines(pairs)}
-        answers |= {key: [one.value for one in model(pairs)] for key, model in models.items()}
-        labels = [row["label"] for row in rows[:1000]]
+        rows = rows[: options.pairs]
+        pairs = [(row["text_a"], row["text_b"]) for row in rows]
+        answered = {"TF-IDF": cosines(pairs)}
+        answered |= {key: answers(model, pairs) for key, model in models.items()}
+        labels = [row["label"] for row in rows]
         of_classes = isinstance(labels[0], str)
         far = [row for row, pair in enumerate(pairs) if of_classes and in_common(*pair) < 0.3]
         apart_gold += [labels[row] == "similar" for row in far]
-        for key, values in answers.items():
+        for key, values in answered.items():
             apart[key] += [values[row] for row in far]
             if of_classes:
                 score = roc_auc_score([label == "similar" for label in labels], values)

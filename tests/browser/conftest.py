@@ -57,7 +57,8 @@ def chromium() -> str:
 def demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve the demo as a user does, random models where none is bundled; yield the address."""
     folder = tmp_path_factory.mktemp("demo")
-    names = ("sentiment", "news", "ner", "ner-msra", "reader", "nli", "similarity", "encoder")
+    names = ("sentiment", "news", "ner", "ner-msra", "reader", "nli", "similarity")
+    names = (*names, "embedder", "encoder")
     command = ["-c", "from zh_albert.cli.app import main; main()", "demo", "--port", "0"]
     if not set(names) <= set(bundled_names()):
         command = ["-m", "tests.browser.random_models", str(folder), *names]
@@ -71,14 +72,6 @@ def bare_demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> It
     folder = tmp_path_factory.mktemp("bare")
     command = ["-m", "tests.browser.random_models", str(folder)]
     with _served(command, folder, end=signal.SIGTERM) as url:  # as a container does
-        yield url
-
-
-@pytest.fixture(scope="session")
-def search_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the demo with a model of sentence vectors."""
-    folder = tmp_path_factory.mktemp("search")
-    with _served(["-m", "tests.browser.random_models", str(folder), "embedder"], folder) as url:
         yield url
 
 

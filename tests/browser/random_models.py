@@ -23,7 +23,7 @@ from zh_albert.tokenization.tokenizer import default_tokenizer
 
 NEWS = [label for label in CHINESE.classes if label.startswith("news_")]
 CLASSES = {
-    "sentiment": ["negative", "positive"],
+    "sentiment": ["negative", "neutral", "positive"],
     "news": NEWS,
     "nli": ["contradiction", "entailment", "neutral"],
 }

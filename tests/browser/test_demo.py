@@ -33,7 +33,7 @@ def test_typing_a_text_gives_bars_that_sum_to_a_hundred(open_demo: OpenDemo) -> 
 
     # The answers follow the typing; the last one is of the whole text.
     expect(page.locator("#classify-result q")).to_have_text("早餐很丰富，房间也干净")
-    assert len(percents(page, "sentiment")) == 2
+    assert len(percents(page, "sentiment")) == 3
     assert len(percents(page, "news")) == 15
     for model in ("sentiment", "news"):
         assert sum(percents(page, model)) == pytest.approx(100, abs=1e-6)

@@ -18,8 +18,8 @@ FAQ = [example.texts for example in read_examples("search")["faq"]]
 
 
 @pytest.fixture
-def page(open_demo: OpenDemo, search_url: str) -> Page:
-    return open_tab(open_demo(url=search_url), CHINESE.search.tab)
+def page(open_demo: OpenDemo) -> Page:
+    return open_tab(open_demo(), CHINESE.search.tab)
 
 
 def test_an_example_fills_both_boxes_and_is_answered(page: Page) -> None:
@@ -61,9 +61,9 @@ def test_text_is_never_markup(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_it_fits_the_screen(open_demo: OpenDemo, search_url: str, width: int, scheme: str) -> None:
+def test_it_fits_the_screen(open_demo: OpenDemo, demo_url: str, width: int, scheme: str) -> None:
     strings = CHINESE if scheme == "dark" else ENGLISH
-    url = search_url if scheme == "dark" else f"{search_url}?lang=en"
+    url = demo_url if scheme == "dark" else f"{demo_url}?lang=en"
     page = open_tab(open_demo(width, scheme, url=url), strings.search.tab)
     page.get_by_role("button", name=FAQ[0][0]).click()
     page.locator("#search-result tbody tr").first.wait_for()

@@ -63,6 +63,7 @@ MODELS = {
     "reader": "questions",
     "nli": "pairs",
     "similarity": "pairs",
+    "embedder": "texts",
 }
 """The bundled models, and what each is asked."""
 RUNTIMES = (

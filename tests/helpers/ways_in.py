@@ -60,6 +60,7 @@ def library(seconds: float) -> None:
     ]
     asked += [(load("nli"), (pair,)), (load("similarity"), (pair,))]
     asked += [(load("reader"), ("李华去了哪里？", "昨天李华坐火车去了杭州。"))]
+    asked += [(load("embedder"), (TEXTS,))]
     asked += [(load("encoder"), ("今天[MASK]气很好",))]
     runtimes: tuple[RuntimeName, ...] = ("torch", "onnxruntime", "openvino")
     asked += [(load("sentiment", runtime=name, precision="fp32"), (TEXTS,)) for name in runtimes]

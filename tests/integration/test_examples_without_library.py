@@ -172,6 +172,7 @@ BUNDLED_MODELS = {
     "news": ("classify.py", HEADLINES),
     "nli": ("pair.py", BESIDE),
     "similarity": ("pair.py", BESIDE),
+    "embedder": ("embed.py", BESIDE),
     "ner": ("entities.py", NAMES),
     "ner-msra": ("entities.py", NAMES),
     "reader": ("read.py", ["他在哪里做记者？", PASSAGE]),
@@ -212,6 +213,9 @@ def answered(model: Any, example: str, texts: list[str]) -> list[tuple[Any, ...]
             found = [entity for entities in model(texts) for entity in entities]
             assert len(found) > 3
             return [(one.text, one.type, one.start, one.end) for one in found]
+        case "embed.py":
+            vectors = model.encode(texts, normalize=True)
+            return [tuple(row) for row in (vectors @ vectors.T).tolist()]
         case "read.py":
             return [(model(question=texts[0], context=texts[1]).text,)]
         case "fill_mask.py":

@@ -112,6 +112,18 @@ def test_weights_in_8_bits_are_computed_with_as_they_are(
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
 
 
+def test_weights_in_fewer_bits_stay_as_they_are(trained: Path, tmp_path: Path, cli: Cli) -> None:
+    few, fast, weights = tmp_path / "few", tmp_path / "fast", "model.safetensors"
+    dev = reviews(tmp_path / "dev.jsonl")
+    options = ("--train", dev, "--dev", dev, "--out", few)
+    assert cli("compress", "quantize", trained, *options, "--set", "store.bits=5").code == 0
+    arguments = ("export", few, fast, "--format=zh_albert", "--precision=int8")
+    assert cli(*arguments, "--dev", dev).code == 0
+    assert (fast / weights).read_bytes() == (few / weights).read_bytes()
+    assert load(str(fast))._model.runtime.open().name == "onnxruntime int8"
+    np.testing.assert_array_equal(scores(fast, precision="fp32"), scores(few, precision="fp32"))
+
+
 def test_without_onnx_runtime_integers_are_neither_promised_nor_written(
     trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

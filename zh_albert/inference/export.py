@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import EncoderOutputs, Pretrained
+from zh_albert.plain_files import parse_json
 from zh_albert.runtimes.calibration import Ranges, measuring_ranges
 from zh_albert.runtimes.exported import (
     Format,
@@ -51,6 +53,7 @@ _BYTES: dict[Precision, float] = {"fp32": 4.2, "fp16": 2.2, "bf16": 2.2, "int8":
 _DESCRIPTION_BYTES = 200_000  # of the graph itself
 _CALIBRATED_ON = 256  # examples
 _ALLOWED_LOSS = 0.5  # points of the task's score that int8 may cost
+_FEWER_BITS = re.compile(r"int[2-7]\b")
 _GO_ALONG = (
     "config.json",
     "*.safetensors*",
@@ -78,8 +81,8 @@ def export(
     Args:
         source: A model folder: of a task, or of a pretrained encoder.
         out: Folder to write; may be ``source``.
-        form: The runtime's format. ``zh_albert``: the folder's own weights are stored in 8 bits,
-            and the network is built from them when the folder is loaded.
+        form: The runtime's format. ``zh_albert``: the folder's own weights are stored in 8 bits
+            (or stay in fewer), and the network is built from them when the folder is loaded.
         precision: The precision in which the runtime computes; fp16 is stored, and computed with
             in fp32.
         opset: Version of an ``.onnx`` file's operators; see ``Opset``.
@@ -215,7 +218,10 @@ def _refuse_other_model(out: Path, source: Path) -> None:
 def _rounded(
     network: nn.Module, stored: StoredModel, files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
-    """Return a folder's weights in 8 bits, and the config that records this."""
+    """Return a folder's weights in 8 bits, or in fewer as they are, and the config that says so."""
+    weights = parse_json(files["config.json"]).get("zh_albert", {}).get("weights", "")
+    if _FEWER_BITS.match(weights):
+        return {name: files[name] for name in (WEIGHTS, "config.json")}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config, task = stored.config, stored.task

@@ -23,6 +23,7 @@ from zh_albert.tasks.predictor import AnyPredictor
 
 if TYPE_CHECKING:  # predictors are imported when a model is opened
     from zh_albert.tasks.classification.predictor import Classifier, Regressor
+    from zh_albert.tasks.embedding.predictor import Embedder
     from zh_albert.tasks.ner.predictor import Tagger
     from zh_albert.tasks.reading.predictor import Reader
 
@@ -40,6 +41,8 @@ def load(model: Literal["similarity"], **how: Unpack[RuntimeSettings]) -> Regres
 def load(model: Literal["ner", "ner-msra"], **how: Unpack[RuntimeSettings]) -> Tagger: ...
 @overload
 def load(model: Literal["reader"], **how: Unpack[RuntimeSettings]) -> Reader: ...
+@overload
+def load(model: Literal["embedder"], **how: Unpack[RuntimeSettings]) -> Embedder: ...
 @overload
 def load(model: Literal["encoder"], **how: Unpack[RuntimeSettings]) -> FillMask: ...
 @overload

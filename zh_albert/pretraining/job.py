@@ -111,6 +111,8 @@ def train_encoder(
         ConfigError: If the folder holds a run already and ``resume`` is not given.
         DataError: If shards are missing, damaged, or of another vocabulary.
     """
+    if config.train.epochs == 0:
+        raise ConfigError("train.epochs must be > 0 for an encoder, got 0")
     folders = config.data.folders
     tokenizer = load_tokenizer(folders[0])
     opened = {folder: open_shards(folder, tokenizer=tokenizer) for folder in folders}

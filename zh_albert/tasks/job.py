@@ -129,6 +129,11 @@ class FineTuningJob(ABC, Generic[Example, Model]):
     ) -> None:
         self.examples, self.dev, self.config = examples, dev, config
         self.init, self.start, self.out = init, start, out
+        if config.train.epochs == 0 and (not init or type(self).probe is FineTuningJob.probe):
+            raise ConfigError(
+                "train.epochs = 0 fits the head alone to a trained encoder: "
+                + ("give one to start from (--init)" if not init else "this task cannot; give 1")
+            )
         if config.teacher and type(self).questions is FineTuningJob.questions:
             raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
         started: Any = self.model_type.load(start) if start else None

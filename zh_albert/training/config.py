@@ -16,7 +16,8 @@ _UPDATES = 80  # minimum that epochs="auto" aims at (docs/experiments/few-texts.
 class TrainConfig:
     """Settings of the training loop; the same for fine-tuning, pretraining and distillation."""
 
-    # auto: 4, or up to 10 where 4 epochs would make fewer than 80 updates
+    # auto: 4, or up to 10 where 4 epochs would make fewer than 80 updates; 0: only the head is
+    # fitted, to the encoder as it is
     epochs: int | Literal["auto"] = 3
     max_updates: int | None = None  # stop (and end the decay) here, if earlier
     batch_tokens: int = 4096  # tokens of one forward pass, padding included
@@ -42,15 +43,15 @@ class TrainConfig:
         for name in ("peak_lr", "decay_power", "weight_decay", "clip_norm", "save_every_s"):
             if not math.isfinite(getattr(self, name)):
                 raise ConfigError(f"{name} must be a finite number, got {getattr(self, name)}")
-        for name in ("epochs", "batch_tokens", "accumulation", "peak_lr", "decay_power"):
-            if (value := getattr(self, name)) != "auto" and value <= 0:
+        for name in ("batch_tokens", "accumulation", "peak_lr", "decay_power"):
+            if (value := getattr(self, name)) <= 0:
                 raise ConfigError(f"{name} must be > 0, got {value}")
         for name in ("warmup", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        for name in ("weight_decay", "clip_norm", "evaluate_every", "save_every_s", "seed"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} must be >= 0, got {getattr(self, name)}")
+        for name in ("epochs", "weight_decay", "clip_norm", "evaluate_every", "save_every_s", "seed"):
+            if (value := getattr(self, name)) != "auto" and value < 0:
+                raise ConfigError(f"{name} must be >= 0, got {value}")
         for name in ("max_updates", "patience"):
             if (number := getattr(self, name)) is not None and number <= 0:
                 raise ConfigError(f"{name} must be > 0, got {number}")

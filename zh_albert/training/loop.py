@@ -137,7 +137,7 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
     width = config.accumulation * accelerator.num_processes  # batches of one update
     counts = [math.ceil(len(source.plan(epoch)) / width) for epoch in range(config.epochs)]
     total = min(sum(counts), config.max_updates or sum(counts))
-    if total == 0:
+    if total == 0 and config.epochs:
         raise ConfigError("there is nothing to train on: the training data gives no batch")
 
     if accelerator.num_processes > 1:  # the position in the data counts their batches
@@ -199,6 +199,8 @@ def train(  # noqa: PLR0915  (the loop reads best in one piece)
                 last_save = time.monotonic()
             if stop and not done:
                 raise KeyboardInterrupt
+    if total == 0:
+        assess()
     model.eval()
     if selection and not selection.evaluate and accelerator.is_main_process:
         selection.keep({})

@@ -1,8 +1,7 @@
 """Compare texts by sentence vectors of an exported ``model.onnx``, without zh-albert and PyTorch.
 
 pip install onnxruntime tokenizers
-zh-albert finetune --task embedding --train texts.jsonl --dev dev.jsonl --out mine
-zh-albert export mine fast --format onnx
+zh-albert export embedder fast --format onnx  # or your own
 python embed.py fast 今天天气很好 阳光明媚 股票大跌
 """
 
@@ -32,4 +31,4 @@ feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, fiel
 vectors = session.run(None, feeds)[0]  # (texts, hidden)
 vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
 for row in vectors @ vectors.T:  # cosines
-    print(*row.round(3))
+    print(*row.round(4))

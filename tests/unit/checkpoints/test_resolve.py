@@ -41,3 +41,14 @@ def test_a_bundled_name_is_the_bundled_model_whatever_the_working_directory_hold
         assert resolve_model("./ner").resolve() == tmp_path / "ner"
         assert resolve_model(Path("ner")).resolve() == tmp_path / "ner"
         assert resolve_model(Path("news")) == BUNDLED / "news"
+
+
+def test_what_is_bundled_stays_small() -> None:
+    """Every copy of the package carries it: limits in MB of each part."""
+    sizes = {
+        name: sum(path.stat().st_size for path in resolve_model(name).iterdir()) / 1e6
+        for name in bundled_names()
+    }
+    assert sizes.pop("encoder") < 18
+    assert sizes["embedder"] < 6
+    assert sum(sizes.values()) < 60

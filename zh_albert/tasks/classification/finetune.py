@@ -189,7 +189,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         counting = self.weights.nonzero()[:, 0].tolist()
         drawn = some_of(counting, seed=self.config.train.seed)
         texts = [self.texts[number] for number in drawn]
-        if not probe_pays(texts, len(self.head.labels)):
+        if self.config.train.epochs and not probe_pays(texts, len(self.head.labels)):
             return
         inputs = self._inputs(drawn)
         losses = partial(self._losses, inputs=inputs)
