@@ -19,6 +19,7 @@ from safetensors.torch import load_file
 from tests.helpers.commands import QUICK, Cli
 from tests.helpers.task_files import reviews
 from zh_albert import AlbertClassifier, load
+from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.runtimes.runtime import TorchRuntime
@@ -184,6 +185,31 @@ def test_a_run_in_bf16_scores_about_what_evaluate_does(micro: Path, tmp_path: Pa
     assert model.runtime.open().name == "torch fp32"
     assert exact["accuracy"] > 0.9
     assert position.best_metrics["accuracy"] == pytest.approx(exact["accuracy"], abs=0.05)
+
+
+def test_without_epochs_only_the_head_is_fitted(micro: Path, cli: Cli, tmp_path: Path) -> None:
+    train, dev = reviews(tmp_path / "t.jsonl"), reviews(tmp_path / "d.jsonl", count=8)
+    out, quick = tmp_path / "out", [item for item in QUICK if "epochs" not in item]
+    arguments = ("--train", train, "--dev", dev, "--out", out, "--init", micro)
+    ran = cli("finetune", *arguments, *quick, "--set=train.epochs=0", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["accuracy"] > 0.9
+    trained = TextClassifier.load(out).module.half().state_dict()
+    started = TextClassifier.load(out).module
+    load_encoder(started, micro)
+    for name, tensor in started.half().state_dict().items():
+        assert "pooler" in name or torch.equal(tensor, trained[name]), name
+    again = cli("finetune", *arguments, *quick, "--set=train.epochs=0", "--resume", "--json")
+    assert json.loads(again.out)["accuracy"] == json.loads(ran.out)["accuracy"]
+
+
+def test_a_head_alone_needs_an_encoder_and_a_task_that_can(cli: Cli, tmp_path: Path) -> None:
+    train = reviews(tmp_path / "t.jsonl")
+    files = ("--train", train, "--dev", train, "--out", tmp_path / "out", "--set=train.epochs=0")
+    ran = cli("finetune", *files, "--init", "random")
+    assert (ran.code, "give one to start from (--init)" in ran.err) == (2, True), ran.err
+    ran = cli("finetune", *files, "--task", "embedding")
+    assert (ran.code, "this task cannot; give 1" in ran.err) == (2, True), ran.err
 
 
 def test_killed_and_resumed_equals_never_stopped(micro: Path, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
     ("override", "problem"),
     [
         ("train.epochs=many", "train.epochs: expected a valid integer, .* or 'auto', found 'many'"),
-        ("train.epochs=0", "epochs must be > 0, got 0"),
+        ("train.epochs=-1", "epochs must be >= 0, got -1"),
         ("train.decay=cosine", "train.decay: expected 'linear', 'polynomial' or 'constant'"),
         ("window.stride=200", r"stride \(200\) must be"),
         ("model.preset=tinny", "did you mean 'tiny'"),
