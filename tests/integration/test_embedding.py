@@ -393,3 +393,14 @@ def test_settings_changed_before_a_fit_count(micro: Path) -> None:
     np.testing.assert_array_equal(short, fresh.encode(text))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(embedder)).encode(text), short)
     assert abs(long - short).max() > 1e-4
+
+
+def test_vectors_are_refused_as_a_table_and_answers_as_an_array(cli: Cli, tmp_path: Path) -> None:
+    texts, table, array = (tmp_path / name for name in ("a.txt", "a.csv", "a.npy"))
+    texts.write_text("怎么退货\n\n几点开门\n", encoding="utf-8")
+    ran = cli("predict", "embedder", texts, "--out", table)
+    assert (ran.code, table.exists()) == (2, False)
+    assert f"--out {table}: expected a file that ends in .npy, .jsonl" in ran.err
+    assert cli("predict", "sentiment", texts, "--out", array).code == 2
+    assert cli("predict", "embedder", texts, "--out", array).code == 0
+    assert np.isnan(np.load(array)).any(1).tolist() == [False, True, False]

@@ -26,7 +26,10 @@ def predict(
     ] = "auto",
     out: Annotated[
         Path | None,
-        typer.Option(help="A .csv, .xlsx or .jsonl file to write: the input's rows with answers."),
+        typer.Option(
+            help="A .csv, .xlsx or .jsonl file to write: the input's rows with answers; of vectors "
+            "an .npy or .jsonl file."
+        ),
     ] = None,
     text_column: TextColumn = None,
     sheet: Sheet = None,
@@ -43,8 +46,9 @@ def predict(
 
     A classifier gives {"label", "score", "scores"}, a multi-label one {"labels", "scores"}, a
     regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
-    sentence vectors {"vector"}; a tagger {"entities": [{"start", "end", "type", "text", "score"}]},
-    an empty list if there are none; a reader {"start", "end", "text", "score"}, with an empty text
+    sentence vectors {"vector"} (with --out vectors.npy an array for numpy.load); a tagger
+    {"entities": [{"start", "end", "type", "text", "score"}]}, an empty list if there are none; a
+    reader {"start", "end", "text", "score"}, with an empty text
     if the context has no answer (with --top-k also "answers", best first); an encoder fills every
     [MASK] of the line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be answered
     (an empty text, no [MASK]) has the reason under "error"; the others are still answered.
@@ -87,7 +91,7 @@ def predict(
     failed = 0
     answered = track(answered_rows(predictor, rows, source, top_k=top_k), total=total, what="texts")
     names = predictor.metadata.get("label_zh")
-    with answered_table(out, names) if out else nullcontext() as table:
+    with answered_table(out, names, kinds=predictor.written_as) if out else nullcontext() as table:
         for row, answer in answered:
             failed += "error" in answer
             if table:

@@ -1,4 +1,4 @@
-"""A file of rows with their answers: CSV, a workbook, or JSON Lines."""
+"""A file of rows with their answers: CSV, a workbook, JSON Lines, or vectors alone."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import IO, Any
 
 from zh_albert.errors import ConfigError
 from zh_albert.file_notes import FileNote, tell
+from zh_albert.inference.vectors_file import VectorsFile
 from zh_albert.tables.cells import harmless
+from zh_albert.tasks.predictor import Predictor
 from zh_albert.textio import atomic_write, encode_json
 
 Row = dict[str, Any]
 _LONGEST = 32_767  # characters of a workbook's cell
 _MOST_ROWS = 1 << 20  # of a sheet
-_KINDS = (".csv", ".xlsx", ".jsonl")
 
 
 class AnsweredTable:
@@ -73,25 +74,33 @@ class _Lines:
 
 @contextmanager
 def answered_table(
-    path: Path, label_zh: Mapping[str, str] | None = None
-) -> Iterator[AnsweredTable | _Lines]:
+    path: Path,
+    label_zh: Mapping[str, str] | None = None,
+    *,
+    kinds: Sequence[str] = Predictor.written_as,
+) -> Iterator[AnsweredTable | _Lines | VectorsFile]:
     """Write a table of answers, completely or not at all.
 
     Args:
         path: The file.
         label_zh: Chinese names of labels: a further field of each row; of a bundled model its
             ``metadata["label_zh"]``.
+        kinds: Endings that the answers can be written as; see ``Predictor.written_as``.
 
     Raises:
-        ConfigError: If the name ends otherwise than in .csv, .xlsx or .jsonl.
+        ConfigError: If the name has none of these endings.
     """
     kind = path.suffix.lower()
-    if kind not in _KINDS:
-        raise ConfigError(f"--out {path}: expected a file that ends in {', '.join(_KINDS)}")
+    if kind not in kinds:
+        raise ConfigError(f"--out {path}: expected a file that ends in {', '.join(kinds)}")
     names = label_zh or {}
     with atomic_write(path) as file:
         if kind == ".jsonl":
             yield _Lines(file, names)
+        elif kind == ".npy":
+            vectors = VectorsFile(file)
+            yield vectors
+            vectors.finish()
         elif kind == ".csv":
             # Excel takes a file for UTF-8 only if it begins with the mark.
             text = io.TextIOWrapper(file, "utf-8-sig", "backslashreplace", newline="")

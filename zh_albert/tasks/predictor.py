@@ -96,6 +96,8 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     """Contents answered together: bounds memory and the wait for the first answer."""
     reads_plain_lines: ClassVar[bool] = True
     """Whether a line of a text file can be a content."""
+    written_as: ClassVar[Sequence[str]] = (".csv", ".xlsx", ".jsonl")
+    """Endings of files that its answers can be written to."""
     ranks: ClassVar[bool] = False
     """Whether ``stream`` takes ``top_k``."""
 

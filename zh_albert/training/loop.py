@@ -91,7 +91,7 @@ def resolved(config: TrainConfig, source: BatchSource) -> TrainConfig:
     return replace(settled(config), epochs=epochs)
 
 
-def train(  # noqa: PLR0915  (the loop reads best in one piece)
+def train(  # noqa: PLR0912, PLR0915  (the loop reads best in one piece)
     model: nn.Module,
     objective: Objective,
     source: BatchSource,

@@ -27,6 +27,7 @@ class Embedder(Predictor[str, EncodedText, NDArray[np.float32]]):
 
     kind = "sentence vectors"
     unanswered: ClassVar[Mapping[str, Any]] = {"vector": []}
+    written_as: ClassVar[Sequence[str]] = (".npy", ".jsonl")
     row_type = Vector
 
     _model: TextEmbedder

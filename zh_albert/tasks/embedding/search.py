@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
+from zh_albert.tasks.chunks import as_count, as_list
 from zh_albert.tasks.embedding.predictor import Embedder
 
 
@@ -30,19 +31,29 @@ class SemanticSearch:
 
     Args:
         embedder: Makes the vectors.
-        texts: What is searched; texts with nothing to read are never found.
+        texts: What is searched; texts with nothing to read are never found. A single string counts
+            as a list of one.
         width: Numbers of a vector that are kept; see ``Embedder.encode``.
 
     Attributes:
         texts: All of them.
         unread: How many have nothing to read.
+
+    Raises:
+        ConfigError: If the model makes no vectors.
+        DataError: If ``texts`` are no list of strings.
     """
 
     def __init__(
         self, embedder: Embedder, texts: Iterable[str], *, width: int | None = None
     ) -> None:
+        if not isinstance(embedder, Embedder):
+            raise ConfigError(
+                'embedder: expected a model of sentence vectors, such as load("embedder"), found '
+                f"{embedder!r:.50}"
+            )
         self._embedder, self._width = embedder, width
-        self.texts = list(texts)
+        self.texts = as_list(texts)
         places, vectors = [], []
         for place, vector in enumerate(embedder.stream(self.texts, normalize=True, width=width)):
             if not isinstance(vector, DataError):
@@ -60,13 +71,14 @@ class SemanticSearch:
             top_k: At most so many.
 
         Raises:
-            DataError: If the question has nothing to read.
+            DataError: If the question has nothing to read, or ``top_k`` is no whole number above 0.
         """
+        most = as_count(top_k, "top_k")
         asked = self._embedder.encode([question], normalize=True, width=self._width)[0]
         if not len(self._places):
             return []
         cosines = self._vectors @ asked
-        best = np.argsort(-cosines, kind="stable")[:top_k]
+        best = np.argsort(-cosines, kind="stable")[:most]
         return [
             Hit(int(self._places[n]), self.texts[self._places[n]], float(cosines[n])) for n in best
         ]

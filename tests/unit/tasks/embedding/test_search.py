@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.counting_embedder import Counting
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.embedding.search import SemanticSearch
 
 
@@ -31,3 +31,13 @@ def test_question_and_texts_are_cut_to_the_same_width() -> None:
     embedder = Counting()
     assert SemanticSearch(embedder, ["上下", "中"], width=2)("上")[0].cosine == pytest.approx(1)
     assert embedder.asked == [2, 2]
+
+
+def test_what_cannot_be_searched_is_said_in_a_line() -> None:
+    with pytest.raises(ConfigError, match=r"of sentence vectors, .* found 'embedder'"):
+        SemanticSearch("embedder", ["上"])  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="top_k: expected a whole number of at least 1, found 0"):
+        SemanticSearch(Counting(), ["上"])("上", top_k=0)
+    with pytest.raises(DataError, match="texts: expected a string or a list of them, found dict"):
+        SemanticSearch(Counting(), {"上": 1})
+    assert [hit.text for hit in SemanticSearch(Counting(), "上中")("上")] == ["上中"]
