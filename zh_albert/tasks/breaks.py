@@ -1,4 +1,4 @@
-"""Places where a text breaks off: no entity and no answer goes on behind them."""
+"""Places where a text breaks off, and the punctuation between its clauses."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from zh_albert.tokenization.characters import CHINESE
 _LINE_END = r"\s*[\n\r\u2028\u2029\x0b\x0c\x85]\s*"
 _LINE_ENDS = re.compile(_LINE_END)
 _BREAKS = re.compile(rf"{_LINE_END}|(?<=[{CHINESE}])\s+(?=[{CHINESE}])")
+
+_BETWEEN = frozenset("，。；：、,;:")  # "." is left out: it is also in numbers and names
 
 
 def breaks_of(
@@ -32,3 +34,12 @@ def breaks_of(
     found = (_BREAKS if blanks else _LINE_ENDS).finditer(text)
     tokens = dict.fromkeys(bisect_left(starts, one.end()) for one in found)
     return tuple(token for token in tokens if 0 < token < len(starts))
+
+
+def between_clauses(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """Return the tokens that are punctuation between clauses or items.
+
+    >>> between_clauses("杭州，上海。", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)])
+    (2, 5)
+    """
+    return tuple(n for n, (start, end) in enumerate(offsets) if text[start:end] in _BETWEEN)

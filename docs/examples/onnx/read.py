@@ -31,8 +31,9 @@ for window in (encoded, *encoded.overflowing):
     feeds = {name: np.array([getattr(window, field)]) for name, field in names.items()}
     starts, ends = session.run(None, feeds)[0][0].T  # (start and end, tokens)
     odds = starts[:, None] + ends - starts[0] - ends[0]  # against "not in this window", [CLS]
-    inside = np.array(window.sequence_ids) == 1
-    allowed = np.triu(np.outer(inside, inside)) & ~np.triu(np.ones_like(odds, bool), task["stride"])
+    words = [context[start:end] not in "，。；：、,;:" for start, end in window.offsets]
+    edges = (np.array(window.sequence_ids) == 1) & words  # an answer ends with no comma
+    allowed = np.triu(np.outer(edges, edges)) & ~np.triu(np.ones_like(odds, bool), task["stride"])
     first, last = np.unravel_index(np.where(allowed, odds, -np.inf).argmax(), odds.shape)
     answer = context[window.offsets[first][0] : window.offsets[last][1]]
     found = max(found, (odds[first, last], answer))

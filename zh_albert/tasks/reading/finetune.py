@@ -53,7 +53,7 @@ class ModelConfig(NetworkConfig):
     # Whether the model may predict no answer. None: if training has unanswerable questions; false:
     # these are trained on too, but the model always answers.
     predicts_no_answer: bool | None = renamed("declines", default=None)
-    split_at_breaks: bool = True  # no answer goes on behind a line end
+    split_at_breaks: bool = True  # no answer goes behind a line end or ends with a comma
 
 
 @dataclass(frozen=True, kw_only=True)

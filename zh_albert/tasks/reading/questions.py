@@ -29,6 +29,7 @@ class EncodedQuestion:
         parts: The text's tokens in each window.
         decided: The answers that each window decides; see ``decided_by``.
         breaks: The text's tokens before which a line begins; no answer goes on behind them.
+        between: Its punctuation between clauses; no answer begins or ends with it.
     """
 
     question: list[int]
@@ -36,6 +37,7 @@ class EncodedQuestion:
     parts: list[range]
     decided: list[range]
     breaks: tuple[int, ...] = ()
+    between: tuple[int, ...] = ()
 
     def window(self, number: int, special: SpecialIds) -> ModelInput:
         """Return one window as model input."""
@@ -67,7 +69,11 @@ def refuse_narrow(window: WindowConfig) -> None:
 
 
 def encode_question(
-    question: Encoding, context: Encoding, window: WindowConfig, breaks: tuple[int, ...] = ()
+    question: Encoding,
+    context: Encoding,
+    window: WindowConfig,
+    breaks: tuple[int, ...] = (),
+    between: tuple[int, ...] = (),
 ) -> EncodedQuestion:
     """Cut a text into windows that each have the question in front.
 
@@ -83,4 +89,4 @@ def encode_question(
     else:
         parts = windows(context, room - kept, window.stride)
     asked = question.ids[len(question) - kept :]
-    return EncodedQuestion(asked, context, parts, decided_by(parts), breaks)
+    return EncodedQuestion(asked, context, parts, decided_by(parts), breaks, between)

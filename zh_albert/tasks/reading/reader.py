@@ -9,7 +9,7 @@ from torch import nn
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks.batched_inference import window_outputs
-from zh_albert.tasks.breaks import breaks_of
+from zh_albert.tasks.breaks import between_clauses, breaks_of
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.reading.network import SpanReader, border_logits
 from zh_albert.tasks.reading.questions import (
@@ -29,7 +29,8 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
     Attributes:
         threshold: Minimum log-odds of an answer; None: the model always answers. See
             ``spans.Reading``.
-        split_at_breaks: Whether no answer goes on behind a line end.
+        split_at_breaks: Whether no answer goes on behind a line end, and none begins or ends with
+            punctuation between clauses.
     """
 
     names = ("reading",)
@@ -66,12 +67,14 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         refuse_non_pairs(contents, counted_from=counted_from)
         texts = list(dict.fromkeys(text for pair in contents for text in pair))
         encodings = dict(zip(texts, self.tokenizer.encode_batch(texts), strict=True))
-        breaks: dict[str, tuple[int, ...]] = {}
+        borders: dict[str, Sequence[tuple[int, ...]]] = {}
         if self.split_at_breaks:
-            contexts = {context for _, context in contents}
-            breaks = {c: breaks_of(c, encodings[c].offsets, blanks=False) for c in contexts}
+            for text in {context for _, context in contents}:
+                offsets = encodings[text].offsets
+                breaks = breaks_of(text, offsets, blanks=False)
+                borders[text] = breaks, between_clauses(text, offsets)
         return [
-            encode_question(encodings[q], encodings[c], self.window, breaks.get(c, ()))
+            encode_question(encodings[q], encodings[c], self.window, *borders.get(c, ()))
             if encodings[q].ids
             else None
             for q, c in contents

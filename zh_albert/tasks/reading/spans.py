@@ -85,6 +85,8 @@ def read_window(
     first = question.text_starts_at
     starts, ends = logits[first : first + len(part)].T
     begins, stops = _character_edges(question.context.offsets, part)
+    outer = np.isin(np.arange(part.start, part.stop), question.between, invert=True)
+    begins, stops = begins & outer, stops & outer
     starts = np.where(begins, starts - logits[0].sum(), -np.inf)
     longest = min(longest, len(part))
     beyond = np.full(longest - 1, -np.inf, dtype=np.float32)

@@ -71,3 +71,24 @@ def test_no_answer_goes_on_behind_the_end_of_a_line() -> None:
         for end in range(start + 1, min(start + 4, line.stop) + 1)
     }
     assert found == expected
+
+
+def test_no_answer_begins_or_ends_with_punctuation_between_clauses() -> None:
+    places = [(n, n + 1) for n in range(18)]
+    between = (3, 12, 17)
+    question = encode_question(
+        Encoding([5, 5], []), Encoding([7] * 18, places), WINDOW, between=between
+    )
+    found = set()
+    for number in range(2):
+        zeros = np.zeros((16, 2), dtype=np.float32)
+        ranked, _ = read_window(zeros, question, number, longest=4, keep=1000)
+        found |= {span for _, span in ranked}
+    expected = {
+        AnswerSpan(start, end)
+        for start in range(18)
+        for end in range(start + 1, min(start + 4, 18) + 1)
+        if not {start, end - 1}.intersection(between)
+    }
+    assert found == expected
+    assert AnswerSpan(2, 5) in found  # in the middle it may stand
