@@ -65,7 +65,7 @@ def main() -> None:
         classifier.head.targets([example.label for example in examples]).numpy(),
         np.array([example.weight for example in examples], np.float32),
     )
-    classifier.tuned_scores(encoded, gold)
+    classifier.tuned_scores(encoded, gold, classifier.head.metric_names[0])
     classifier.metadata["dev"] = score("after, before rounding", classifier)
     ngrams = classifier.ngrams
     print(

@@ -193,7 +193,7 @@ def test_without_epochs_only_the_head_is_fitted(micro: Path, cli: Cli, tmp_path:
     arguments = ("--train", train, "--dev", dev, "--out", out, "--init", micro)
     ran = cli("finetune", *arguments, *quick, "--set=train.epochs=0", "--json")
     assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["accuracy"] > 0.9
+    assert json.loads(ran.out)["accuracy"] > 0.6
     trained = TextClassifier.load(out).module.half().state_dict()
     started = TextClassifier.load(out).module
     load_encoder(started, micro)

@@ -179,7 +179,7 @@ def test_bad_arguments_are_refused(
         small().fit(X, y)
 
 
-@pytest.mark.parametrize("epochs", ["many", 0, None, 2.5])
+@pytest.mark.parametrize("epochs", ["many", -1, False, None, 2.5])
 def test_epochs_that_are_no_number_are_refused(epochs: Any) -> None:
     with pytest.raises(DataError, match=f"epochs: expected a whole number .*found {epochs!r}"):
         small(epochs=epochs).fit(TEXTS, LABELS)

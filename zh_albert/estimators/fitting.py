@@ -249,7 +249,7 @@ class AlbertEstimator(BaseEstimator):
     def _training(self, batch_tokens: int | None) -> TrainConfig:
         config = TrainConfig(
             # A search over np.arange or np.logspace passes NumPy numbers.
-            epochs=self.epochs if self.epochs in ("auto", 0) else as_count(self.epochs, "epochs"),
+            epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs", least=0),
             peak_lr=_rate_of(self.peak_lr),
             batch_tokens=as_count(batch_tokens, "batch_tokens"),
             seed=seed_of(self.random_state),

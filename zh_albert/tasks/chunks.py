@@ -40,15 +40,15 @@ def chunks(texts: str | Iterable[Text], size: int) -> Iterator[list[Text]]:
         yield chunk
 
 
-def as_count(value: object, name: str) -> int:
+def as_count(value: object, name: str, *, least: int = 1) -> int:
     """Return a count that a caller gave.
 
     Raises:
-        DataError: If it is not a positive integer.
+        DataError: If it is not an integer, or less than ``least``.
     """
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool) and index(value) >= 1:
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool) and index(value) >= least:
         return index(value)
-    raise DataError(f"{name}: expected a whole number of at least 1, found {value!r:.50}")
+    raise DataError(f"{name}: expected a whole number of at least {least}, found {value!r:.50}")
 
 
 def _series(texts: str | Iterable[Text], name: str) -> Iterable[Text]:

@@ -105,6 +105,7 @@ class FineTuningJob(Taught[Model], Generic[Example, Model]):
                 + ("give one to start from (--init)" if not init else "this task cannot; give 1")
             )
         self.refuse_teachers()
+        self.fingerprints = []
         started: Any = self.model_type.load(start) if start else None
         self.started = started
         self.check()

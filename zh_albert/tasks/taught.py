@@ -60,6 +60,7 @@ class Taught(ABC, Generic[Model]):
     model_type: ClassVar[type[TaskModel[Any, Any]]]
     config: Any
     model: Model
+    fingerprints: list[str]
     out: Path | None
     examples: Sequence[Any]
     unlabelled: Sequence[Any]
@@ -82,7 +83,6 @@ class Taught(ABC, Generic[Model]):
             CheckpointError: If one does not fit this student.
         """
         self.teachers: list[Path] = []
-        self.fingerprints: list[str] = []
         self.soft_targets: list[TeacherAnswers] = []
         self.turn = 0
         for name in self.config.teacher.models if self.config.teacher else ():
