@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from apps.i18n import page
@@ -19,6 +20,7 @@ class SearchStrings(TextTabStrings):
     lines_placeholder: str
     nearest: str
     columns: tuple[str, str, str]
+    groups: Mapping[str, str]
     searched: str
     unread: str
     hint: str
@@ -37,6 +39,7 @@ CHINESE = SearchStrings(
     go="搜索 · Enter",
     nearest="意思最接近的",
     columns=("文本", "第几条", "余弦"),
+    groups={"faq": "在常见问题里找", "reviews": "在评论里找"},
     searched="共搜索 {count} 条。",
     unread="另有 {count} 条没有模型能读的字符。",
     hint="余弦越大，意思越接近；它不是概率，不同问题的余弦不能互相比较。",
@@ -61,6 +64,7 @@ ENGLISH = SearchStrings(
     go="Search · Enter",
     nearest="Nearest in meaning",
     columns=("text", "number", "cosine"),
+    groups={"faq": "Search frequent questions", "reviews": "Search reviews"},
     searched="{count} texts were searched.",
     unread=" {count} more have nothing that the model can read.",
     hint=(

@@ -31,8 +31,8 @@ def search_tab(strings: SearchStrings, embedder: Embedder) -> LinkedBoxes:
             result = layout.result_panel(answers.typed("", ""), "search-result")
         boxes = [question, lines]
         with layout.examples_area(strings.page):
-            for examples in read_examples("search").values():  # a group for each collection
-                title = f"{examples[0].texts[1].splitlines()[0][:18]}……"
+            for group, examples in read_examples("search").items():  # one for each collection
+                title = strings.groups[group]
                 layout.offer_examples(
                     strings.page, title, examples, boxes, "search-result", shown=1
                 )
