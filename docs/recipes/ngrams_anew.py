@@ -1,7 +1,7 @@
 """Train a classifier's n-gram model again, without changing its network.
 
-The n-grams of the bundled `news` and `sentiment` were trained in this way (`zh-albert finetune`
-trains the same n-grams together with the network). Dev files determine the weight of the n-grams,
+The n-grams of the bundled `news` were trained in this way (`zh-albert finetune` trains the same
+n-grams together with the network, those of the bundled `sentiment` among them). Dev files determine the weight of the n-grams,
 with the network as `load` runs it.
 
     python docs/recipes/ngrams_anew.py news runs/news-anew \
@@ -9,9 +9,9 @@ with the network as `load` runs it.
     zh-albert export runs/news-anew runs/news-int8 --format zh_albert --precision int8 \
         --dev $DATA/tasks/tnews/dev.jsonl
 
-For `sentiment`, the files are those of `make models`: --train, --dev and --exclude of each set. It
-was trained when there were three variants of the n-gram model; a fourth would be selected now, with
-lower scores on other kinds of texts (docs/experiments/ngrams.md).
+For `sentiment`, the files are those of `make models`: --train, --dev and --exclude of each set.
+Of the variants of the n-gram model cross-validation may select the fourth, which had lower scores
+on other kinds of texts (docs/experiments/ngrams.md).
 """
 
 from __future__ import annotations
