@@ -1,8 +1,8 @@
 """Train a classifier's n-gram model again, without changing its network.
 
 The n-grams of the bundled `news` were trained in this way (`zh-albert finetune` trains the same
-n-grams together with the network, those of the bundled `sentiment` among them). Dev files determine the weight of the n-grams,
-with the network as `load` runs it.
+n-grams together with the network, those of the bundled `sentiment` among them). Dev files determine
+the weight of the n-grams, with the network as `load` runs it.
 
     python docs/recipes/ngrams_anew.py news runs/news-anew \
         --train $DATA/tasks/tnews/train.jsonl.xz --dev $DATA/tasks/tnews/dev.jsonl
