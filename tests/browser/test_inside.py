@@ -51,7 +51,7 @@ def test_every_model_has_its_lines(page: Page) -> None:
     page.get_by_role("button", name=EXAMPLES[1]).click()
     movement = page.locator("#inside-movement")
     expect(movement.locator("svg")).to_have_count(2, timeout=SLOWLY)
-    for name in (
+    models = (
         "情感",
         "新闻",
         "实体（十类）",
@@ -59,12 +59,14 @@ def test_every_model_has_its_lines(page: Page) -> None:
         "阅读理解",
         "推理",
         "相似",
+        "句向量",
         "编码器",
-    ):
+    )
+    for name in models:
         expect(movement.locator(".za-key", has_text=name).first).to_be_visible()
     # None of these is untied, and so there is a reference that is said to be random.
     expect(movement.locator(".za-key").last).to_contain_text("随机权重")
-    expect(movement.locator("svg").first.locator("polyline")).to_have_count(9)
+    expect(movement.locator("svg").first.locator("polyline")).to_have_count(len(models) + 1)
     expect(movement.locator("table")).not_to_be_visible()
     movement.locator("summary").click()
     expect(movement.locator("tbody tr").last).to_be_visible()

@@ -118,8 +118,9 @@ def test_half_sent_headers_are_answered_408_and_silence_is_closed() -> None:
         served.go.set()
         half, silent = await served.client(HALF), await served.client()
         second = await served.client(REQUEST)  # a good request, then a half one
-        answer = await second[0].readuntil(b"%d" % len(BODY))
-        assert status_of(answer) == 200
+        head = await second[0].readuntil(b"\r\n\r\n")
+        assert status_of(head) == 200
+        assert await second[0].readexactly(2) == b"%d" % len(BODY)
         second[1].write(HALF)
         for slow in (half, second):
             answer = await received(slow)
