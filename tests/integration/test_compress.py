@@ -23,8 +23,11 @@ from zh_albert.compression import compress, recipes
 from zh_albert.compression.recipe import find_recipe
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.inference.export import export
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.tasks.classification import finetune as finetuning
+from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import read_text_examples
 from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -69,12 +72,13 @@ def quick(name: str, encoder: Path) -> list[str]:
     """Settings with which a recipe takes a second."""
     stages = find_recipe(name).stages
     given = list(QUICK) if any(stage.tune is not None for stage in stages) else []
-    if any(stage.prune or (stage.cut and stage.cut.embedding_size) for stage in stages):
+    cuts = [stage.cut for stage in stages if stage.cut]
+    if any(stage.prune for stage in stages) or any(c.embedding_size or c.head_size for c in cuts):
         given.append("tune.train.epochs=8")  # of 32 numbers a state, none is to spare
     if name == "quantize-aware":
         given.append("tune.train.peak_lr=5e-4")
-    if any(stage.cut and stage.cut.embedding_size for stage in stages):
-        given.append("cut.embedding_size=8")
+    given += ["cut.embedding_size=8" for cut in cuts if cut.embedding_size]
+    given += ["cut.head_size=4" for cut in cuts if cut.head_size]
     if any(stage.augment for stage in stages):
         key = next(key for stage in stages if stage.augment for key in stage.augment)
         given.append(f"augment.{key}.variants=2")
@@ -244,6 +248,25 @@ def test_rare_words_alone_are_pruned(model: Path, file: Path, tmp_path: Path) ->
 
     assert made.after["bytes"] < 0.5 * whole.after["bytes"]
     assert made.after["accuracy"] >= made.before["accuracy"] - 0.1  # the file's words have stayed
+
+
+def test_a_search_sees_the_layers_that_it_leaves_out_of_an_export(
+    model: Path, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As bundled models are: their graph is made of all layers when it is first used."""
+    export(model, tmp_path / "int8", form="zh_albert", precision="int8")
+    examples, answers, evaluate = read_text_examples(file), set(), finetuning.evaluate
+
+    def evaluated(opened: TextClassifier, some: Any) -> dict[str, Any]:
+        if not (tmp_path / "out/stages/student").exists():  # still searching
+            answers.add(opened.scores([one.text for one in some]).tobytes())
+        return evaluate(opened, some)
+
+    monkeypatch.setattr(finetuning, "evaluate", evaluated)
+    recipe = find_recipe("layerdrop", ["cut.layers=5"])
+    recipe = replace(recipe, stages=recipe.stages[:1])
+    compress(tmp_path / "int8", recipe, examples, examples, out=tmp_path / "out")
+    assert len(answers) == 3  # one of six layers left out, of three groups
 
 
 def test_a_recipe_of_ones_own(model: Path, file: Path, tmp_path: Path) -> None:

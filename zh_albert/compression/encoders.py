@@ -15,7 +15,12 @@ from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
 from zh_albert.compression.record import LENGTH, Figures, card_section, read_record, write_record
 from zh_albert.compression.stages import wait_for
-from zh_albert.compression.surgery import chosen_layers, with_groups, with_layers_kept
+from zh_albert.compression.surgery import (
+    chosen_layers,
+    with_groups,
+    with_head_size,
+    with_layers_kept,
+)
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -99,7 +104,9 @@ def compress_encoder(
 
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
     if config.embedding_size or config.lstm or config.choice == "searched":
-        raise ConfigError("cut: of an encoder, layers (even, first, last) and groups can be cut")
+        raise ConfigError(
+            "cut: of an encoder, layers (even, first, last), groups and head_size can be cut"
+        )
     sizes, metadata = load_config(source)
     network: Any = AlbertForPretraining(sizes)
     load_weights(network, source, optional=BESIDE_MASKED_LM)
@@ -108,6 +115,8 @@ def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
         network = with_layers_kept(network, layers)
     if config.groups is not None:
         network = with_groups(network, config.groups)
+    if config.head_size is not None:
+        network = with_head_size(network, config.head_size)
     files = matching_tokenizer(source, sizes).save_files()
     kept: dict[str, Any] = {
         key: metadata[key] for key in ("name", "max_length", "trained_on") if key in metadata

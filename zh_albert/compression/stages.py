@@ -25,12 +25,14 @@ from zh_albert.compression.surgery import (
     searched_layers,
     with_embedding_size,
     with_groups,
+    with_head_size,
     with_layers_kept,
 )
 from zh_albert.configio import build, merged
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
+from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.textio import atomic_write, results_json
@@ -112,6 +114,7 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     if (out / "config.json").exists():  # made before an interruption, and saved as a whole
         return out
     opened = work.task.model.load(model)
+    opened.runtime = plain_runtime(opened.module)  # an export's would not see what changes here
     if stage.cut is not None:
         opened.module = _cut(stage.cut, opened, model, work)
     elif stage.prune is not None:
@@ -264,12 +267,14 @@ def _first(observers: Sequence[Observer]) -> Observer:
 
 def _cut(config: CutConfig, model: Any, folder: Path, work: Work) -> Any:
     network = model.module
-    if config.layers is not None or config.groups is not None:
-        refuse_lstm(network.encoder.config, "cut.layers and cut.groups")
+    if {config.layers, config.groups, config.head_size} != {None}:
+        refuse_lstm(network.encoder.config, "cut.layers, cut.groups and cut.head_size")
     if config.layers is not None:
         network = with_layers_kept(network, _layers(config, model, work))
     if config.groups is not None:
         network = with_groups(network, config.groups)
+    if config.head_size is not None:
+        network = with_head_size(network, config.head_size)
     if config.embedding_size is not None:
         token_ids = calibration_ids(model, work.train)
         network = with_embedding_size(network, config.embedding_size, token_ids)

@@ -1,4 +1,4 @@
-"""Smaller networks from trained ones, without training: fewer layers, fewer blocks, narrower words.
+"""Smaller networks from trained ones, without training: fewer layers or blocks, narrower parts.
 
 Where layers share parameters, fewer layers take less time but have as many parameters; fewer blocks
 have fewer parameters and take as much time.
@@ -17,12 +17,14 @@ from sklearn.cluster import AgglomerativeClustering
 from torch import Tensor, nn
 
 from zh_albert.distillation.student import CalibrationBatch, narrow_embeddings
+from zh_albert.distillation.width_reduction import read_attention, reduced_attention
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import build_encoder
-from zh_albert.model.sharing import LayerBlocks, sharing_plan
+from zh_albert.model.sharing import LayerBlocks, head_size_of, heads_of, sharing_plan
 
 
 def chosen_layers(layers: int | Sequence[int], choice: str, total: int) -> tuple[int, ...]:
@@ -216,6 +218,43 @@ def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
     teacher = _encoder_of(network)
     narrow_embeddings(narrow, teacher, CalibrationBatch(teacher, token_ids), counts / counts.sum())
     encoder.embeddings, encoder.config = narrow.embeddings, narrow.config
+    return smaller
+
+
+def with_head_size(network: Any, size: int) -> Any:
+    """Return a copy of a network whose attention heads are of lower rank.
+
+    What a head computes depends on two products only, of query and key and of value and output.
+    Each is cut to its largest singular values, so all four matrices get smaller and stay ordinary
+    ones: nothing else of the model changes.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``.
+        size: New width of a head, the rank of both products.
+
+    Raises:
+        ConfigError: If the heads are not wider.
+    """
+    smaller = copy.deepcopy(network)
+    encoder = _encoder_of(smaller)
+    sizes = encoder.config
+    width = head_size_of(sizes)
+    if not 1 <= size < width:
+        raise ConfigError(f"cut.head_size must be below {width}, the model's; got {size}")
+    encoder.config = replace(sizes, head_size=size)
+    whole = torch.eye(sizes.hidden_size)
+    for number, heads in enumerate(heads_of(sizes)):
+        block: Any = encoder.attention[number]
+        wide = read_attention(block)
+        narrow = reduced_attention(wide, whole, heads=heads, head_size=size)
+        ours = AttentionBlock(encoder.config, heads)
+        linears = (ours.query, ours.key, ours.value, ours.dense)
+        with torch.no_grad():
+            for linear, (matrix, bias) in zip(linears, narrow.linears(), strict=True):
+                linear.weight.copy_(matrix)
+                linear.bias.copy_(bias)
+        ours.norm = block.norm
+        encoder.attention[number] = ours.train(block.training)
     return smaller
 
 

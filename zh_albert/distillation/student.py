@@ -30,6 +30,7 @@ from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.sharing import head_size_of
 
 LayerInit = Literal["chosen", "averaged"]
 _RIDGE = 1e-3
@@ -273,7 +274,10 @@ class _Initialization(NamedTuple):
         )
         narrow = wide
         if basis.shape[0] > basis.shape[1]:
-            narrow = reduced_attention(wide, basis, heads=student.config.num_attention_heads)
+            sizes = student.config
+            narrow = reduced_attention(
+                wide, basis, heads=sizes.num_attention_heads, head_size=head_size_of(sizes)
+            )
         linears = (ours.query, ours.key, ours.value, ours.dense)
         for linear, (matrix, bias) in zip(linears, narrow.linears(), strict=True):
             _fill(linear, matrix, bias)

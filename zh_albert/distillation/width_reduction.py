@@ -70,7 +70,9 @@ def mean_weights(weights: Sequence[Weights]) -> Weights:
     return type(weights[0])(*(torch.stack(parts).mean(0) for parts in zip(*weights, strict=True)))
 
 
-def reduced_attention(wide: AttentionWeights, basis: Tensor, *, heads: int) -> AttentionWeights:
+def reduced_attention(
+    wide: AttentionWeights, basis: Tensor, *, heads: int, head_size: int
+) -> AttentionWeights:
     """Return an attention block for states projected onto a basis, with fewer dimensions per head.
 
     Only two products of a head matter: query with key, and output with value. Each is truncated to
@@ -79,10 +81,11 @@ def reduced_attention(wide: AttentionWeights, basis: Tensor, *, heads: int) -> A
 
     Args:
         wide: Of hidden size H.
-        basis: Orthonormal columns. Shape: (H, h).
+        basis: Orthonormal columns; the unit matrix if states stay as wide. Shape: (H, h).
         heads: Number of heads, which does not change.
+        head_size: Dimensions that each head keeps.
     """
-    old_width, head_width = (size // heads for size in basis.shape)
+    old_width, head_width = len(wide.query) // heads, head_size
     stretch = (head_width / old_width) ** 0.25  # applied to both query and key
     queries, biases, keys, values, outputs = [], [], [], [], []
     for head in range(heads):
@@ -100,7 +103,7 @@ def reduced_attention(wide: AttentionWeights, basis: Tensor, *, heads: int) -> A
         )
         outputs.append(out.T)
         values.append(value)
-    zeros = torch.zeros(basis.shape[1])
+    zeros = torch.zeros(heads * head_width)
     return AttentionWeights(
         query=torch.cat(queries),
         query_bias=torch.cat(biases),

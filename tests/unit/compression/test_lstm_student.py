@@ -187,9 +187,15 @@ def test_taught_by_a_model_it_learns_more_than_alone_of_500_texts_with_wrong_lab
     ("cut", "message"),
     [
         ("lstm = 0", "cut.lstm must be at least 1, got 0"),
-        ("lstm = 1\nlayers = 2", "cut.lstm replaces all layers: leave out layers and groups"),
+        (
+            "lstm = 1\nlayers = 2",
+            "replaces all layers: leave out layers, groups, head_size",
+        ),
         ("layers = 2\nhidden_size = 8", "cut.hidden_size is the width of new layers: set cut.lstm"),
-        ("choice = 'first'", "expected layers, groups, embedding_size or lstm, found none"),
+        (
+            "choice = 'first'",
+            "embedding_size, head_size or lstm, found none",
+        ),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(
@@ -203,7 +209,10 @@ def test_settings_that_do_not_go_together_are_refused(
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        ("[stages.cut]\nlayers = 1", "cut.layers and cut.groups: expected an encoder of transf"),
+        (
+            "[stages.cut]\nlayers = 1",
+            "cut.groups and cut.head_size: expected an encoder of transf",
+        ),
         ("[stages.prune]\nheads = 0.5", "gates of heads: expected an encoder of transformer"),
         ("[stages.tune.drop]\nrate = 0.2", "drop: expected an encoder of transformer layers"),
         ("[stages.tune.replace]\nrate = 0.5", "replace: expected an encoder of transformer"),

@@ -20,12 +20,14 @@ from zh_albert.compression.surgery import (
     searched_layers,
     with_embedding_size,
     with_groups,
+    with_head_size,
     with_layers_kept,
 )
 from zh_albert.errors import ConfigError
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.sharing import LayerBlocks
+from zh_albert.model.sharing import LayerBlocks, heads_of
 
 SIX = {"num_hidden_layers": 6}
 SHARED: list[dict[str, Any]] = [
@@ -187,6 +189,53 @@ def test_groups_that_cannot_be_made_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
         with_groups(small_encoder(**changes), groups)
+
+
+# ---- heads of lower rank ----
+
+
+def of_rank(encoder: AlbertEncoder, rank: int) -> AlbertEncoder:
+    """Make only some dimensions of each head matter, wherever they are."""
+    for block in encoder.attention:
+        assert isinstance(block, AttentionBlock)
+        for linear in (block.key, block.value):
+            heads = linear.weight.data.view(block.heads, -1, linear.in_features)
+            mixed = torch.randn(heads.shape[1], rank) @ torch.randn(rank, heads.shape[1])
+            heads.copy_(mixed @ heads)
+    return encoder.eval()
+
+
+@pytest.mark.parametrize("changes", SHARED)
+def test_heads_of_a_lower_rank_lose_nothing_by_being_cut_to_it(changes: dict[str, Any]) -> None:
+    whole, batch = of_rank(small_encoder(**SIX, **changes), 2), small_batch()
+    cut = with_head_size(whole, 2)
+    found, wanted = (one(**batch, return_attention=True) for one in (cut, whole))
+    torch.testing.assert_close(found.hidden, wanted.hidden, rtol=1e-4, atol=1e-4)
+    for ours, theirs in zip(found.attention, wanted.attention, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    config = cut.config
+    assert config.head_size == 2
+    assert heads_of(config) == heads_of(whole.config)
+    opened = AlbertEncoder(config).eval()  # the config says the same
+    opened.load_state_dict(cut.state_dict())
+    assert torch.equal(opened(**batch).hidden, cut(**batch).hidden)
+
+
+def test_a_head_cut_further_is_further_from_what_it_was() -> None:
+    torch.manual_seed(0)
+    whole, batch = small_encoder(hidden_size=24, num_attention_heads=2).eval(), small_batch()
+    away = [
+        (with_head_size(whole, size)(**batch).hidden - whole(**batch).hidden).norm().item()
+        for size in (11, 8, 4, 1)
+    ]
+    assert away == sorted(away)
+    assert away[0] < 0.2 * away[-1]
+
+
+@pytest.mark.parametrize("size", [0, 4, 5])
+def test_a_rank_that_is_none_is_refused(size: int) -> None:
+    with pytest.raises(ConfigError, match=f"head_size must be below 4, the model's; got {size}"):
+        with_head_size(small_encoder(head_size=4), size)
 
 
 # ---- a narrower word table ----

@@ -22,7 +22,7 @@ def test_attention_seen_through_a_basis_of_full_width_is_unchanged() -> None:
     block = wide.attention[1]
     assert isinstance(block, AttentionBlock)
     basis = torch.linalg.qr(torch.randn(24, 24)).Q
-    narrow = reduced_attention(read_attention(block), basis, heads=4)
+    narrow = reduced_attention(read_attention(block), basis, heads=4, head_size=6)
     turned = AttentionBlock(WIDE)
     hidden = torch.randn(2, 7, 24)
     everything = torch.ones(1, 1, 1, 7, dtype=torch.bool)
@@ -67,9 +67,9 @@ def test_a_mean_of_blocks_is_the_mean_of_their_weights() -> None:
 def test_two_runs_give_the_same_bits() -> None:
     """Also where the memory they get held something else before."""
     block, basis = read_attention(teacher().attention[0]), torch.linalg.qr(torch.randn(24, 12)).Q
-    first = reduced_attention(block, basis, heads=4)
+    first = reduced_attention(block, basis, heads=4, head_size=3)
     for leftover in (1e30, -1e30, float("nan")):
         before = [torch.full((size,), leftover) for size in range(1, 400)]
         del before
-        again = reduced_attention(block, basis, heads=4)
+        again = reduced_attention(block, basis, heads=4, head_size=3)
         assert all(torch.equal(a, b) for a, b in zip(again, first, strict=True))
