@@ -94,16 +94,24 @@ models: .venv/.dev
 		$(BIN)/python docs/recipes/keep_back.py $(wildcard $(MSRA)/train.jsonl*) 2000 runs/msra-dev.jsonl runs/msra-train.jsonl
 	$(call task,ner,ner-msra,,, --train runs/msra-train.jsonl --dev runs/msra-dev.jsonl \
 		--exclude runs/msra-dev.jsonl --exclude $(wildcard $(MSRA)/test.jsonl*))
-	$(call task,pair,nli,ocnli)
+	$(call task,pair,nli-ocnli,ocnli)
+	for t in nli similarity; do test -s runs/$$t-train.jsonl || { \
+		$(BIN)/zh-corpora lessons $$t '$(DATA)/../corpus/*.jsonl.xz' --lessons 24000 --out runs/$$t-lessons.jsonl \
+			--exclude '$(DATA)/*/dev.jsonl*' --exclude '$(DATA)/*/test.jsonl*' && \
+		$(BIN)/python docs/recipes/keep_back.py runs/$$t-lessons.jsonl 1500 runs/$$t-dev.jsonl runs/$$t-train.jsonl; } || exit; done
+	$(call task,pair,nli,ocnli,runs/nli-ocnli,--train runs/nli-train.jsonl --dev runs/nli-dev.jsonl --exclude runs/nli-dev.jsonl)
 	test -s runs/similar-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/similar-pairs.jsonl
 	test -s runs/meant-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
-	$(call task,pair,similarity-words,stsb_zh,runs/nli,--train runs/similar-pairs.jsonl)
-	$(call task,pair,similarity,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
+	$(call task,pair,similarity-words,stsb_zh,runs/nli-ocnli,--train runs/similar-pairs.jsonl)
+	$(call task,pair,similarity-meant,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
 	for s in train dev test; do test -s runs/drcd-$$s.jsonl || \
 		$(BIN)/python docs/recipes/simplified.py $(DATA)/drcd/$$s.jsonl.xz runs/drcd-$$s.jsonl || exit; done
 	$(call task,reading,reader,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
 		$(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*)))
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 50000
+	test -s runs/graded-pairs.jsonl || $(BIN)/python docs/recipes/graded_pairs.py $(DATA)/.. runs/sentences runs/graded-pairs.jsonl
+	$(call task,pair,similarity,stsb_zh,runs/similarity-meant,--train runs/graded-pairs.jsonl --train runs/similarity-train.jsonl \
+		--dev runs/similarity-dev.jsonl --exclude runs/similarity-dev.jsonl $(addprefix --exclude ,$(wildcard $(DATA)/lcqmc/dev.jsonl* $(DATA)/lcqmc/test.jsonl*)))
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init encoder \
 		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init runs/embedder-first \

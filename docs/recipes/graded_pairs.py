@@ -47,11 +47,9 @@ def graded(known: dict[str, NDArray[np.float32]], held: set[str]) -> list[Pair]:
         "meant": list(meant(texts, np.stack([known[text] for text in texts]), luck)),
         "random": [(*luck.sample(texts, 2), "random") for _ in range(MOST["random"])],
     }
-    pairs = [
-        pair
-        for kind, some in kinds.items()
-        for pair in luck.sample(some, min(len(some), MOST[kind]))
-    ]
+    pairs = []
+    for kind, some in kinds.items():
+        pairs += luck.sample(some, min(len(some), MOST[kind]))
     luck.shuffle(pairs)
     return pairs
 
