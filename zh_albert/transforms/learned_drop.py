@@ -13,7 +13,7 @@ gradients pass a draw, and no code of it was published. Here:
   1 that is the softmax, and no rate reaches 1. Scores are bounded, so that no layer is given up
   while others are still learned.
 - The loss with a layer minus the loss without is estimated by the mean of the derivatives at both
-  ends of the gate, exact for a quadratic (as Liu et al. 2023, arXiv:2304.08612, section 4).
+  ends of the gate, exact for a quadratic (Heun's method, as in Liu et al. 2023, arXiv:2304.08612).
   A layer that is left out is computed for it, but not trained.
 """
 
