@@ -27,6 +27,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "match": {"match": [STATES, {"what": "attention"}]},
     "hints": {"match": [{**STATES, "layers": [[1, 2]]}], "match_only": True},
     "drop": {"drop": {"rate": 0.5}},
+    "learned-drop": {"drop": {"rate": 0.5, "learned": True}},
     "replace": {"replace": {"rate": 0.3, "grow": 0.9}},
     "mask": {"mask": {"sparsity": 0.5, "steps": 3}},
     "gates": {"gates": {"kinds": ["heads", "neurons", "embeddings"]}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -26,6 +27,7 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.export import export
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
+from zh_albert.model.sharing import plan_of
 from zh_albert.tasks.classification import finetune as finetuning
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import read_text_examples
@@ -162,6 +164,54 @@ def test_encoders_are_compressed_on_a_corpus(
     assert again == made
 
 
+def refuse_other_layers(before: Path, after: Path) -> None:
+    """Check that the layers with the lowest learned rates were kept, and their rates not."""
+    (sizes, told), (cut, told_after) = load_config(before), load_config(after)
+    rates = told["drop_rates"]
+    assert sum(rates) / 6 == pytest.approx(0.5, abs=1e-3)
+    assert len(set(rates)) > 3, "nothing was learned"
+    least = sorted(sorted(range(6), key=lambda layer: (rates[layer], -layer))[:3])
+    # Pairs of layers share a block.
+    blocks = [layer // 2 for layer in least]
+    assert cut.num_hidden_layers == 3
+    assert sizes.num_hidden_layers == 6
+    same = [one == other for one, other in itertools.combinations(blocks, 2)]
+    plan = plan_of(cut)
+    assert same == [one == other for one, other in itertools.combinations(plan, 2)]
+    assert "drop_rates" not in told_after
+
+
+def test_layers_with_the_lowest_learned_rates_are_kept(
+    model: Path, file: Path, tmp_path: Path
+) -> None:
+    settings = quick("layerdrop-learned", model)
+    made = compress(model, "layerdrop-learned", file, file, out=tmp_path, settings=settings)
+    stages = made.folder / "stages"
+    refuse_other_layers(stages / "rates", stages / "student")
+    assert "drop_rates" not in load_config(made.folder)[1]
+    log = (stages / "rates" / "training" / "metrics.jsonl").read_text("utf-8")
+    assert all(f'"drop_{layer}"' in log for layer in range(1, 7))
+
+
+def test_an_encoder_learns_rates_and_is_cut(pretrained: Path, shards: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'title = "Learned"\nfamily = "pruning"\nsource = "Fan et al."\n'
+        '[[stages]]\nname = "rates"\n[stages.pretrain]\ndrop = { learned = true, rate = 0.5 }\n'
+        "instances = { length = 32 }\ntrain = { max_updates = 3, batch_tokens = 512 }\n"
+        '[[stages]]\nname = "few"\ncut = { layers = 3, choice = "learned" }\n',
+        encoding="utf-8",
+    )
+    made = compress(pretrained, str(own), shards, shards, out=tmp_path / "out")
+    refuse_other_layers(made.folder / "stages" / "rates", made.folder)
+    with pytest.raises(ConfigError, match="expected a model with 3 of them"):
+        compress(
+            *(made.folder, str(own), shards, shards),
+            out=tmp_path / "again",
+            settings=["rates.pretrain.drop.learned=false", "few.cut.layers=2"],
+        )
+
+
 class _StopError(Exception):
     """What ends a test's process."""
 
@@ -290,6 +340,7 @@ def test_a_recipe_of_ones_own(model: Path, file: Path, tmp_path: Path) -> None:
         ("kd", ("tune.teacher.weight=2",), "teacher.weight must be from 0 to 1, got 2"),
         ("kd", ("tune.teacher.model=neuws",), "'neuws': no such model folder"),
         ("kd", ("cut.layers=0",), "cut.layers must be from 1 to 6"),
+        ("kd", ("cut.choice=learned",), "expected a model with 6 of them in its config.json"),
         ("kd", ("cut.layers=[]",), "expected at least one layer to keep, found none"),
         ("kd", ("cut.layers=[2, 9]",), "expected layers from 1 to 6 in ascending order, found"),
         ("prune-magnitude", ("tune.mask.sparsity=0",), "between 0 and 1, found 0"),

@@ -31,6 +31,7 @@ from zh_albert.textio import atomic_write
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.run_folder import release
+from zh_albert.transforms.learned_drop import DROP_RATES
 
 
 def compress_encoder(
@@ -105,13 +106,15 @@ def compress_encoder(
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
     if config.embedding_size or config.lstm or config.choice == "searched":
         raise ConfigError(
-            "cut: of an encoder, layers (even, first, last), groups and head_size can be cut"
+            "cut: of an encoder, layers (even, first, last, learned), groups and head_size can be "
+            "cut"
         )
     sizes, metadata = load_config(source)
     network: Any = AlbertForPretraining(sizes)
     load_weights(network, source, optional=BESIDE_MASKED_LM)
     if config.layers is not None:
-        layers = chosen_layers(config.layers, config.choice, sizes.num_hidden_layers)
+        total, rates = sizes.num_hidden_layers, metadata.get(DROP_RATES)
+        layers = chosen_layers(config.layers, config.choice, total, rates)
         network = with_layers_kept(network, layers)
     if config.groups is not None:
         network = with_groups(network, config.groups)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from zh_albert.configio import build, merged, parse_overrides, read_toml
 from zh_albert.errors import ConfigError, nearest
 
-Layers = Literal["even", "first", "last", "searched"] | tuple[int, ...]
+Layers = Literal["even", "first", "last", "searched", "learned"] | tuple[int, ...]
 Criterion = Literal["gradient", "random", "closed"]
 
 
@@ -21,9 +21,10 @@ class CutConfig:
     """A smaller network from a trained one, without training."""
 
     # Which layers stay: a number of them evenly spaced up to the top, or the first or last ones, or
-    # those without which the score on dev falls least; or their numbers, from 1.
+    # those that the score on dev misses most, or those that drop.learned left out least; or their
+    # numbers, from 1.
     layers: int | tuple[int, ...] | None = None
-    choice: Literal["even", "first", "last", "searched"] = "even"
+    choice: Literal["even", "first", "last", "searched", "learned"] = "even"
     # Blocks that stay: layers whose weights are most alike run the mean of them.
     groups: int | None = None
     embedding_size: int | None = None  # width of the word table, by principal directions

@@ -42,6 +42,7 @@ from zh_albert.training.resume import seed_torch
 from zh_albert.training.run_folder import release
 from zh_albert.training.stages import StageMeter, silent
 from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
+from zh_albert.transforms.learned_drop import DROP_RATES
 from zh_albert.transforms.removal import close_least, close_rare_words, without_closed
 
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
@@ -271,6 +272,7 @@ def _cut(config: CutConfig, model: Any, folder: Path, work: Work) -> Any:
         refuse_lstm(network.encoder.config, "cut.layers, cut.groups and cut.head_size")
     if config.layers is not None:
         network = with_layers_kept(network, _layers(config, model, work))
+        model.metadata.pop(DROP_RATES, None)  # of other layers
     if config.groups is not None:
         network = with_groups(network, config.groups)
     if config.head_size is not None:
@@ -305,7 +307,8 @@ def _layers(config: CutConfig, model: Any, work: Work) -> tuple[int, ...]:
     total = len(model.module.encoder.plan)
     assert config.layers is not None
     if config.choice != "searched" or not isinstance(config.layers, int):
-        return chosen_layers(config.layers, config.choice, total)
+        rates = model.metadata.get(DROP_RATES)
+        return chosen_layers(config.layers, config.choice, total, rates)
     if not work.dev:
         raise ConfigError("cut.choice = 'searched' chooses layers by dev examples: give some")
     # Texts from all over the file: many files are sorted by label.

@@ -27,16 +27,20 @@ from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.sharing import LayerBlocks, head_size_of, heads_of, sharing_plan
 
 
-def chosen_layers(layers: int | Sequence[int], choice: str, total: int) -> tuple[int, ...]:
+def chosen_layers(
+    layers: int | Sequence[int], choice: str, total: int, rates: Any = None
+) -> tuple[int, ...]:
     """Return which layers stay, counted from 1.
 
     Args:
         layers: How many, or their numbers.
-        choice: ``even`` (up to the top), ``first`` or ``last``; of a number only.
+        choice: ``even`` (up to the top), ``first``, ``last`` or ``learned``; of a number only.
         total: Layers that there are.
+        rates: The model's learned drop rates, for ``learned``: those with the lowest stay, of equal
+            ones the upper.
 
     Raises:
-        ConfigError: If there are not so many, or not in ascending order.
+        ConfigError: If there are not so many, or not in ascending order, or no rates.
 
     >>> chosen_layers(3, "even", 6)
     (2, 4, 6)
@@ -50,6 +54,19 @@ def chosen_layers(layers: int | Sequence[int], choice: str, total: int) -> tuple
             return tuple(range(1, layers + 1))
         if choice == "last":
             return tuple(range(total - layers + 1, total + 1))
+        if choice == "learned":
+            if not (
+                isinstance(rates, list)
+                and len(rates) == total
+                and all(isinstance(rate, float) for rate in rates)
+            ):
+                raise ConfigError(
+                    "cut.choice = 'learned' keeps the layers with the lowest learned drop rates: "
+                    f"expected a model with {total} of them in its config.json, found "
+                    f"{rates!r:.60}; train it with drop.learned = true, or choose even"
+                )
+            ranked = sorted(range(total), key=lambda layer: (rates[layer], -layer))
+            return tuple(sorted(layer + 1 for layer in ranked[:layers]))
         return tuple(theirs for _, theirs in layer_map(layers, total))
     numbers = tuple(layers)
     if sorted(set(numbers)) != list(numbers) or not 1 <= numbers[0] <= numbers[-1] <= total:

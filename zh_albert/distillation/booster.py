@@ -81,12 +81,11 @@ class Booster(Method):
         for mine, other in zip(ours.plan[: config.shared], theirs.plan, strict=False):
             theirs.attention[other.attention] = ours.attention[mine.attention]
             theirs.ffn[other.ffn] = ours.ffn[mine.ffn]
-        self._light = light
         self._rocket = Rocket(light, booster)
 
     def around(self, network: nn.Module) -> nn.Module:
-        """Return both networks as one."""
-        assert network is self._light, "what is matched beside a booster is the light network"
+        """Return both networks as one; the light one may have parameters around it."""
+        self._rocket.light = network
         return self._rocket
 
     def objective(self, objective: Objective) -> Objective:

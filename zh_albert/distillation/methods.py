@@ -11,6 +11,7 @@ from zh_albert.distillation.match_terms import MatchTerm
 from zh_albert.errors import ConfigError
 from zh_albert.training.method import Method
 from zh_albert.transforms.gates import GateLearning, GatesConfig
+from zh_albert.transforms.learned_drop import LearnedDrop
 from zh_albert.transforms.masks import MagnitudePruning, MaskConfig, keep_zeros
 from zh_albert.transforms.plans import DropConfig, LayerDrop, ReplaceConfig, Replacement
 from zh_albert.transforms.quantization import QuantizationAwareTraining, QuantizeConfig
@@ -57,7 +58,8 @@ class MethodsConfig:
             raise ConfigError("drop and replace both decide which layers run: give one of them")
         found: list[Method] = []
         if self.drop:
-            found.append(LayerDrop(network, self.drop, seed))
+            kind = LearnedDrop if self.drop.learned else LayerDrop
+            found.append(kind(network, self.drop, seed))
         if self.replace:
             if predecessor is None:
                 raise ConfigError(

@@ -133,7 +133,8 @@ def train_encoder(
     spec = build(Corpus(tokenizer, shards, heldout))
     model = spec.model
     # Matching observes the network, whatever computes its weights and chooses its layers.
-    method = Methods([*config.methods(model, config.train.seed, None), spec.method])
+    added = Methods(config.methods(model, config.train.seed, None))
+    method = Methods([added, spec.method])
 
     def keep(metrics: Mapping[str, float]) -> None:
         names = ("masked_accuracy", "masked_loss", "order_accuracy")
@@ -143,6 +144,7 @@ def train_encoder(
             "max_length": config.instances.length,  # later positions are untrained
             "dev": scores,
             "trained_on": config.trained_on,
+            **method.metadata(),
         }
         sizes = model.encoder.config
         used = replace(config, train=settled(config.train))
@@ -159,8 +161,8 @@ def train_encoder(
     prefetching = PrefetchingSource(source) if torch.cuda.is_available() else None
     try:
         return train(
-            spec.module,
-            Methods(method.parts[:-1]).objective(spec.objective),
+            added.around(spec.module),
+            added.objective(spec.objective),
             prefetching or source,
             config.train,
             state_folder=state_folder(config.out),

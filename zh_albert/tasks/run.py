@@ -100,6 +100,7 @@ def finetune(
     best: dict[str, Tensor] = {}
 
     def keep(_: Mapping[str, float]) -> None:
+        model.metadata |= method.metadata()
         if out:
             model.save(out, card=job.card(model, write_toml(used)), dtype=dtype)
         elif job.dev:

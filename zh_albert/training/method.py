@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import nn
 
@@ -23,6 +24,10 @@ class Method:
     def settled(self) -> bool:
         """Return whether the network is what it is to become, so that it may be kept."""
         return True
+
+    def metadata(self) -> dict[str, Any]:
+        """Return what ``config.json`` of a model that is kept says of the method."""
+        return {}
 
     def around(self, network: nn.Module) -> nn.Module:
         """Return the network to train: the same one, or one around it with more parameters."""
@@ -53,6 +58,10 @@ class Methods(Method):
     def settled(self) -> bool:
         """See ``Method``."""
         return all(part.settled() for part in self.parts)
+
+    def metadata(self) -> dict[str, Any]:
+        """See ``Method``."""
+        return {key: value for part in self.parts for key, value in part.metadata().items()}
 
     def around(self, network: nn.Module) -> nn.Module:
         """See ``Method``."""

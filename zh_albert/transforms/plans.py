@@ -28,6 +28,7 @@ class DropConfig:
     """LayerDrop (Fan et al. 2020, arXiv:1909.11556): layers are left out at random."""
 
     rate: float = 0.2  # probability with which each layer is left out
+    learned: bool = False  # each layer's rate is learned, for cut.choice = "learned"; mean: rate
 
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1:
@@ -66,11 +67,12 @@ class ReplaceConfig:
         return min(1.0, self.rate + (1 - self.rate) * progress / self.grow)
 
 
-def _layers(encoder: Any) -> Layers:
+def layers_of(encoder: Any) -> Layers:
+    """Return the blocks of each layer of an encoder's own plan."""
     return [(encoder.attention[b.attention], encoder.ffn[b.ffn]) for b in encoder.plan]
 
 
-def _drawn(seed: int, update: int, count: int) -> list[float]:
+def drawn_numbers(seed: int, update: int, count: int) -> list[float]:
     """Return numbers between 0 and 1 that depend on the seed and the update alone."""
     generator = torch.Generator().manual_seed(seed_for(seed, update, 1 << 20))
     drawn: list[float] = torch.rand(count, generator=generator).tolist()
@@ -94,8 +96,8 @@ class LayerDrop(Method):
 
     def on_update(self, update: int, total: int) -> None:  # noqa: ARG002
         """Draw the layers of an update."""
-        layers = _layers(self._encoder)
-        drawn = _drawn(self._seed, update, len(layers))
+        layers = layers_of(self._encoder)
+        drawn = drawn_numbers(self._seed, update, len(layers))
         kept = [layer for layer, one in zip(layers, drawn, strict=True) if one >= self._config.rate]
         self._encoder.layers_in_training = kept
 
@@ -147,11 +149,11 @@ class Replacement(Method):
     def on_update(self, update: int, total: int) -> None:
         """Draw which layers run in an update: one draw for each of the successor's."""
         rate = self._config.rate_at(update / max(total, 1))
-        ours, theirs = _layers(self._encoder), _layers(self._theirs)
+        ours, theirs = layers_of(self._encoder), layers_of(self._theirs)
         each = len(theirs) // len(ours)
         chosen: Layers = []
         self._replaced = 0
-        for number, one in enumerate(_drawn(self._seed, update, len(ours))):
+        for number, one in enumerate(drawn_numbers(self._seed, update, len(ours))):
             if one < rate:
                 chosen.append(ours[number])
                 self._replaced += 1

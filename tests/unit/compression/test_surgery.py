@@ -132,6 +132,17 @@ def test_layers_that_are_not_there_are_refused(layers: Any, problem: str) -> Non
         chosen_layers(layers, "even", 6)
 
 
+def test_layers_left_out_least_are_kept_in_their_order() -> None:
+    rates = [0.2, 0.1, 0.3, 0.2, 0.05, 0.35]
+    assert chosen_layers(2, "learned", 6, rates) == (2, 5)
+    assert chosen_layers(3, "learned", 6, rates) == (2, 4, 5)  # of equal ones the upper
+    assert chosen_layers(6, "learned", 6, rates) == (1, 2, 3, 4, 5, 6)
+    assert chosen_layers((1, 3), "learned", 6) == (1, 3)
+    for wrong in (None, [0.1] * 5, ["0.1"] * 6, {"1": 0.1}):
+        with pytest.raises(ConfigError, match=r"expected a model with 6 .* drop\.learned = true"):
+            chosen_layers(3, "learned", 6, wrong)
+
+
 def test_the_search_keeps_what_the_score_misses_most() -> None:
     asked: list[tuple[int, ...]] = []
 

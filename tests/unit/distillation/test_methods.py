@@ -13,6 +13,7 @@ from zh_albert.distillation.methods import MethodsConfig
 from zh_albert.errors import ConfigError
 from zh_albert.pretraining.distil import DistilConfig
 from zh_albert.tasks.classification.finetune import FinetuneConfig
+from zh_albert.transforms.learned_drop import LearnedDrop
 
 ALL: dict[str, Any] = {
     "drop": {"rate": 0.5},
@@ -31,6 +32,15 @@ def test_methods_are_made_of_what_is_given() -> None:
     found = config.methods(SmallClassifier(), 1, None)
     names = [type(method).__name__ for method in found]
     assert names == ["LayerDrop", "MagnitudePruning", "GateLearning", "QuantizationAwareTraining"]
+
+
+def test_rates_of_layers_are_fixed_or_learned() -> None:
+    config = build(MethodsConfig, {"drop": {"learned": True}})
+    (found,) = config.methods(SmallClassifier(), 1, None)
+    assert isinstance(found, LearnedDrop)
+    assert found.metadata() == {"drop_rates": [0.2, 0.2, 0.2]}
+    with pytest.raises(ConfigError, match=r"drop\.learned"):
+        build(MethodsConfig, {"drop": {"learned": 0.3}})
 
 
 def test_two_that_decide_on_layers_are_refused() -> None:

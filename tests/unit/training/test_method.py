@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +21,9 @@ class Noting(Method):
     def __init__(self, name: str, *, leaves_unused: bool = False) -> None:
         self.name, self.leaves_unused = name, leaves_unused
         self.told: list[tuple[int, int]] = []
+
+    def metadata(self) -> dict[str, Any]:
+        return {self.name: len(self.told)}
 
     def around(self, network: nn.Module) -> nn.Module:
         return Around(self.name, network)
@@ -44,6 +49,7 @@ def test_a_method_that_changes_nothing() -> None:
         assert method.around(network) is network
         assert method.objective(plain) is plain
         assert not method.leaves_unused
+        assert method.metadata() == {}
         method.on_update(0, 1)
 
 
@@ -63,3 +69,4 @@ def test_the_first_is_the_innermost_and_all_are_told_the_time() -> None:
     assert not Methods([first]).leaves_unused
     methods.on_update(3, 9)
     assert first.told == second.told == [(3, 9)]
+    assert methods.metadata() == {"first": 1, "second": 1}
