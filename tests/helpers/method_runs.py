@@ -26,6 +26,7 @@ STATES = {"what": "states", "loss": "mse", "projection": True}
 METHODS: dict[str, dict[str, Any]] = {
     "match": {"match": [STATES, {"what": "attention"}]},
     "hints": {"match": [{**STATES, "layers": [[1, 2]]}], "match_only": True},
+    "weights": {"match": [{"what": "weights", "direction": "down"}]},
     "drop": {"drop": {"rate": 0.5}},
     "learned-drop": {"drop": {"rate": 0.5, "learned": True}},
     "replace": {"replace": {"rate": 0.3, "grow": 0.9}},
@@ -36,17 +37,21 @@ METHODS: dict[str, dict[str, Any]] = {
     "greedy": {},
 }
 """Settings by method."""
-_TAUGHT = ("match", "hints", "replace", "booster", "greedy")
+_TAUGHT = ("match", "hints", "weights", "replace", "booster", "greedy")
 
 
 def save_models(folder: Path) -> None:
     """Write examples, a student of two layers and teachers of four, with random weights."""
     reviews(folder / "reviews.jsonl", count=32)
-    for seed, (name, layers) in enumerate(
-        (("student", 2), ("teacher", 4), ("second", 4), ("third", 4)), start=2
+    for seed, (name, layers, width) in enumerate(
+        (
+            *(("student", 2, 32), ("teacher", 4, 32), ("second", 4, 32), ("third", 4, 32)),
+            ("wide", 4, 48),
+        ),
+        start=2,
     ):
         torch.manual_seed(seed)
-        sizes = replace(CONFIG, sharing="none", num_hidden_layers=layers)
+        sizes = replace(CONFIG, sharing="none", num_hidden_layers=layers, hidden_size=width)
         head, window = OneClass(["negative", "positive"]), WindowConfig(max_length=16, stride=4)
         model = TextClassifier(sizes, default_tokenizer(), head, window=window, pooling="mean")
         model.save(folder / name, card="random weights", dtype=torch.float32)
@@ -65,7 +70,8 @@ def run(
         train: Settings of the loop that differ.
     """
     loop = {"epochs": 3, "peak_lr": 5e-3, "batch_tokens": 32, "precision": "fp32", **train}
-    taught = {"teacher": {"model": str(folder / "teacher"), "weight": 0.0}}
+    teacher = folder / ("wide" if method == "weights" else "teacher")
+    taught = {"teacher": {"model": str(teacher), "weight": 0.0}}
     if method == "greedy":
         route = [str(folder / name) for name in ("teacher", "second", "third")]
         taught = {"teacher": {"model": route, "weight": 0.5, "turns": "greedy"}}

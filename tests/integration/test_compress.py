@@ -28,6 +28,7 @@ from zh_albert.inference.export import export
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.sharing import plan_of
+from zh_albert.model.size import parameter_counts
 from zh_albert.tasks.classification import finetune as finetuning
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import read_text_examples
@@ -36,6 +37,10 @@ from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.events import Event, Progress
 
 DEEP = replace(CONFIG, num_hidden_layers=6, num_hidden_groups=3, num_attention_heads=4)
+HALF = [
+    *("hidden_size=16", "intermediate_size=32", "embedding_size=8"),
+    *("num_hidden_groups=3", "num_attention_heads=4"),
+]
 QUICK = [
     "tune.train.epochs=2",
     "tune.train.batch_tokens=256",
@@ -152,9 +157,11 @@ def test_encoders_are_compressed_on_a_corpus(
     action = next(iter({stage.action for stage in find_recipe(name).stages} - {"cut"}))
     settings = ["max_updates=3", "batch_tokens=512", "evaluate_every=3", "precision=fp32"]
     given = [f"{action}.train.{one}" for one in settings] + [f"{action}.instances.length=32"]
+    if name == "extreme":
+        given += [f"distil.encoder.{size}" for size in HALF]
     made = compress(pretrained, name, shards, shards, out=tmp_path / "out", settings=given)
     layers = load_config(made.folder)[0].num_hidden_layers
-    assert layers == (6 if name == "layerdrop-encoder" else 3)
+    assert layers == (6 if name in ("layerdrop-encoder", "extreme") else 3)
     assert 0 <= made.after["masked_accuracy"] <= 1
     assert made.after["macs"] < made.before["macs"] or layers == 6
     assert "## Compression" in (made.folder / "README.md").read_text("utf-8")
@@ -210,6 +217,21 @@ def test_an_encoder_learns_rates_and_is_cut(pretrained: Path, shards: Path, tmp_
             out=tmp_path / "again",
             settings=["rates.pretrain.drop.learned=false", "few.cut.layers=2"],
         )
+
+
+def test_half_as_wide_is_as_much_smaller_as_is_counted(
+    pretrained: Path, shards: Path, tmp_path: Path
+) -> None:
+    given = [f"distil.encoder.{size}" for size in HALF] + ["distil.instances.length=32"]
+    given += [f"distil.train.{one}" for one in ("max_updates=2", "batch_tokens=512")]
+    made = compress(pretrained, "extreme", shards, shards, out=tmp_path / "out", settings=given)
+    wide, narrow = (load_config(folder)[0] for folder in (pretrained, made.folder))
+    theirs, ours = (parameter_counts(sizes)["parameters"] for sizes in (wide, narrow))
+    assert (made.before["parameters"], made.after["parameters"]) == (theirs, ours)
+    stored = load_file(made.folder / "model.safetensors")
+    assert sum(tensor.numel() for tensor in stored.values()) == ours
+    metrics = (made.folder / "training" / "metrics.jsonl").read_text("utf-8")
+    assert '"weights"' in metrics
 
 
 class _StopError(Exception):

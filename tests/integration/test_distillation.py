@@ -99,13 +99,20 @@ class StoppedError(Exception):
     """Stands for a kill between two updates."""
 
 
+WEIGHTS_ALONE = {
+    "loss": {"states": 0.0, "attention": 0.0},
+    "match": [{"what": "weights", "direction": "up", "layers": "top"}],
+}
+
+
+@pytest.mark.parametrize("terms", [{}, WEIGHTS_ALONE], ids=["states", "weights"])
 def test_stopped_and_resumed_equals_never_stopped(
-    shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terms: dict[str, Any], shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     teacher = save_teacher(tmp_path / "teacher")
 
     def config(name: str) -> DistilConfig:
-        every = {"train": {"save_every_s": 0.0, "epochs": 1}}
+        every = {"train": {"save_every_s": 0.0, "epochs": 1}, **terms}
         return build(DistilConfig, values(shards, teacher, tmp_path / name, **every))
 
     straight = distil(config("one"))
@@ -126,6 +133,8 @@ def test_stopped_and_resumed_equals_never_stopped(
     for name in ("model.safetensors", "training/state.safetensors"):
         first, second = load_file(tmp_path / "one" / name), load_file(tmp_path / "two" / name)
         assert first.keys() == second.keys()
+        learned = [key for key in first if ".left." in key or ".right." in key]
+        assert bool(learned) == (bool(terms) and "state" in name)  # resumed, but not in the model
         assert all(torch.equal(first[key], second[key]) for key in first)
 
 

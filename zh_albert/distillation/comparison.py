@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
@@ -21,7 +23,12 @@ PARTS: dict[What, str] = {
     "relations": "queries",
     "masked_lm": "masked",
 }
-"""The part of ``Observed`` that each kind of term reads."""
+"""The part of ``Observed`` that each kind of term reads; ``weights`` reads none."""
+
+
+def parts_of(terms: Sequence[MatchTerm]) -> set[str]:
+    """Return the parts of ``Observed`` that terms read."""
+    return {PARTS[term.what] for term in terms if term.what in PARTS}
 
 
 def vectors_of(term: MatchTerm, observed: Observed, layer: int, mask: Tensor) -> Tensor:

@@ -24,9 +24,11 @@ What = Literal[
     "attention",
     "relations",
     "masked_lm",
+    "weights",
 ]
 Loss = Literal["unexplained", "mse", "cosine", "normalized", "kl"]
 LayerMap = Literal["even", "skip", "last", "first", "top"]
+Direction = Literal["up", "down"]
 
 _VECTOR_LOSSES: tuple[Loss, ...] = ("unexplained", "mse", "cosine", "normalized")
 LOSSES: dict[What, tuple[Loss, ...]] = {
@@ -38,9 +40,12 @@ LOSSES: dict[What, tuple[Loss, ...]] = {
     "attention": ("kl", "mse"),
     "relations": ("kl",),
     "masked_lm": ("kl",),
+    "weights": ("unexplained",),
 }
 """Losses possible for each thing that can be matched; the first is the default."""
-_WITHOUT_LAYERS = ("embeddings", "masked_lm")
+VECTORS: tuple[What, ...] = ("embeddings", "states", "first", "pooled")
+"""What is compared vector by vector."""
+_AS_A_WHOLE = ("embeddings", "masked_lm", "weights")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +57,16 @@ class MatchTerm:
             ``first`` and ``pooled``: at the first token, and the mean over tokens;
             ``attention_scores``: before the softmax; ``attention``: after it; ``relations``:
             softmax of the products of queries with queries, keys with keys, values with values;
-            ``masked_lm``: logits at masked tokens, of encoders only.
+            ``masked_lm``: logits at masked tokens, of encoders only; ``weights``: the parameters of
+            the embeddings and of all matched layers, see ``shared_projections``.
         loss: See ``LOSSES`` and ``comparison``; None: the first there.
         layers: The layers that are compared, see ``layer_pairs``.
         weight: Of the term in the loss, where an example of the task weighs 1.
         end_weight: The weight at the end of the run, reached linearly; None: it stays.
         temperature: Of ``masked_lm``.
         heads: Of ``relations``; None: as many as the student's attention has.
+        direction: Of ``weights``: the student's are carried ``up`` into the teacher's space, or the
+            teacher's ``down`` into the student's.
         projection: Learn a matrix from the student's vectors to the teacher's even if both have
             the same width, which FitNets calls a regressor. With different widths there always is.
     """
@@ -70,6 +78,7 @@ class MatchTerm:
     end_weight: float | None = None
     temperature: float = 1.0
     heads: int | None = None
+    direction: Direction = "up"
     projection: bool = False
 
     def __post_init__(self) -> None:
@@ -92,7 +101,9 @@ class MatchTerm:
             raise ConfigError(f"match.temperature must be above 0, got {self.temperature}")
         if self.heads is not None and self.heads < 1:
             raise ConfigError(f"match.heads must be at least 1, got {self.heads}")
-        if self.projection and self.loss not in _VECTOR_LOSSES:
+        if self.direction not in get_args(Direction):
+            raise ConfigError(f"match.direction: expected 'up' or 'down', found {self.direction!r}")
+        if self.projection and self.what not in VECTORS:
             raise ConfigError(f"match.projection is for vectors, not for {self.what}; leave it out")
 
     def weight_at(self, progress: float) -> float:
@@ -101,8 +112,8 @@ class MatchTerm:
         return self.weight + (end - self.weight) * progress
 
     def pairs(self, student_layers: int, teacher_layers: int) -> tuple[tuple[int, int], ...]:
-        """Return the matched layers; for a term without layers one pair of zeros."""
-        if self.what in _WITHOUT_LAYERS:
+        """Return the matched layers; for a term that is compared as a whole one pair of zeros."""
+        if self.what in _AS_A_WHOLE:
             return ((0, 0),)
         return layer_pairs(self.layers, student_layers, teacher_layers)
 

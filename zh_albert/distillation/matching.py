@@ -15,10 +15,12 @@ from zh_albert.distillation.comparison import (
     compared_attention,
     compared_logits,
     compared_vectors,
+    parts_of,
     vectors_of,
 )
-from zh_albert.distillation.match_terms import MatchTerm
+from zh_albert.distillation.match_terms import VECTORS, MatchTerm, layer_pairs
 from zh_albert.distillation.observation import Observed, observing
+from zh_albert.distillation.shared_projections import SharedProjections
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.encoder import AlbertEncoder
@@ -27,8 +29,6 @@ from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.loop import LossOutput, Objective
 from zh_albert.training.method import Method
-
-_VECTORS = ("embeddings", "states", "first", "pooled")
 
 
 class ObservedTeacher(Protocol):
@@ -69,7 +69,7 @@ class Matching(Method):
         units: A batch's inputs → what it weighs: a mean over a batch counts as often.
         only: The terms are the whole loss; the objective is computed but not counted.
         projections: Initial projections by the names of ``projection_names``; those missing are
-            drawn at random.
+            drawn at random, but for those of ``weight_projections``, which have to be given.
 
     Raises:
         ConfigError: If terms do not fit the layers.
@@ -93,14 +93,14 @@ class Matching(Method):
         own_layers = encoder.config.num_hidden_layers
         self._pairs = [(term, term.pairs(own_layers, teacher_layers)) for term in terms]
         for term in terms:
-            if PARTS[term.what] == "queries":
+            if PARTS.get(term.what) == "queries":
                 refuse_lstm(encoder.config, f"match.what = {term.what!r}")
-        self._parts = {PARTS[term.what] for term in terms}
+        self._parts = parts_of(terms)
         self._progress = 0.0
         width = encoder.config.hidden_size
         self._projections: dict[str, nn.Module] = dict(projections or {})
         for number, (term, pairs) in enumerate(self._pairs):
-            if term.what in _VECTORS and (term.projection or width != teacher_width):
+            if term.what in VECTORS and (term.projection or width != teacher_width):
                 for own, _ in pairs:
                     name = projection_name(number, own)
                     if name not in self._projections:
@@ -121,7 +121,7 @@ class Matching(Method):
             with observing(self._student, self._parts) as ours:
                 loss, measured = objective(module, inputs)
             with torch.no_grad():
-                theirs = self._teacher(inputs)
+                theirs = self._teacher(inputs) if self._parts else Observed()
             units, told = self._units(inputs), dict(measured)
             total = loss.new_zeros(()) if self._only else loss
             for number, (term, pairs) in enumerate(self._pairs):
@@ -149,11 +149,14 @@ class Matching(Method):
     ) -> Tensor:
         """Return how far the student is from the teacher by one term and one pair of layers."""
         mask = inputs["mask"]
+        if term.what == "weights":
+            distance: Tensor = self._projections[projection_name(number, 0)]()
+            return distance
         if term.what == "masked_lm":
             assert ours.masked is not None
             assert theirs.masked is not None
             return compared_logits(term, ours.masked, theirs.masked)
-        if term.what not in _VECTORS:
+        if term.what not in VECTORS:
             return compared_attention(term, ours, theirs, layers, mask)
         own, other = layers
         vectors = vectors_of(term, ours, own, mask)
@@ -170,6 +173,32 @@ def projection_name(term: int, layer: int) -> str:
     return f"{term}_{layer}"
 
 
+def weight_projections(
+    terms: Sequence[MatchTerm], student: AlbertEncoder, teacher: AlbertEncoder, top: int
+) -> dict[str, nn.Module]:
+    """Return the projections of the terms that match weights, for ``Matching``.
+
+    Args:
+        terms: All terms.
+        student: With its first weights.
+        teacher: In float32.
+        top: The last of the teacher's layers to match.
+
+    Raises:
+        ConfigError: See ``SharedProjections`` and ``layer_pairs``.
+    """
+    return {
+        projection_name(number, 0): SharedProjections(
+            student,
+            teacher,
+            layer_pairs(term.layers, student.config.num_hidden_layers, top),
+            term.direction,
+        )
+        for number, term in enumerate(terms)
+        if term.what == "weights"
+    }
+
+
 class LiveTeacher:
     """A frozen network that reads each batch beside its student.
 
@@ -183,7 +212,7 @@ class LiveTeacher:
         self, network: nn.Module, terms: Sequence[MatchTerm], names: Sequence[str] = INPUT_NAMES
     ) -> None:
         self._network = network.eval().requires_grad_(False)
-        self._parts = {PARTS[term.what] for term in terms}
+        self._parts = parts_of(terms)
         self._names = names
 
     def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
@@ -220,13 +249,13 @@ def task_matching(
     """
     if any(term.what == "masked_lm" for term in terms):
         raise ConfigError("match.what = 'masked_lm' is for encoders; a task has no masked tokens")
-    if getattr(student.module, "pooling", "mean") == "first":
+    if parts_of(terms) and getattr(student.module, "pooling", "mean") == "first":
         raise ConfigError(
             'teacher.states and match need model.pooling = "mean": "first" makes no states'
         )
     refuse_other_tokens(teacher, student.tokenizer)
     theirs = open_encoder(teacher)
-    if any(PARTS[term.what] == "queries" for term in terms):
+    if "queries" in parts_of(terms):
         refuse_lstm(theirs.config, f"match with {teacher.name}")
     ours, found = (one.config.num_hidden_layers for one in (student.module.encoder, theirs))
     if ours > found:
@@ -242,4 +271,5 @@ def task_matching(
         teacher_width=theirs.config.hidden_size,
         units=lambda inputs: len(inputs["mask"]),
         only=only,
+        projections=weight_projections(terms, student.module.encoder, theirs, found),
     )

@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
-from zh_albert.distillation.comparison import PARTS
+from zh_albert.distillation.comparison import parts_of
 from zh_albert.distillation.match_terms import MatchTerm
-from zh_albert.distillation.matching import Matching, projection_name
+from zh_albert.distillation.matching import Matching, projection_name, weight_projections
 from zh_albert.distillation.student import (
     CalibrationBatch,
     LayerInit,
@@ -120,7 +120,7 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
     refuse_lstm(student.encoder.config, "go_on_from")
     own_layers = len(student.encoder.plan)
     pairs = [(term, term.pairs(own_layers, top)) for term in terms]
-    projections = {
+    projections: dict[str, nn.Module] = {
         projection_name(number, own): projection
         for number, (term, matched) in enumerate(pairs)
         if term.what == "states"
@@ -129,8 +129,10 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
         )
         if term.projection or isinstance(projection, nn.Linear)
     }
+    # Before ``fastest_teacher``, which may change the teacher's precision.
+    projections |= weight_projections(terms, student.encoder, encoder, top)
     layers = [other for _, matched in pairs for _, other in matched] or [top]
-    parts = {PARTS[term.what] for term in terms}
+    parts = parts_of(terms)
     matching = Matching(
         terms,
         student,
@@ -141,7 +143,7 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
         projections=projections,
     )
     return EncoderJobSpec(
-        matching.around(WholeTexts(student)),
+        matching.around(WholeTexts(student) if parts else student),
         student,
         matching.objective(partial(_heads_loss, config.loss.heads)),
         matching,

@@ -24,7 +24,12 @@ from zh_albert.distillation.observation import Observed, observing
 from zh_albert.errors import ConfigError
 
 _VECTORS = ("embeddings", "states", "first", "pooled")
-CASES = [(what, loss) for what, losses in LOSSES.items() for loss in losses if what != "masked_lm"]
+CASES = [
+    (what, loss)
+    for what, losses in LOSSES.items()
+    for loss in losses
+    if what not in ("masked_lm", "weights")
+]
 
 
 def observed(encoder: Any, batch: dict[str, Tensor]) -> Observed:

@@ -51,7 +51,7 @@ def test_pairs_are_layers_of_both_in_their_order(
         assert list(one) == sorted(set(one))
 
 
-@pytest.mark.parametrize("what", ["embeddings", "masked_lm"])
+@pytest.mark.parametrize("what", ["embeddings", "masked_lm", "weights"])
 def test_what_has_no_layers_is_compared_once(what: What) -> None:
     assert MatchTerm(what=what, layers="skip").pairs(1, 12) == ((0, 0),)
 
@@ -85,6 +85,9 @@ def test_bad_maps_are_refused_in_a_line(
         ({"what": "states", "end_weight": float("nan")}, "match.end_weight"),
         ({"what": "masked_lm", "temperature": 0}, "match.temperature must be above 0"),
         ({"what": "attention", "projection": True}, "match.projection is for vectors"),
+        ({"what": "weights", "projection": True}, "match.projection is for vectors, not for weigh"),
+        ({"what": "weights", "direction": "sideways"}, "expected 'up' or 'down', found 'sideways'"),
+        ({"what": "weights", "loss": "mse"}, "weights can be compared by unexplained, found 'mse'"),
         ({"what": "relations", "heads": 0}, "match.heads must be at least 1, got 0"),
         ({"what": "states", "layer": "even"}, r"'match\[0\]\.layer'; did you mean"),
     ],
