@@ -72,8 +72,8 @@ REVIEWS = chnsenticorp waimai_10k online_shopping_10_cats book_review
 draw = test -s runs/reviews-$(1).jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reviews-$(1).jsonl \
 	$(join $(foreach d,$(REVIEWS),$(wildcard $(DATA)/$d/$(1).jsonl*)) runs/weibo-$(1).jsonl,$(addprefix =,$(2)))
 five_bits = test -s runs/$(1)-5/config.json || $(BIN)/zh-albert compress quantize runs/$(1) --out runs/$(1)-5 --set store.bits=5 \
-	--train $(DATA)/$(2)/dev.jsonl --dev $(DATA)/$(2)/dev.jsonl && \
-	$(BIN)/zh-albert export runs/$(1)-5 runs/bundled/$(1) --format zh_albert --precision int8 --dev $(DATA)/$(2)/dev.jsonl
+	--train $(wildcard $(DATA)/$(2)/dev.jsonl*) --dev $(wildcard $(DATA)/$(2)/dev.jsonl*) && \
+	$(BIN)/zh-albert export runs/$(1)-5 runs/bundled/$(1) --format zh_albert --precision int8 --dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
 models: .venv/.dev
 	mkdir -p runs
 	test -s runs/weibo-train.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/train.jsonl*) runs/weibo-train.jsonl
@@ -89,7 +89,10 @@ models: .venv/.dev
 		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl --exclude runs/lessons-dev.jsonl \
 		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
 	$(call task,classification,news,tnews)
-	$(call task,ner,ner,cluener)
+	$(call task,ner,ner-cluener,cluener)
+	test -s runs/entity-lessons.jsonl || $(BIN)/python docs/recipes/entity_lessons.py $(DATA)/.. runs/entity-lessons.jsonl --of cluener
+	test -s runs/ner-train.jsonl || $(BIN)/python docs/recipes/keep_back.py runs/entity-lessons.jsonl 1000 runs/ner-dev.jsonl runs/ner-train.jsonl
+	$(call task,ner,ner,cluener,runs/ner-cluener,--train runs/ner-train.jsonl --dev runs/ner-dev.jsonl --exclude runs/ner-dev.jsonl)
 	test -s runs/msra-train.jsonl || \
 		$(BIN)/python docs/recipes/keep_back.py $(wildcard $(MSRA)/train.jsonl*) 2000 runs/msra-dev.jsonl runs/msra-train.jsonl
 	$(call task,ner,ner-msra,,, --train runs/msra-train.jsonl --dev runs/msra-dev.jsonl \
@@ -120,11 +123,11 @@ models: .venv/.dev
 	rm -rf runs/bundled
 	$(call five_bits,sentiment,chnsenticorp)
 	$(call five_bits,embedder,stsb_zh)
+	$(call five_bits,ner,cluener)
+	$(call five_bits,nli,ocnli)
+	$(call five_bits,similarity,stsb_zh)
 	$(call bundle,news,tnews)
-	$(call bundle,ner,cluener)
 	$(BIN)/zh-albert export runs/ner-msra runs/bundled/ner-msra --format zh_albert --precision int8 --dev runs/msra-dev.jsonl
-	$(call bundle,nli,ocnli)
-	$(call bundle,similarity,stsb_zh)
 	$(call bundle,reader,cmrc2018)
 
 INTEROP := .interop/transformers-4 .interop/transformers-5

@@ -260,6 +260,7 @@ def test_the_recipes_are_settings(recipe: Path) -> None:
     else:
         named = {
             "ner": "ner",
+            "ner-cluener": "ner",
             "ner-msra": "ner",
             "reader": "reading",
             "embedder": "embedding",
