@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -202,11 +201,7 @@ def test_ctrl_c_ends_a_job_cleanly(tmp_path, run):
     corpus.mkdir()
     for file in range(20):
         (corpus / f"{file}.jsonl").write_text(text, "utf-8")
-    # Where a shell has started the tests in the background, children ignore Ctrl-C.
-    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
-    job = start(
-        "clean", corpus, tmp_path / "out", "--workers", 2, start_new_session=True, preexec_fn=heard
-    )
+    job = start("clean", corpus, tmp_path / "out", "--workers", 2, start_new_session=True)
     while not list((tmp_path / "out").glob(".job/clean/completions/*")):
         assert job.poll() is None, job.communicate()
         time.sleep(0.01)
