@@ -71,9 +71,9 @@ REVIEWS = chnsenticorp waimai_10k online_shopping_10_cats book_review
 # Rows of each set of reviews and of the posts, drawn at random: draw,SPLIT,ROWS …
 draw = test -s runs/reviews-$(1).jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reviews-$(1).jsonl \
 	$(join $(foreach d,$(REVIEWS),$(wildcard $(DATA)/$d/$(1).jsonl*)) runs/weibo-$(1).jsonl,$(addprefix =,$(2)))
-five_bits = test -s runs/$(1)-5/config.json || $(BIN)/zh-albert compress quantize runs/$(1) --out runs/$(1)-5 --set store.bits=5 \
+few_bits = test -s runs/$(1)-stored/config.json || $(BIN)/zh-albert compress quantize runs/$(or $(3),$(1)) --out runs/$(1)-stored --set store.bits=$(or $(4),5) \
 	--train $(wildcard $(DATA)/$(2)/dev.jsonl*) --dev $(wildcard $(DATA)/$(2)/dev.jsonl*) && \
-	$(BIN)/zh-albert export runs/$(1)-5 runs/bundled/$(1) --format zh_albert --precision int8 --dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
+	$(BIN)/zh-albert export runs/$(1)-stored runs/bundled/$(1) --format zh_albert --precision int8 --dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
 models: .venv/.dev
 	mkdir -p runs
 	test -s runs/weibo-train.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/train.jsonl*) runs/weibo-train.jsonl
@@ -88,46 +88,43 @@ models: .venv/.dev
 	$(call task,classification,sentiment,,runs/sentiment-reviews,--train runs/reviews-train.jsonl --train runs/lessons-train.jsonl \
 		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl --exclude runs/lessons-dev.jsonl \
 		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
+	test -s runs/sentiment-ngrams/config.json || $(BIN)/python docs/recipes/ngrams_anew.py runs/sentiment runs/sentiment-ngrams --weight 2 \
+		$(foreach d,$(REVIEWS),--train $(wildcard $(DATA)/$d/train.jsonl*)) --train runs/weibo-train.jsonl --train runs/lessons-train.jsonl \
+		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl \
+		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*)))
 	$(call task,classification,news,tnews)
 	$(call task,ner,ner-cluener,cluener)
 	test -s runs/entity-lessons.jsonl || $(BIN)/python docs/recipes/entity_lessons.py $(DATA)/.. runs/entity-lessons.jsonl --of cluener
 	test -s runs/ner-train.jsonl || $(BIN)/python docs/recipes/keep_back.py runs/entity-lessons.jsonl 1000 runs/ner-dev.jsonl runs/ner-train.jsonl
-	$(call task,ner,ner,cluener,runs/ner-cluener,--train runs/ner-train.jsonl --dev runs/ner-dev.jsonl --exclude runs/ner-dev.jsonl)
+	$(call task,ner,ner-lessons,cluener,runs/ner-cluener,--train runs/ner-train.jsonl --dev runs/ner-dev.jsonl --exclude runs/ner-dev.jsonl)
+	test -s runs/ner/config.json || $(BIN)/python docs/recipes/interpolated.py runs/ner-cluener runs/ner-lessons runs/ner --share 0.8
 	test -s runs/msra-train.jsonl || \
 		$(BIN)/python docs/recipes/keep_back.py $(wildcard $(MSRA)/train.jsonl*) 2000 runs/msra-dev.jsonl runs/msra-train.jsonl
 	$(call task,ner,ner-msra,,, --train runs/msra-train.jsonl --dev runs/msra-dev.jsonl \
 		--exclude runs/msra-dev.jsonl --exclude $(wildcard $(MSRA)/test.jsonl*))
-	$(call task,pair,nli-ocnli,ocnli)
-	for t in nli similarity; do test -s runs/$$t-train.jsonl || { \
-		$(BIN)/zh-corpora lessons $$t '$(DATA)/../corpus/*.jsonl.xz' --lessons 24000 --out runs/$$t-lessons.jsonl \
-			--exclude '$(DATA)/*/dev.jsonl*' --exclude '$(DATA)/*/test.jsonl*' && \
-		$(BIN)/python docs/recipes/keep_back.py runs/$$t-lessons.jsonl 1500 runs/$$t-dev.jsonl runs/$$t-train.jsonl; } || exit; done
-	$(call task,pair,nli,ocnli,runs/nli-ocnli,--train runs/nli-train.jsonl --dev runs/nli-dev.jsonl --exclude runs/nli-dev.jsonl)
+	$(call task,pair,nli,ocnli)
 	test -s runs/similar-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/similar-pairs.jsonl
 	test -s runs/meant-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
-	$(call task,pair,similarity-words,stsb_zh,runs/nli-ocnli,--train runs/similar-pairs.jsonl)
-	$(call task,pair,similarity-meant,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
+	$(call task,pair,similarity-words,stsb_zh,runs/nli,--train runs/similar-pairs.jsonl)
+	$(call task,pair,similarity,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
 	for s in train dev test; do test -s runs/drcd-$$s.jsonl || \
 		$(BIN)/python docs/recipes/simplified.py $(DATA)/drcd/$$s.jsonl.xz runs/drcd-$$s.jsonl || exit; done
 	$(call task,reading,reader,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
 		$(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*)))
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 50000
-	test -s runs/graded-pairs.jsonl || $(BIN)/python docs/recipes/graded_pairs.py $(DATA)/.. runs/sentences runs/graded-pairs.jsonl
-	$(call task,pair,similarity,stsb_zh,runs/similarity-meant,--train runs/graded-pairs.jsonl --train runs/similarity-train.jsonl \
-		--dev runs/similarity-dev.jsonl --exclude runs/similarity-dev.jsonl $(addprefix --exclude ,$(wildcard $(DATA)/lcqmc/dev.jsonl* $(DATA)/lcqmc/test.jsonl*)))
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init encoder \
 		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init runs/embedder-first \
 		--set vectors.file=runs/sentences/second.npy --set train.peak_lr=1.5e-4 \
 		--train runs/sentences/second.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	rm -rf runs/bundled
-	$(call five_bits,sentiment,chnsenticorp)
-	$(call five_bits,embedder,stsb_zh)
-	$(call five_bits,ner,cluener)
-	$(call five_bits,nli,ocnli)
-	$(call five_bits,similarity,stsb_zh)
+	$(call few_bits,sentiment,chnsenticorp,sentiment-ngrams)
+	$(call few_bits,embedder,stsb_zh)
+	$(call few_bits,ner,cluener,,6)
 	$(call bundle,news,tnews)
 	$(BIN)/zh-albert export runs/ner-msra runs/bundled/ner-msra --format zh_albert --precision int8 --dev runs/msra-dev.jsonl
+	$(call bundle,nli,ocnli)
+	$(call bundle,similarity,stsb_zh)
 	$(call bundle,reader,cmrc2018)
 
 INTEROP := .interop/transformers-4 .interop/transformers-5

@@ -1,15 +1,16 @@
 """Train a classifier's n-gram model again, without changing its network.
 
-The n-grams of the bundled `news` were trained in this way (`zh-albert finetune` trains the same
-n-grams together with the network, those of the bundled `sentiment` among them). Dev files determine
-the weight of the n-grams, with the network as `load` runs it.
+The n-grams of the bundled `news` and `sentiment` were trained in this way (`zh-albert finetune`
+trains the same n-grams together with the network). Dev files determine the weight of the n-grams,
+with the network as `load` runs it, unless it is given.
 
     python docs/recipes/ngrams_anew.py news runs/news-anew \
         --train $DATA/tasks/tnews/train.jsonl.xz --dev $DATA/tasks/tnews/dev.jsonl
     zh-albert export runs/news-anew runs/news-int8 --format zh_albert --precision int8 \
         --dev $DATA/tasks/tnews/dev.jsonl
 
-For `sentiment`, the files are those of `make models`: --train, --dev and --exclude of each set.
+For `sentiment`, `make models` has the files: all reviews, though its network learned on from a part
+of them, and a weight below dev's best, which other kinds of texts gain from.
 Of the variants of the n-gram model cross-validation may select the fourth, which had lower scores
 on other kinds of texts (docs/experiments/ngrams.md).
 """
@@ -43,6 +44,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="folder to write, with int8 weights")
     for name in ("train", "dev", "exclude"):
         parser.add_argument(f"--{name}", type=Path, action="append", default=[])
+    parser.add_argument("--weight", type=float, help="of the n-grams, instead of the best on dev")
     arguments = parser.parse_args()
 
     classifier = TextClassifier.load(resolve_model(arguments.model))
@@ -65,7 +67,7 @@ def main() -> None:
         classifier.head.targets([example.label for example in examples]).numpy(),
         np.array([example.weight for example in examples], np.float32),
     )
-    classifier.tuned_scores(encoded, gold, classifier.head.metric_names[0])
+    classifier.tuned_scores(encoded, gold, classifier.head.metric_names[0], arguments.weight)
     classifier.metadata["dev"] = score("after, before rounding", classifier)
     ngrams = classifier.ngrams
     print(

@@ -24,9 +24,8 @@ import random
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import jieba.posseg
 import numpy as np
@@ -201,49 +200,6 @@ def mined(data: Path) -> list[Pair]:
     return chosen
 
 
-def meant(
-    texts: Sequence[str], vectors: NDArray[np.float32], luck: random.Random
-) -> Iterator[Pair]:
-    """Pair each text with one of similar meaning that shares few characters with it.
-
-    Args:
-        texts: What is paired.
-        vectors: Their sentence vectors, of length 1. Shape: (texts, width).
-        luck: Draws among the nearest, nearer ones more often.
-    """
-    characters = [set(text) for text in texts]
-    for first in range(0, len(texts), 500):
-        similarities = vectors[first : first + 500] @ vectors.T
-        nearest = np.argpartition(-similarities, FURTHEST, axis=1)[:, :FURTHEST]
-        for one, (scores, some) in enumerate(zip(similarities, nearest, strict=True), start=first):
-            ranked = [
-                other
-                for other in some[np.argsort(-scores[some])].tolist()
-                if len(characters[one] & characters[other])
-                <= MOST_IN_COMMON * len(characters[one] | characters[other])
-            ]
-            if ranked:
-                place = int(len(ranked) ** luck.random()) - 1
-                yield texts[one], texts[ranked[place]], "meant"
-
-
-def stsb_scale(
-    cosines: NDArray[np.floating[Any]], labels: Sequence[float]
-) -> Callable[[NDArray[np.floating[Any]]], NDArray[np.floating[Any]]]:
-    """Return what maps cosine similarities to STS-B's scale of 0 to 5, fitted to its pairs."""
-    fitted = IsotonicRegression(out_of_bounds="clip").fit(cosines, labels)
-    scale: Callable[[NDArray[np.floating[Any]]], NDArray[np.floating[Any]]] = fitted.predict
-    return scale
-
-
-def write_pairs(pairs: Sequence[Pair], values: Sequence[float], path: Path) -> None:
-    """Write a task file of pairs with their similarity."""
-    with atomic_write(path) as file:
-        for (one, other, kind), value in zip(pairs, values, strict=True):
-            row = {"text_a": one, "text_b": other, "label": round(float(value), 3), "from": kind}
-            file.write(encode_json(row) + b"\n")
-
-
 class SentenceTeacher:
     """multilingual-e5-small: the normalized mean of a text's last hidden states."""
 
@@ -283,6 +239,25 @@ class SentenceTeacher:
             unit: NDArray[np.float32] = torch.nn.functional.normalize(means).numpy()
         return unit
 
+    def meant(self, texts: Sequence[str], luck: random.Random) -> Iterator[Pair]:
+        """Pair each text with one of similar meaning that shares few characters with it."""
+        vectors, characters = self.vectors(texts), [set(text) for text in texts]
+        for first in range(0, len(texts), 500):
+            similarities = vectors[first : first + 500] @ vectors.T
+            nearest = np.argpartition(-similarities, FURTHEST, axis=1)[:, :FURTHEST]
+            for one, (scores, some) in enumerate(
+                zip(similarities, nearest, strict=True), start=first
+            ):
+                ranked = [
+                    other
+                    for other in some[np.argsort(-scores[some])].tolist()
+                    if len(characters[one] & characters[other])
+                    <= MOST_IN_COMMON * len(characters[one] | characters[other])
+                ]
+                if ranked:  # nearer ones more often
+                    place = int(len(ranked) ** luck.random()) - 1
+                    yield texts[one], texts[ranked[place]], "meant"
+
     def similarities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the cosine similarity of each pair. Shape: (pairs,)."""
         texts = sorted({text for pair in pairs for text in pair})
@@ -309,15 +284,20 @@ def main() -> None:
         texts = sorted(
             {text for one, other, kind in first if kind != "word" for text in (one, other)}
         )
-        asked = luck.sample(texts, ASKED)
-        pairs = [*meant(asked, teacher.vectors(asked), luck), *first[:KEPT]]
+        pairs = [*teacher.meant(luck.sample(texts, ASKED), luck), *first[:KEPT]]
     else:
         pairs = mined(given.data)
     labelled = [row for _, row in read_objects(train_file(given.data / "tasks", "stsb_zh"))]
     known = [(row["text_a"], row["text_b"]) for row in labelled]
     cosines = teacher.similarities(known + [(one, other) for one, other, _ in pairs])
-    scale = stsb_scale(cosines[: len(known)], [row["label"] for row in labelled])
-    write_pairs(pairs, scale(cosines[len(known) :]), given.out)
+    scale = IsotonicRegression(out_of_bounds="clip").fit(
+        cosines[: len(known)], [row["label"] for row in labelled]
+    )
+    values = scale.predict(cosines[len(known) :])
+    with atomic_write(given.out) as file:
+        for (one, other, kind), value in zip(pairs, values, strict=True):
+            row = {"text_a": one, "text_b": other, "label": round(float(value), 3), "from": kind}
+            file.write(encode_json(row) + b"\n")
 
 
 if __name__ == "__main__":

@@ -259,8 +259,8 @@ def test_the_recipes_are_settings(recipe: Path) -> None:
         kind = DistilConfig if "teacher" in values else PretrainConfig
     else:
         named = {
-            "ner": "ner",
             "ner-cluener": "ner",
+            "ner-lessons": "ner",
             "ner-msra": "ner",
             "reader": "reading",
             "embedder": "embedding",

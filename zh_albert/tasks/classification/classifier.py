@@ -152,17 +152,21 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         )
 
     def tuned_scores(
-        self, encoded: Sequence[EncodedText], gold: Sequence[Label], metric: str
+        self,
+        encoded: Sequence[EncodedText],
+        gold: Sequence[Label],
+        metric: str,
+        weight: float | None = None,
     ) -> NDArray[np.float32]:
         """Tune the decision parameters on labelled texts, and return their scores.
 
         They are the head's threshold, and the weight and scale of the ensemble; see
-        ``ensemble.tuned``, also for ``metric``.
+        ``ensemble.tuned``, also for ``metric`` and ``weight``.
         """
         logits, margins = self._members(encoded)
         if margins is not None:
             self.ngrams_weight, self.calibration_scale = tuned(
-                self.head, logits, margins, gold, metric
+                self.head, logits, margins, gold, metric, weight
             )
         found = self.head.scores(self._added(logits, margins))
         self.head.tune(gold, found)

@@ -28,7 +28,12 @@ def untuned(head: LabelHead) -> tuple[float, float]:
 
 
 def tuned(
-    head: LabelHead, logits: Tensor, margins: Tensor, gold: Sequence[Label], metric: str
+    head: LabelHead,
+    logits: Tensor,
+    margins: Tensor,
+    gold: Sequence[Label],
+    metric: str,
+    weight: float | None = None,
 ) -> tuple[float, float]:
     """Choose the n-gram weight by a metric, then the scale by cross-entropy.
 
@@ -40,13 +45,15 @@ def tuned(
         margins: Margins of the n-gram model. Shape: (texts, labels).
         gold: The right labels.
         metric: One of the head's scores.
+        weight: Of the n-grams, if it is not to be chosen.
     """
     targets = head.targets(gold)
 
     def score(weight: float) -> float:
         return head.metrics(gold, head.scores(logits + weight * margins))[metric]
 
-    weight = max(_WEIGHTS[head.name], key=score)
+    if weight is None:
+        weight = max(_WEIGHTS[head.name], key=score)
     added = logits + weight * margins
     scale = min(_SCALES, key=lambda scale: float(head.losses(scale * added, targets).mean()))
     return weight, scale
