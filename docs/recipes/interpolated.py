@@ -30,6 +30,8 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--share", type=float, required=True, help="of the second model's weights")
     given = parser.parse_args()
+    if not 0 <= given.share <= 1:
+        parser.error(f"--share: expected a number from 0 to 1, found {given.share:g}")
     folder = resolve_model(given.after)
     task = task_of(folder, load_config(folder)[1])
     before, after = (task.model.load(resolve_model(one)) for one in (given.before, given.after))
@@ -39,7 +41,8 @@ def main() -> None:
         sys.exit(f"error: {given.before} and {given.after}: expected models of the same shape")
     for name, weights in ours.items():
         weights.lerp_(theirs[name], 1 - given.share)
-    after.metadata.pop("dev", None)  # scores were of the second model
+    for name in ("dev", "per_type"):  # scores of the second model
+        after.metadata.pop(name, None)
     said = f"""## Weights
 
 Mixed: {given.share:g} of what learned on by the recipe below, the rest what it began with.
