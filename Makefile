@@ -71,6 +71,11 @@ REVIEWS = chnsenticorp waimai_10k online_shopping_10_cats book_review
 # Rows of each set of reviews and of the posts, drawn at random: draw,SPLIT,ROWS …
 draw = test -s runs/reviews-$(1).jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reviews-$(1).jsonl \
 	$(join $(foreach d,$(REVIEWS),$(wildcard $(DATA)/$d/$(1).jsonl*)) runs/weibo-$(1).jsonl,$(addprefix =,$(2)))
+# Questions of each reading set and of the lessons, drawn in the same way.
+draw_questions = test -s runs/reader-$(1).jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reader-$(1).jsonl \
+	$(join $(wildcard $(DATA)/cmrc2018/$(1).jsonl*) runs/drcd-$(1).jsonl $(wildcard $(DATA)/dureader_checklist/$(1).jsonl*) \
+		runs/reading-$(1).jsonl,$(addprefix =,$(2)))
+NOT_READ = $(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*))
 few_bits = test -s runs/$(1)-stored/config.json || $(BIN)/zh-albert compress quantize runs/$(or $(3),$(1)) --out runs/$(1)-stored --set store.bits=$(or $(4),5) \
 	--train $(wildcard $(DATA)/$(2)/dev.jsonl*) --dev $(wildcard $(DATA)/$(2)/dev.jsonl*) && \
 	$(BIN)/zh-albert export runs/$(1)-stored runs/bundled/$(1) --format zh_albert --precision int8 --dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
@@ -100,8 +105,16 @@ models: .venv/.dev
 	test -s runs/ner/config.json || $(BIN)/python docs/recipes/interpolated.py runs/ner-cluener runs/ner-lessons runs/ner --share 0.8
 	test -s runs/msra-train.jsonl || \
 		$(BIN)/python docs/recipes/keep_back.py $(wildcard $(MSRA)/train.jsonl*) 2000 runs/msra-dev.jsonl runs/msra-train.jsonl
-	$(call task,ner,ner-msra,,, --train runs/msra-train.jsonl --dev runs/msra-dev.jsonl \
+	$(call task,ner,ner-msra-newspaper,,, --train runs/msra-train.jsonl --dev runs/msra-dev.jsonl \
 		--exclude runs/msra-dev.jsonl --exclude $(wildcard $(MSRA)/test.jsonl*))
+	test -s runs/msra-lessons.jsonl || $(BIN)/python docs/recipes/entity_lessons.py $(DATA)/.. runs/msra-lessons.jsonl --of msra
+	test -s runs/msra-lessons-train.jsonl || \
+		$(BIN)/python docs/recipes/keep_back.py runs/msra-lessons.jsonl 1000 runs/msra-lessons-dev.jsonl runs/msra-lessons-train.jsonl
+	$(call task,ner,ner-msra-lessons,,runs/ner-msra-newspaper, --train runs/msra-train.jsonl --train runs/msra-lessons-train.jsonl \
+		--dev runs/msra-dev.jsonl --dev runs/msra-lessons-dev.jsonl \
+		--exclude runs/msra-dev.jsonl --exclude runs/msra-lessons-dev.jsonl --exclude $(wildcard $(MSRA)/test.jsonl*))
+	test -s runs/ner-msra/config.json || \
+		$(BIN)/python docs/recipes/interpolated.py runs/ner-msra-newspaper runs/ner-msra-lessons runs/ner-msra --share 0.8
 	$(call task,pair,nli,ocnli)
 	test -s runs/similar-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/similar-pairs.jsonl
 	test -s runs/meant-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
@@ -109,8 +122,17 @@ models: .venv/.dev
 	$(call task,pair,similarity,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
 	for s in train dev test; do test -s runs/drcd-$$s.jsonl || \
 		$(BIN)/python docs/recipes/simplified.py $(DATA)/drcd/$$s.jsonl.xz runs/drcd-$$s.jsonl || exit; done
-	$(call task,reading,reader,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
-		$(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*)))
+	$(call task,reading,reader-sets,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
+		$(NOT_READ))
+	test -s runs/reading-lessons.jsonl || $(BIN)/python docs/recipes/reading_lessons.py $(DATA)/.. runs/reading-lessons.jsonl
+	test -s runs/reading-train.jsonl || \
+		$(BIN)/python docs/recipes/keep_back.py runs/reading-lessons.jsonl 600 runs/reading-dev.jsonl runs/reading-train.jsonl
+	$(call draw_questions,train,2500 600 1500 9500)
+	$(call draw_questions,dev,300 200 300 600)
+	$(call task,reading,reader-lessons,,runs/reader-sets, --train runs/reader-train.jsonl --dev runs/reader-dev.jsonl \
+		--exclude runs/reading-dev.jsonl $(NOT_READ) \
+		$(addprefix --exclude ,$(wildcard $(DATA)/cmrc2018/dev.jsonl* $(DATA)/cmrc2018/trial.jsonl* $(DATA)/dureader_checklist/dev.jsonl*)))
+	test -s runs/reader/config.json || $(BIN)/python docs/recipes/interpolated.py runs/reader-sets runs/reader-lessons runs/reader --share 0.8
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 50000
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init encoder \
 		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
@@ -122,10 +144,8 @@ models: .venv/.dev
 	$(call few_bits,embedder,stsb_zh)
 	$(call few_bits,ner,cluener,,6)
 	$(call bundle,news,tnews)
-	$(BIN)/zh-albert export runs/ner-msra runs/bundled/ner-msra --format zh_albert --precision int8 --dev runs/msra-dev.jsonl
 	$(call bundle,nli,ocnli)
 	$(call bundle,similarity,stsb_zh)
-	$(call bundle,reader,cmrc2018)
 
 INTEROP := .interop/transformers-4 .interop/transformers-5
 .interop/transformers-4/.ready: PACKAGES = 'transformers>=4.57,<5' sentence-transformers

@@ -133,7 +133,7 @@ def short(rows: Sequence[dict[str, Any]]) -> Iterator[Question]:
 
 
 def lessons(tasks: Path) -> list[Question]:
-    """Return all questions in random order."""
+    """Return all questions, those of a passage together (``keep_back.py``), in random order."""
     luck = random.Random(1)
     rows = questions_of(tasks)
     luck.shuffle(rows)
@@ -147,7 +147,8 @@ def lessons(tasks: Path) -> list[Question]:
     ):
         some = list(of_sets)
         found += luck.sample(some, min(MOST[some[0].kind], len(some)))
-    return luck.sample(found, len(found))
+    places = {question.passage: luck.random() for question in found}
+    return sorted(luck.sample(found, len(found)), key=lambda question: places[question.passage])
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from tests.helpers.round_trips import (
 from tests.interop.row import BACK, THERE, Row, print_rows
 from zh_albert import load
 from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.tasks.catalog import network_of
 
 _TEXTS = ["房间很干净，下次还来。", "今天 the weather 不错", "好", "服务太差了，一" * 3]
@@ -58,14 +59,19 @@ def sentence_transformers_vectors(folder: Path) -> Iterator[Row]:
     convert_folder(embedder, there, to="sentence-transformers", network_of=network_of)
     model = SentenceTransformer(str(there), device="cpu")
 
-    def apart(opened: Path) -> float:
-        return float(np.abs(np.asarray(load(opened)(_TEXTS)) - model.encode(_TEXTS)).max())
+    def apart(opened: Path | str) -> float:
+        here = load(opened, runtime="torch")(_TEXTS)  # the bundled one computes in int8 otherwise
+        return float(np.abs(np.asarray(here) - model.encode(_TEXTS)).max())
 
     yield Row(system, "sentence vectors", THERE, apart(embedder))
     for parameter in model.parameters():
         parameter.data *= 1.1
     model.save(str(back))
     yield Row(system, "sentence vectors", BACK, apart(back))
+    bundled = resolve_model("embedder")
+    convert_folder(bundled, ours / "bundled", to="sentence-transformers", network_of=network_of)
+    model = SentenceTransformer(str(ours / "bundled"), device="cpu")
+    yield Row(system, "bundled embedder", THERE, apart("embedder"))
 
 
 SYSTEMS: tuple[Callable[[Path], Iterator[Row]], ...] = (

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from zh_albert.checkpoints.store import load_config
 from zh_albert.configio import renamed
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import ConfigError
@@ -98,8 +99,8 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
         self.predicts_no_answer = unanswerable if wanted is None else wanted
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextReader:
-        """See ``FineTuningJob``."""
-        return TextReader(
+        """See ``FineTuningJob``; a reader that goes on from a reader keeps its head."""
+        reader = TextReader(
             sizes,
             tokenizer,
             window=self.config.window,
@@ -107,6 +108,10 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
             threshold=0.0 if self.predicts_no_answer else None,
             split_at_breaks=self.config.model.split_at_breaks,
         )
+        if self.init is not None and load_config(self.init)[1].get("name") in TextReader.names:
+            head = TextReader.load(self.init).module.answer.state_dict()
+            reader.module.answer.load_state_dict(head)
+        return reader
 
     def encode(self, progress: Observer) -> Sequence[Size]:
         """See ``FineTuningJob``."""

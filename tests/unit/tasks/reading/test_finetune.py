@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -44,3 +46,15 @@ def test_the_loss_is_that_of_any_right_answer() -> None:
         expected -= math.log(right / (sum(start.values()) * sum(end.values())))
     found = job.loss(Fixed(scores), batch.inputs).loss
     assert found.item() == pytest.approx(expected, 1e-5)
+
+
+def test_a_reader_that_goes_on_answers_as_before_until_it_learns(tmp_path: Path) -> None:
+    examples = [example("二三", "八九"), example("零")]
+    config = FinetuneConfig(window=WINDOW, train=TrainConfig(batch_tokens=1000, seed=1))
+    before = ReadingJob(examples, [], config).model
+    before.save(tmp_path / "reader", card="", dtype=torch.float32)
+    again = replace(config, train=TrainConfig(batch_tokens=1000, seed=2))
+    going_on = ReadingJob(examples, [], again, init=tmp_path / "reader").model
+    asked = [(one.question, one.context) for one in examples]
+    first, second = (one.read(one.encode(asked)) for one in (before, going_on))
+    assert [one.best for one in first] == [one.best for one in second]
