@@ -6,8 +6,9 @@ Texts are drawn from a train file, without those that are also in its dev file; 
 are answered each time. Each seed draws its own training texts. Without ``--per-class`` a few
 hundred texts of whatever class, 1,000 of dev; with it so many of each class (or all there are) of
 five sets, 500 of dev. ``encoder`` is ``AlbertClassifier("encoder")``, ``embedder`` starts from the
-bundled sentence vectors; ``… head`` fits the head alone (``epochs=0``). ``descriptions`` learns
-nothing: the class whose description is nearest (``SemanticSearch``).
+bundled sentence vectors; ``… head`` fits the head alone (``epochs=0``), ``… contrast`` after texts
+of a class were drawn together. ``descriptions`` learns nothing: the class whose description is
+nearest (``SemanticSearch``).
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ WAYS: Mapping[str, Callable[[Split, Split, int], float]] = {
     "encoder head": albert("encoder", epochs=0),
     "embedder": albert("embedder"),
     "embedder head": albert("embedder", epochs=0),
+    "embedder contrast": albert("embedder", epochs=0, contrast=True),
     "descriptions": descriptions,
 }
 

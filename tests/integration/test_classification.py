@@ -203,6 +203,20 @@ def test_without_epochs_only_the_head_is_fitted(micro: Path, cli: Cli, tmp_path:
     assert json.loads(again.out)["accuracy"] == json.loads(ran.out)["accuracy"]
 
 
+def test_a_run_draws_classes_together_and_says_so_in_its_card(
+    micro: Path, cli: Cli, tmp_path: Path
+) -> None:
+    train, out = reviews(tmp_path / "t.jsonl"), tmp_path / "out"
+    files = ("--train", train, "--dev", reviews(tmp_path / "d.jsonl", count=8), "--out", out)
+    arguments = (*files, "--init", micro, "--set=train.epochs=0")
+    ran = cli("finetune", *arguments, "--set=contrast.updates=3", "--set=contrast.texts=6")
+    assert ran.code == 0, ran.err
+    assert "updates by contrast between classes: " in ran.err
+    assert "[contrast]\nupdates = 3\n" in (out / "README.md").read_text(encoding="utf-8")
+    ran = cli("finetune", *arguments, "--set=contrast.updates=0")
+    assert (ran.code, "contrast.updates must be at least 1, got 0" in ran.err) == (2, True), ran.err
+
+
 def test_a_head_alone_needs_an_encoder_and_a_task_that_can(cli: Cli, tmp_path: Path) -> None:
     train = reviews(tmp_path / "t.jsonl")
     files = ("--train", train, "--dev", train, "--out", tmp_path / "out", "--set=train.epochs=0")

@@ -67,6 +67,20 @@ def test_the_same_seed_gives_the_same_model_another_seed_another() -> None:
     assert (one.predict_proba(TEXTS) != other.predict_proba(TEXTS)).any()
 
 
+def test_classes_are_drawn_together_before_a_head_is_fitted() -> None:
+    plain, drawn, again = (
+        small(epochs=0, contrast=contrast).fit(TEXTS, LABELS) for contrast in (False, True, True)
+    )
+    sure, before = (one.predict_proba(TEXTS).max(1).mean() for one in (drawn, plain))
+    assert sure > before
+    assert drawn.score(TEXTS, LABELS) == 1
+    assert (drawn.predict_proba(TEXTS) == again.predict_proba(TEXTS)).all()
+    with pytest.raises(ConfigError, match="needs one class for each text"):
+        small(contrast=True).fit(TEXTS, [[1, 0]] * 16 + [[1, 1]] * 16)
+    with pytest.raises(ConfigError, match="an encoder to start from"):
+        AlbertClassifier(init=None, contrast=True).fit(TEXTS, LABELS)
+
+
 def test_pickling_keeps_every_probability(fitted: AlbertClassifier) -> None:
     copy = pickle.loads(pickle.dumps(fitted))
     assert (copy.predict_proba(TEXTS) == fitted.predict_proba(TEXTS)).all()

@@ -20,6 +20,7 @@ from zh_albert.estimators.fitting import (
     refuse_missing_labels,
     refuse_no_targets,
 )
+from zh_albert.tasks.classification.class_contrast import ContrastConfig
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import ClassificationJob, ModelConfig
@@ -44,7 +45,10 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         pooling: Summary of a text: ``first``, the first token's state; ``mean``, the mean of all.
         max_length: Tokens of one window; longer texts are split into overlapping windows.
         stride: Tokens shared by neighbouring windows.
-        epochs: Passes over the training texts; ``auto``: 4, or up to 10 if there are few.
+        epochs: Passes over the training texts; ``auto``: 4, or up to 10 if there are few; 0: the
+            encoder stays as it is (but for ``contrast``), and only the head is fitted.
+        contrast: Draw texts of a class together before the head is fitted; with ``epochs=0``, for
+            8 to 32 texts of each class. Not for several labels each.
         peak_lr: Peak learning rate.
         batch_tokens: Tokens of one forward pass in training; None: about 20 texts.
         random_state: Seed of weights, order and dropout; None: a new one each time.
@@ -65,6 +69,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = None
     pooling: Literal["first", "mean"] = "mean"
     epochs: int | Literal["auto"] = "auto"
+    contrast: bool = False
     peak_lr: float = 2e-4
     batch_tokens: int | None = None
 
@@ -114,7 +119,10 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
         model = ModelConfig(preset=self._size(), pooling=self.pooling)
         weights_of_classes = _class_weights(self.class_weight)
-        config = self._config(model, batch_tokens, class_weights=weights_of_classes)
+        contrast = ContrastConfig() if self.contrast else None
+        config = self._config(
+            model, batch_tokens, class_weights=weights_of_classes, contrast=contrast
+        )
         self._learn(examples, config)
         columns = np.arange(labels.shape[-1])
         self.classes_ = (

@@ -41,7 +41,7 @@ def probe_pooler(
         The inputs of the last layer. Shape: (texts, hidden).
     """
     precision: Precision = "bf16" if is_bf16_faster() else "fp32"
-    runtime = LazyRuntime(partial(TorchRuntime, _Summary(module), precision))
+    runtime = LazyRuntime(partial(TorchRuntime, Summary(module), precision))
     runtime = watched(runtime, "tokens read for the head's start", progress)
     vectors = predicted_outputs(runtime, texts, width=config.hidden_size, config=config)
     pooler = module.encoder.pooler
@@ -53,7 +53,7 @@ def probe_pooler(
         return torch.tanh(pooler(vectors))
 
 
-class _Summary(nn.Module):
+class Summary(nn.Module):
     """The part of a network below its pooler."""
 
     def __init__(self, module: SequenceClassifier) -> None:
@@ -61,4 +61,5 @@ class _Summary(nn.Module):
         self._module = module
 
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
+        """See ``SequenceClassifier.summary``."""
         return self._module.summary(token_ids, type_ids, mask)

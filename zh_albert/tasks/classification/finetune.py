@@ -18,6 +18,7 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks import run
 from zh_albert.tasks.classification.card import classifier_card
+from zh_albert.tasks.classification.class_contrast import ContrastConfig, draw_together
 from zh_albert.tasks.classification.class_weights import class_weights
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
@@ -74,6 +75,8 @@ class FinetuneConfig(JobConfig):
     # Weights of the classes in the loss and in the n-gram model; "balanced": n / (k · n_c) for a
     # class of n_c texts out of n in k classes; or a table, where a class left out has 1.
     class_weights: Literal["balanced"] | dict[str, float] | None = None
+    # For a few texts of each class: draw texts of a class together before the head is fitted.
+    contrast: ContrastConfig | None = None
 
 
 class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
@@ -113,6 +116,11 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
             raise ConfigError(
                 "model.ngrams = true is for one class or value each, the examples have several "
                 "classes; leave it out"
+            )
+        if self.config.contrast and (self.head.name != "classes" or self.init is None):
+            raise ConfigError(
+                "contrast draws texts of one class together, in a trained encoder: it needs one "
+                "class for each text, and an encoder to start from (--init); leave it out"
             )
         labels = [example.label for example in self.examples]
         self.class_weights = class_weights(self.config.class_weights, self.head, labels)
@@ -193,6 +201,12 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
         counting = self.weights.nonzero()[:, 0].tolist()
         drawn = some_of(counting, seed=self.config.train.seed)
         texts = [self.texts[number] for number in drawn]
+        if contrast := self.config.contrast:
+            classes = self.targets[drawn].tolist()
+            pad, train = self.model.config.pad_token_id, self.config.train
+            draw_together(
+                self.model.module, texts, classes, contrast, train, pad=pad, progress=progress
+            )
         if self.config.train.epochs and not probe_pays(texts, len(self.head.labels)):
             return
         inputs = self._inputs(drawn)
