@@ -77,8 +77,7 @@ draw_questions = test -s runs/reader-$(1).jsonl || $(BIN)/python docs/recipes/dr
 		runs/reading-$(1).jsonl,$(addprefix =,$(2)))
 NOT_READ = $(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*))
 few_bits = test -s runs/$(1)-stored/config.json || $(BIN)/zh-albert compress quantize runs/$(or $(3),$(1)) --out runs/$(1)-stored --set store.bits=$(or $(4),5) \
-	--train $(wildcard $(DATA)/$(2)/dev.jsonl*) --dev $(wildcard $(DATA)/$(2)/dev.jsonl*) && \
-	$(BIN)/zh-albert export runs/$(1)-stored runs/bundled/$(1) --format zh_albert --precision int8 --dev $(wildcard $(DATA)/$(2)/dev.jsonl*)
+	--train $(2) --dev $(2) && $(BIN)/zh-albert export runs/$(1)-stored runs/bundled/$(1) --format zh_albert --precision int8 --dev $(2)
 models: .venv/.dev
 	mkdir -p runs
 	test -s runs/weibo-train.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/train.jsonl*) runs/weibo-train.jsonl
@@ -113,8 +112,6 @@ models: .venv/.dev
 	$(call task,ner,ner-msra-lessons,,runs/ner-msra-newspaper, --train runs/msra-train.jsonl --train runs/msra-lessons-train.jsonl \
 		--dev runs/msra-dev.jsonl --dev runs/msra-lessons-dev.jsonl \
 		--exclude runs/msra-dev.jsonl --exclude runs/msra-lessons-dev.jsonl --exclude $(wildcard $(MSRA)/test.jsonl*))
-	test -s runs/ner-msra/config.json || \
-		$(BIN)/python docs/recipes/interpolated.py runs/ner-msra-newspaper runs/ner-msra-lessons runs/ner-msra --share 0.8
 	$(call task,pair,nli,ocnli)
 	test -s runs/similar-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/similar-pairs.jsonl
 	test -s runs/meant-pairs.jsonl || $(BIN)/python docs/recipes/similar_pairs.py $(DATA)/.. runs/meant-pairs.jsonl --of runs/similar-pairs.jsonl
@@ -140,9 +137,12 @@ models: .venv/.dev
 		--set vectors.file=runs/sentences/second.npy --set train.peak_lr=1.5e-4 \
 		--train runs/sentences/second.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	rm -rf runs/bundled
-	$(call few_bits,sentiment,chnsenticorp,sentiment-ngrams)
-	$(call few_bits,embedder,stsb_zh)
-	$(call few_bits,ner,cluener,,6)
+	$(call few_bits,sentiment,$(wildcard $(DATA)/chnsenticorp/dev.jsonl*),sentiment-ngrams)
+	$(call few_bits,embedder,$(wildcard $(DATA)/stsb_zh/dev.jsonl*))
+	$(call few_bits,ner,$(wildcard $(DATA)/cluener/dev.jsonl*),,6)
+	cat runs/msra-dev.jsonl runs/msra-lessons-dev.jsonl > runs/msra-both-dev.jsonl
+	$(call few_bits,ner-msra,runs/msra-both-dev.jsonl,ner-msra-lessons,6)
+	$(call few_bits,reader,runs/reader-dev.jsonl,,6)
 	$(call bundle,news,tnews)
 	$(call bundle,nli,ocnli)
 	$(call bundle,similarity,stsb_zh)

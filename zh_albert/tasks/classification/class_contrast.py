@@ -34,7 +34,7 @@ class ContrastConfig:
     """Settings of the contrast between classes."""
 
     updates: int = 60
-    peak_lr: float = 5e-5
+    peak_lr: float = 1e-4
     texts: int = 32  # in a batch, of as many classes as there are with at least two of each
     temperature: float = 0.1  # of the cosines
 
