@@ -129,7 +129,13 @@ models: .venv/.dev
 	$(call task,reading,reader-lessons,,runs/reader-sets, --train runs/reader-train.jsonl --dev runs/reader-dev.jsonl \
 		--exclude runs/reading-dev.jsonl $(NOT_READ) \
 		$(addprefix --exclude ,$(wildcard $(DATA)/cmrc2018/dev.jsonl* $(DATA)/cmrc2018/trial.jsonl* $(DATA)/dureader_checklist/dev.jsonl*)))
-	test -s runs/reader/config.json || $(BIN)/python docs/recipes/interpolated.py runs/reader-sets runs/reader-lessons runs/reader --share 0.8
+	test -s runs/reader-mixed/config.json || \
+		$(BIN)/python docs/recipes/interpolated.py runs/reader-sets runs/reader-lessons runs/reader-mixed --share 0.5
+	test -s runs/declined-dev.jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/declined-dev.jsonl \
+		$(join $(foreach d,cmrc2018 dureader_checklist dureader_robust,$(wildcard $(DATA)/$d/dev.jsonl*)),=250 =300 =250) \
+		runs/drcd-dev.jsonl=150 runs/reading-dev.jsonl=600
+	test -s runs/reader/config.json || \
+		$(BIN)/python docs/recipes/reader_threshold.py runs/reader-mixed runs/reader runs/declined-dev.jsonl --declined 0.05
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 50000
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init encoder \
 		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl

@@ -258,14 +258,9 @@ def test_the_recipes_are_settings(recipe: Path) -> None:
     elif "data" in values:
         kind = DistilConfig if "teacher" in values else PretrainConfig
     else:
-        named = {
-            "ner-cluener": "ner",
-            "ner-lessons": "ner",
-            "ner-msra": "ner",
-            "reader": "reading",
-            "embedder": "embedding",
-        }  # as the models are; the others classify
-        kind = TASKS[named.get(recipe.stem, "classification")].job.config_type
+        named = {"ner": "ner", "reader": "reading", "embedder": "embedding"}  # the others classify
+        model = recipe.stem.partition("-")[0]
+        kind = TASKS[named.get(model, "classification")].job.config_type
     configio.build(kind, values, source=recipe.name)
 
 

@@ -1,0 +1,53 @@
+"""A reader with a threshold at which it seldom declines a question that has an answer.
+
+    python docs/recipes/reader_threshold.py READER OUT dev.jsonl --declined 0.05
+
+Fine-tuning takes the threshold with the best F1 on dev, which depends on how many questions of dev
+have no answer. Here it is the highest at which no more than this share of those with an answer is
+declined.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.reading.reader import TextReader
+
+
+def main() -> None:
+    """Read a reader and dev questions; write the reader with another threshold."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("reader", help="a name or a folder")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("dev", nargs="+", type=Path, help="questions, with and without answers")
+    parser.add_argument("--declined", type=float, required=True, help="share, 0 to 1")
+    given = parser.parse_args()
+    if not 0 <= given.declined <= 1:
+        parser.error(f"--declined: expected a number from 0 to 1, found {given.declined:g}")
+    folder = resolve_model(given.reader)
+    reader = TextReader.load(folder)
+    examples = [example for path in given.dev for example in TASKS["reading"].read(path)]
+    readings = reader.read(reader.encode([(one.question, one.context) for one in examples]))
+    odds: dict[bool, list[float]] = {True: [], False: []}
+    for example, reading in zip(examples, readings, strict=True):
+        odds[bool(example.references)].append(reading.best[0].log_odds if reading.best else -np.inf)
+    threshold = float(np.quantile(odds[True], given.declined, method="lower"))
+    reader.threshold = threshold
+    declined = (np.mean([one < threshold for one in odds[has]]) for has in (True, False))
+    print(
+        "threshold {:.2f}: declines {:.1%} with an answer, {:.1%} without".format(
+            threshold, *declined
+        )
+    )
+    card = (folder / "README.md").read_text("utf-8")
+    reader.save(given.out, card=card, dtype=torch.float32)
+
+
+if __name__ == "__main__":
+    main()
