@@ -37,6 +37,8 @@ def main() -> None:
     odds: dict[bool, list[float]] = {True: [], False: []}
     for example, reading in zip(examples, readings, strict=True):
         odds[bool(example.references)].append(reading.best[0].log_odds if reading.best else -np.inf)
+    if not all(odds.values()):
+        parser.error("dev: expected questions with an answer and others without one")
     threshold = float(np.quantile(odds[True], given.declined, method="lower"))
     reader.threshold = threshold
     declined = (np.mean([one < threshold for one in odds[has]]) for has in (True, False))

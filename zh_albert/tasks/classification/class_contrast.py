@@ -13,7 +13,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -124,10 +124,12 @@ def draw_together(
         pad: Id of the padding token.
         progress: Progress observer.
     """
-    settings = replace(
-        TrainConfig(epochs=1, peak_lr=config.peak_lr, seed=train_config.seed),
+    settings = TrainConfig(
+        epochs=1,
+        peak_lr=config.peak_lr,
         batch_tokens=train_config.batch_tokens,
         precision=train_config.precision,
+        seed=train_config.seed,
     )
     meter = StageMeter("updates by contrast between classes", config.updates, progress)
 
