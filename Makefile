@@ -78,6 +78,14 @@ draw_questions = test -s runs/reader-$(1).jsonl || $(BIN)/python docs/recipes/dr
 NOT_READ = $(addprefix --exclude ,runs/drcd-dev.jsonl runs/drcd-test.jsonl $(wildcard $(DATA)/dureader_robust/dev.jsonl*))
 few_bits = test -s runs/$(1)-stored/config.json || $(BIN)/zh-albert compress quantize runs/$(or $(3),$(1)) --out runs/$(1)-stored --set store.bits=$(or $(4),5) \
 	--train $(2) --dev $(2) && $(BIN)/zh-albert export runs/$(1)-stored runs/bundled/$(1) --format zh_albert --precision int8 --dev $(2)
+# The small model of runs/$(1), from its network alone; $(2): task files, $(3): dev file of the export, $(4): options of shared_ngrams.py.
+nano = test -s runs/$(1)-nano/config.json || $(BIN)/zh-albert compress nano runs/$(1) --no-ngrams --resume --out runs/$(1)-nano \
+	--set 'cut.layers=[2, 4, 5, 6]' --set cut.positions=128 $(2) && $(BIN)/zh-albert export runs/$(1)-nano runs/bundled/$(1)-nano --format zh_albert --precision int8 --dev $(3) && \
+	$(BIN)/python docs/recipes/shared_ngrams.py runs/bundled/$(1)-nano runs/bundled/$(1) $(4)
+# What the cards of the small models say they learned from.
+of_reviews = part of the texts that sentiment learned from (11,000 reviews and posts, 7,000 lessons), and 4,000 reviews of FewCLUE's eprstmt without labels; without any text that also occurs in a dev or test split
+of_headlines = the train split of TNEWS (CLUE), without any text that also occurs in the dev split
+of_names = the train split of CLUENER2020 (CLUE) and 9,000 lessons (entity_lessons.py), without any text that also occurs in the dev split
 models: .venv/.dev
 	mkdir -p runs
 	test -s runs/weibo-train.jsonl || $(BIN)/python docs/recipes/weibo_moods.py $(wildcard $(WEIBO)/train.jsonl*) runs/weibo-train.jsonl
@@ -144,6 +152,8 @@ models: .venv/.dev
 		--train runs/sentences/second.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	rm -rf runs/bundled
 	$(call few_bits,sentiment,$(wildcard $(DATA)/chnsenticorp/dev.jsonl*),sentiment-ngrams)
+	$(BIN)/python docs/recipes/rarer_class.py runs/bundled/sentiment neutral --share 0.028 --dev runs/reviews-dev.jsonl runs/lessons-dev.jsonl \
+		--without runs/weibo-dev.jsonl $(foreach d,book_review waimai_10k chnsenticorp fewclue_eprstmt,$(wildcard $(DATA)/$d/dev.jsonl*))
 	$(call few_bits,embedder,$(wildcard $(DATA)/stsb_zh/dev.jsonl*))
 	$(call few_bits,ner,$(wildcard $(DATA)/cluener/dev.jsonl*),,6)
 	cat runs/msra-dev.jsonl runs/msra-lessons-dev.jsonl > runs/msra-both-dev.jsonl
@@ -152,6 +162,18 @@ models: .venv/.dev
 	$(call bundle,news,tnews)
 	$(call bundle,nli,ocnli)
 	$(call bundle,similarity,stsb_zh)
+	$(call nano,news,--set "tune.card.trained_on=$(of_headlines)" --train $(wildcard $(DATA)/tnews/train.jsonl*) --dev $(wildcard $(DATA)/tnews/dev.jsonl*) \
+		--exclude $(wildcard $(DATA)/tnews/dev.jsonl*) --set learn.tune.train.epochs=1 --set learn.tune.train.peak_lr=5e-4,$(wildcard $(DATA)/tnews/dev.jsonl*),--dev $(wildcard $(DATA)/tnews/dev.jsonl*))
+	cat $(wildcard $(DATA)/cluener/dev.jsonl) runs/ner-dev.jsonl > runs/ner-both-dev.jsonl
+	$(call nano,ner,--set "tune.card.trained_on=$(of_names)" --train $(wildcard $(DATA)/cluener/train.jsonl*) --train runs/ner-train.jsonl --dev runs/ner-both-dev.jsonl \
+		--exclude $(wildcard $(DATA)/cluener/dev.jsonl*) --exclude runs/ner-dev.jsonl \
+		--set trim.prune.heads=0.8 --set round.tune.train.epochs=2 --set round.tune.train.peak_lr=1.5e-4,runs/ner-both-dev.jsonl,--dev runs/ner-both-dev.jsonl)
+	test -s runs/part-train.jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/part-train.jsonl runs/reviews-train.jsonl=11000 runs/lessons-train.jsonl=7000
+	test -s runs/part-more.jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/part-more.jsonl $(wildcard $(DATA)/fewclue_unlabelled/eprstmt.jsonl*)=4000
+	cat runs/reviews-dev.jsonl runs/lessons-dev.jsonl > runs/sentiment-dev.jsonl
+	$(call nano,sentiment,--set "tune.card.trained_on=$(of_reviews)" --train runs/part-train.jsonl --unlabelled runs/part-more.jsonl --dev runs/sentiment-dev.jsonl \
+		$(foreach d,$(REVIEWS) smp2020_ewect_usual fewclue_eprstmt,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))) \
+		--exclude runs/lessons-dev.jsonl --set learn.tune.train.epochs=1,runs/sentiment-dev.jsonl,--weight 2 --dev runs/sentiment-dev.jsonl)
 
 INTEROP := .interop/transformers-4 .interop/transformers-5
 .interop/transformers-4/.ready: PACKAGES = 'transformers>=4.57,<5' sentence-transformers

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from zh_albert.estimators.reader import AlbertReader
     from zh_albert.estimators.tagger import AlbertTagger
     from zh_albert.inference.loading import load
+    from zh_albert.tasks.classification.cascade import Cascade
     from zh_albert.tasks.embedding.search import SemanticSearch
 
 __version__ = importlib.metadata.version("zh-albert")
@@ -23,6 +24,7 @@ __all__ = [
     "AlbertEmbedder",
     "AlbertReader",
     "AlbertTagger",
+    "Cascade",
     "SemanticSearch",
     "load",
 ]
@@ -32,6 +34,7 @@ _HOMES = {
     "AlbertEmbedder": "zh_albert.estimators.embedder",
     "AlbertReader": "zh_albert.estimators.reader",
     "AlbertTagger": "zh_albert.estimators.tagger",
+    "Cascade": "zh_albert.tasks.classification.cascade",
     "SemanticSearch": "zh_albert.tasks.embedding.search",
     "load": "zh_albert.inference.loading",
 }

@@ -96,7 +96,9 @@ def judged(name: str, model: str) -> dict[str, Counts]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", default=list(JUDGES), help=", ".join(JUDGES))
-    parser.add_argument("--model", action="append", default=[], help="of a file, instead of ours")
+    parser.add_argument(
+        "--model", action="append", default=[], metavar="FILE=MODEL", help="not ours"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     others = dict(one.split("=", 1) for one in options.model)

@@ -52,10 +52,12 @@ class Model(NamedTuple):
     metrics: Sequence[str] = ("accuracy",)
 
 
+REVIEWS = ("chnsenticorp", "waimai_10k", "online_shopping_10_cats", "book_review", WEIBO)
+TESTS = tuple(f"{source}/test" for source in REVIEWS)
 MODELS: Mapping[str, Model] = {
     "sentiment": Model(
         "classification",
-        ("chnsenticorp", "waimai_10k", "online_shopping_10_cats", "book_review", WEIBO),
+        REVIEWS,
         (
             *("chnsenticorp/dev", "chnsenticorp/test", "waimai_10k/dev", "waimai_10k/test"),
             *("online_shopping_10_cats/dev", "online_shopping_10_cats/test"),
@@ -63,8 +65,11 @@ MODELS: Mapping[str, Model] = {
         ),
         unknown=("fewclue_eprstmt/dev", "fewclue_eprstmt/test"),
     ),
+    "sentiment-nano": Model("classification", REVIEWS, TESTS, unknown=("fewclue_eprstmt/test",)),
     "news": Model("classification", ("tnews",), ("tnews/dev",)),
+    "news-nano": Model("classification", ("tnews",), ("tnews/dev",)),
     "ner": Model("ner", ("cluener",), ("cluener/dev",), metrics=("f1",)),
+    "ner-nano": Model("ner", ("cluener",), ("cluener/dev",), metrics=("f1",)),
     "ner-msra": Model("ner", ("msra_ner",), ("msra_ner/test",), metrics=("f1",)),
     "nli": Model("pair", ("ocnli",), ("ocnli/dev",)),
     "similarity": Model(

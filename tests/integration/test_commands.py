@@ -44,9 +44,10 @@ def test_models_lists_what_can_be_loaded(cli: Cli) -> None:
     rows = json.loads(cli("models", "--json").out)["models"]
     tasks = {row["name"]: row["task"] for row in rows}
     bundled = {"embedder", "encoder", "ner", "ner-msra", "news", "nli", "reader", "sentiment"}
-    assert bundled | {"similarity"} <= tasks.keys()
+    nanos = {"ner-nano", "news-nano", "sentiment-nano"}
+    assert bundled | nanos | {"similarity"} <= tasks.keys()
     scores = {"encoder": "masked_accuracy", "similarity": "spearman", "embedder": "spearman"}
-    scores |= dict.fromkeys(("ner", "ner-msra", "reader"), "f1")
+    scores |= dict.fromkeys(("ner", "ner-msra", "ner-nano", "reader"), "f1")
     use = {row["name"]: row["commercial_use"] for row in rows}
     assert (use["nli"], use["similarity"], use["news"]) == ("no", "no", "not stated")
     assert use["embedder"] == "not stated"

@@ -19,6 +19,7 @@ from tests.helpers.commands import Cli, refused
 from tests.helpers.micro import CONFIG
 from tests.helpers.task_files import reviews
 from zh_albert import load
+from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, save_model
 from zh_albert.compression import compress, recipes
 from zh_albert.compression.recipe import find_recipe
@@ -238,7 +239,7 @@ class _StopError(Exception):
     """What ends a test's process."""
 
 
-@pytest.mark.parametrize("name", ["kd", "theseus", "prune-magnitude", "smallest"])
+@pytest.mark.parametrize("name", ["kd", "theseus", "prune-magnitude", "nano", "smallest"])
 def test_a_killed_recipe_goes_on_to_the_same_bytes(
     name: str, model: Path, file: Path, tmp_path: Path
 ) -> None:
@@ -262,6 +263,25 @@ def test_a_killed_recipe_goes_on_to_the_same_bytes(
     assert killed.after == whole.after
     weights = [(one.folder / "model.safetensors").read_bytes() for one in (killed, whole)]
     assert weights[0] == weights[1]
+
+
+def test_later_stages_know_what_the_teacher_answered(
+    model: Path, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    answer = finetuning.ClassificationJob.teacher_logits
+
+    def counted(self: Any, teacher: Any, instances: list[int]) -> Any:
+        asked.extend(instances)
+        return answer(self, teacher, instances)
+
+    monkeypatch.setattr(finetuning.ClassificationJob, "teacher_logits", counted)
+    settings = quick("small", model)
+    made = compress(model, "small", file, file, out=tmp_path / "out", settings=settings)
+    assert sorted(asked) == list(range(len(read_text_examples(file))))
+    stages = made.folder / "stages"
+    kept = [next((stages / name / "training").glob("teacher-*.npy")) for name in ("teach", "round")]
+    assert kept[0].read_bytes() == kept[1].read_bytes()
 
 
 @pytest.mark.slow
@@ -307,6 +327,29 @@ def test_the_command_lists_recipes_and_runs_one(
     result = json.loads(ran.out)
     assert result["after"]["bytes"] < result["before"]["bytes"] * 0.4
     assert result["after"]["accuracy"] >= 0.7
+
+
+def test_the_command_leaves_out_n_grams_and_excluded_texts(
+    file: Path, cli: Cli, tmp_path: Path
+) -> None:
+    settings = build(FinetuneConfig, {"window": {"max_length": 32, "stride": 8}})
+    examples = read_text_examples(file)
+    settings = replace(settings, train=replace(settings.train, epochs=1))
+    finetune(examples, examples, settings, init=None, out=tmp_path / "whole")
+    first, rest = file.read_text("utf-8").splitlines()[:8], tmp_path / "rest.jsonl"
+    rest.write_text("\n".join(first), encoding="utf-8")
+    ran = cli(
+        *("compress", "plain", tmp_path / "whole", "--train", file, "--exclude", rest),
+        *("--out", tmp_path / "out", "--no-ngrams", "--set", "cut.layers=1"),
+        *("--set", "tune.train.epochs=1"),
+    )
+    assert ran.code == 0, ran.err
+    assert "8 training texts dropped: they occur in --exclude files" in ran.err
+    assert (tmp_path / "whole" / NGRAMS).is_file()
+    assert not (tmp_path / "out" / NGRAMS).exists()
+    _, made = load_config(tmp_path / "out")
+    assert made["compressed"]["of"] == "whole"
+    assert made["train_examples"] == len(examples) - 8
 
 
 def test_rare_words_alone_are_pruned(model: Path, file: Path, tmp_path: Path) -> None:
@@ -416,3 +459,13 @@ def test_a_folder_that_holds_something_is_kept(model: Path, file: Path, tmp_path
         compress(model, "quantize", file, out=out)
     with pytest.raises(ConfigError, match="--resume needs the settings"):
         compress(model, "quantize", file, out=out, settings=["store.bits=4"], resume=True)
+
+
+def test_positions_of_a_window_have_to_stay(model: Path, file: Path, tmp_path: Path) -> None:
+    recipe = find_recipe("plain", ["cut.layers=6", "cut.positions=32"])
+    recipe = replace(recipe, stages=recipe.stages[:1])
+    made = compress(model, recipe, file, file, out=tmp_path / "cut")
+    assert load_config(made.folder)[0].max_position_embeddings == 32
+    assert made.after["accuracy"] == pytest.approx(made.before["accuracy"])
+    with pytest.raises(ConfigError, match=r"at least 32, the tokens of .* windows; got 31"):
+        compress(model, "plain", file, file, out=tmp_path / "x", settings=["cut.positions=31"])

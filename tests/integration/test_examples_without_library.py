@@ -169,11 +169,14 @@ PASSAGE = "李华1998年生于杭州，2020年毕业于浙江大学。毕业以�
 MASKED = ["今天天气很[MASK]。", "我[MASK]去北京的路上。"]
 BUNDLED_MODELS = {
     "sentiment": ("classify.py", REVIEWS),
+    "sentiment-nano": ("classify.py", REVIEWS),
     "news": ("classify.py", HEADLINES),
+    "news-nano": ("classify.py", HEADLINES),
     "nli": ("pair.py", BESIDE),
     "similarity": ("pair.py", BESIDE),
     "embedder": ("embed.py", BESIDE),
     "ner": ("entities.py", NAMES),
+    "ner-nano": ("entities.py", NAMES),
     "ner-msra": ("entities.py", NAMES),
     "reader": ("read.py", ["他在哪里做记者？", PASSAGE]),
     "encoder": ("fill_mask.py", MASKED),

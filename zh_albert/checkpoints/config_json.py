@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from zh_albert.checkpoints.shared_ngrams import REFERENCE
 from zh_albert.checkpoints.task_settings import PROBLEM_TYPES, agreed_task
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
@@ -199,7 +200,10 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
             "again"
         )
     ngrams = task.get("ngrams") or {}
-    if not isinstance(ngrams, dict) or not all(_is_number(value) for value in ngrams.values()):
+    if not isinstance(ngrams, dict) or not all(
+        isinstance(value, str) if name in REFERENCE else _is_number(value)
+        for name, value in ngrams.items()
+    ):
         raise CheckpointError(
             f"{source}: ngrams: expected numbers by name, found {ngrams!r:.80}; get the folder "
             "again"

@@ -13,6 +13,7 @@ from zh_albert.checkpoints.files import NGRAMS, holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.sentence_transformers import sentence_files
+from zh_albert.checkpoints.shared_ngrams import of_its_own, with_own_ngrams
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import (
@@ -203,7 +204,10 @@ def _read_torch_file(path: Path) -> StoredModel:
 
 
 def _with_files(stored: StoredModel, folder: Path) -> StoredModel:
-    files = read_sidecar_files(folder)
-    if "ngrams" not in stored.task:  # of the model that was in the folder before
+    task, files = stored.task, read_sidecar_files(folder)
+    if "ngrams" in task:
+        files = with_own_ngrams(folder, task, files)
+        task = {**task, "ngrams": of_its_own(task["ngrams"])}
+    else:  # of the model that was in the folder before
         files.pop(NGRAMS, None)
-    return replace(stored, files=files)
+    return replace(stored, task=task, files=files)

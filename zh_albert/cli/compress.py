@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from zh_albert.cli.options import Json
+from zh_albert.cli.options import Exclude, Json
 from zh_albert.cli.train import JobSettings, training_display
 from zh_albert.textio import results_json
 
@@ -84,6 +84,8 @@ def recipe(
     unlabelled: Annotated[
         list[Path] | None, typer.Option(help="Texts that the model labels; repeatable.")
     ] = None,
+    exclude: Exclude = None,
+    ngrams: Annotated[bool, typer.Option(help="Keep the model's n-grams.")] = True,
     set_: JobSettings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False,
     as_json: Json = False,
@@ -98,10 +100,12 @@ def recipe(
     from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
     from zh_albert.cli.memory import keep_freed_memory
+    from zh_albert.cli.progress import echo
     from zh_albert.compression.job import compress
     from zh_albert.compression.recipe import find_recipe
     from zh_albert.errors import ConfigError
     from zh_albert.tasks.catalog import task_of
+    from zh_albert.tasks.texts import without
     from zh_albert.training.loop import is_first_process
 
     keep_freed_memory()
@@ -109,7 +113,7 @@ def recipe(
     source = resolve_model(model)
     further: list[Any] = []
     if plan.of_encoders:
-        if len(train) != 1 or len(dev or []) != 1 or unlabelled:
+        if len(train) != 1 or len(dev or []) != 1 or unlabelled or exclude:
             raise ConfigError(
                 f"recipe {plan.name} trains an encoder: expected one folder of shards for --train "
                 "and one of held-out text for --dev"
@@ -118,13 +122,17 @@ def recipe(
         held: Any = (dev or [None])[0]  # type: ignore[list-item]
     else:
         task = task_of(source, load_config(source)[1])
-        given = [example for path in train for example in task.read(path)]
+        excluded = [example for path in exclude or [] for example in task.read(path)]
+        examples = [example for path in train for example in task.read(path)]
+        given = without(examples, excluded)
+        if dropped := len(examples) - len(given):
+            echo(f"{dropped} training texts dropped: they occur in --exclude files")
         held = [example for path in dev or [] for example in task.read(path)]
         if unlabelled and task.read_unlabelled is None:
             raise ConfigError("--unlabelled: this task learns from no texts without labels")
         for path in unlabelled or []:
             assert task.read_unlabelled is not None
-            further += task.read_unlabelled(path)
+            further += without(task.read_unlabelled(path), excluded)
     with training_display() as display:
         made = compress(
             source,
@@ -133,6 +141,7 @@ def recipe(
             held,
             out=out,
             unlabelled=further,
+            ngrams=ngrams,
             resume=resume,
             observers=[display],
         )

@@ -14,6 +14,7 @@ from zh_albert.checkpoints.files import WEIGHTS, weights_fingerprint
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.encoders import compress_encoder
+from zh_albert.compression.measures import without_ngrams
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
 from zh_albert.compression.record import LENGTH, card_section, read_record, write_record
 from zh_albert.compression.stages import Work, refuse_unknown_settings, run_stage
@@ -52,6 +53,7 @@ def compress(
     *,
     out: str | Path,
     unlabelled: Sequence[Any] = (),
+    ngrams: bool = True,
     settings: Sequence[str] = (),
     resume: bool = False,
     observers: Sequence[Observer] = (),
@@ -66,6 +68,7 @@ def compress(
         dev: The same, to choose the best weights by; for an encoder the held-out shards.
         out: The folder to write; the stages stand in ``out/stages``.
         unlabelled: Further texts that the model, as a teacher, answers.
+        ngrams: Keep the model's n-grams; without them its network alone is the teacher.
         settings: ``STAGE.ACTION.KEY=value`` or ``ACTION.KEY=value``, over the recipe's; see
             ``find_recipe``.
         resume: Go on with a compression that was interrupted in ``out``.
@@ -98,12 +101,15 @@ def compress(
     if not examples and any(stage.tune is not None for stage in plan.stages):
         raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
     described = _settings(plan, source, examples, dev_examples)
+    described += "" if ngrams else "# without n-grams\n"
     if resume:
         _refuse_changed(folder, described)
     open_run(folder, described, resume=resume)
     try:
         if (kept := read_record(folder)) is not None:
             return Compressed(folder, *kept)
+        if not ngrams:
+            source = without_ngrams(source, folder / "without-ngrams" / source.name)
         work = Work(
             task=task,
             source=source,

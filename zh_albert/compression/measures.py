@@ -20,6 +20,7 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, NGRAMS, WEIGHTS
+from zh_albert.checkpoints.shared_ngrams import ngrams_file
 from zh_albert.checkpoints.store import load_config
 from zh_albert.configio import build
 from zh_albert.runtimes.libraries import OnnxRuntime
@@ -178,8 +179,9 @@ def folder_bytes(folder: Path, *, besides: Sequence[str] = ()) -> int:
 
 def around_weights(folder: Path, *, ngrams: bool) -> int:
     """Return the bytes of a model folder besides its weights: vocabulary, config, n-grams."""
-    besides = [WEIGHTS, EXPORT_METADATA, *([] if ngrams else [NGRAMS])]
-    return folder_bytes(folder, besides=besides)
+    own = folder_bytes(folder, besides=[WEIGHTS, EXPORT_METADATA, NGRAMS])
+    settings = load_config(folder)[1].get("ngrams")
+    return own + (ngrams_file(folder, settings).stat().st_size if ngrams and settings else 0)
 
 
 def without_ngrams(source: Path, out: Path) -> Path:
@@ -187,13 +189,13 @@ def without_ngrams(source: Path, out: Path) -> Path:
 
     A model with n-grams is judged by its network, because n-grams would answer for a bad one.
     """
-    if not (source / NGRAMS).is_file():
+    metadata = load_config(source)[1]
+    if not metadata.get("ngrams"):
         return source
     out.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(out.with_suffix(".lock")):
         if (out / "config.json").is_file():
             return out
-        _, metadata = load_config(source)
         model = task_of(source, metadata).model.load(source)
         model.ngrams = None
         card = (source / "README.md").read_text("utf-8")

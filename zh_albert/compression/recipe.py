@@ -29,6 +29,8 @@ class CutConfig:
     groups: int | None = None
     embedding_size: int | None = None  # width of the word table, by principal directions
     head_size: int | None = None  # rank of each attention head, by singular values
+    # Tokens that it reads at a time; a window that is no longer never sees the other positions.
+    positions: int | None = None
     # Bidirectional LSTMs in the place of all layers: how many, one over the other; new, as is the
     # head, which is fitted to them. ``hidden_size`` is of both directions together; None: the
     # model's.
@@ -38,10 +40,10 @@ class CutConfig:
 
     def __post_init__(self) -> None:
         of_layers = {self.layers, self.groups, self.head_size}
-        if {*of_layers, self.embedding_size, self.lstm} == {None}:
+        if {*of_layers, self.embedding_size, self.positions, self.lstm} == {None}:
             raise ConfigError(
-                "cut: expected layers, groups, embedding_size, head_size or lstm, found none of "
-                "them"
+                "cut: expected layers, groups, embedding_size, head_size, positions or lstm, found "
+                "none of them"
             )
         if self.lstm is not None and of_layers != {None}:
             raise ConfigError("cut.lstm replaces all layers: leave out layers, groups, head_size")
@@ -49,7 +51,7 @@ class CutConfig:
             raise ConfigError("cut.hidden_size is the width of new layers: set cut.lstm, too")
         if self.layers == ():
             raise ConfigError("cut.layers: expected at least one layer to keep, found none")
-        for name in ("groups", "embedding_size", "head_size", "lstm", "hidden_size"):
+        for name in ("groups", "embedding_size", "head_size", "positions", "lstm", "hidden_size"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise ConfigError(f"cut.{name} must be at least 1, got {value}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,9 +28,10 @@ from zh_albert.compression.surgery import (
     with_groups,
     with_head_size,
     with_layers_kept,
+    with_positions,
 )
 from zh_albert.configio import build, merged
-from zh_albert.distillation.soft_targets import refuse_other_tokens
+from zh_albert.distillation.soft_targets import ANSWERS, refuse_other_tokens
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.runtimes.selection import plain_runtime
@@ -39,7 +41,7 @@ from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import seed_torch
-from zh_albert.training.run_folder import release
+from zh_albert.training.run_folder import release, state_folder
 from zh_albert.training.stages import StageMeter, silent
 from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
 from zh_albert.transforms.learned_drop import DROP_RATES
@@ -142,6 +144,8 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
     config, init = tuning(settings, model, work)
     learns_any = config.match_only or (config.teacher is not None and config.teacher.weight > 0)
     encoder = resolve_init(init) if init else None
+    if is_first_process():
+        _keep_answers(work.folder, state_folder(out))
     finetune(
         work.task.job,
         work.train,
@@ -156,6 +160,15 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
         observers=work.observers,
     )
     release(out)
+
+
+def _keep_answers(stages: Path, to: Path) -> None:
+    """Copy what teachers answered in earlier stages; a file's name tells teacher and texts."""
+    for file in stages.glob(f"*/{to.name}/{ANSWERS}"):
+        if not (to / file.name).exists():
+            to.mkdir(parents=True, exist_ok=True)
+            with file.open("rb") as kept, atomic_write(to / file.name) as copied:
+                shutil.copyfileobj(kept, copied)
 
 
 def _anew(encoder: Path | None, out: Path, work: Work) -> Path:
@@ -280,6 +293,14 @@ def _cut(config: CutConfig, model: Any, folder: Path, work: Work) -> Any:
     if config.embedding_size is not None:
         token_ids = calibration_ids(model, work.train)
         network = with_embedding_size(network, config.embedding_size, token_ids)
+    if config.positions is not None:
+        longest = model.window.max_length
+        if config.positions < longest:
+            raise ConfigError(
+                f"cut.positions must be at least {longest}, the tokens of the model's windows; got "
+                f"{config.positions}"
+            )
+        network = with_positions(network, config.positions)
     if config.lstm is not None:
         model.module, model.config = network, network.encoder.config
         network = lstm_network(model, config.lstm, hidden_size=config.hidden_size, seed=config.seed)

@@ -275,6 +275,30 @@ def with_head_size(network: Any, size: int) -> Any:
     return smaller
 
 
+def with_positions(network: Any, count: int) -> Any:
+    """Return a copy of a network that reads at most so many tokens at a time.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``.
+        count: Positions that stay, the first ones.
+
+    Raises:
+        ConfigError: If it has no more.
+    """
+    smaller = copy.deepcopy(network)
+    encoder = _encoder_of(smaller)
+    positions: nn.Embedding = encoder.embeddings.position
+    if not 1 <= count < positions.num_embeddings:
+        raise ConfigError(
+            f"cut.positions must be below {positions.num_embeddings}, the model's; got {count}"
+        )
+    encoder.embeddings.position = nn.Embedding.from_pretrained(
+        positions.weight.detach()[:count].clone(), freeze=False
+    )
+    encoder.config = replace(encoder.config, max_position_embeddings=count)
+    return smaller
+
+
 def _encoder_of(network: Any) -> AlbertEncoder:
     encoder: AlbertEncoder = getattr(network, "encoder", network)
     return encoder

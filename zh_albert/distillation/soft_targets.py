@@ -33,6 +33,8 @@ from zh_albert.training.batching import Size, sorted_batches
 from zh_albert.training.events import Observer
 from zh_albert.training.stages import StageMeter
 
+ANSWERS = "teacher-*.npy"
+"""Files of a teacher's answers in the state folder of a run."""
 _ASKED = 8192  # characters or tokens at a time: some seconds' work, lost if it is interrupted
 
 
@@ -215,8 +217,8 @@ def ask_once(
     """
     ends = np.cumsum([0, *(counts or [1] * len(lengths))])
     unanswered = np.broadcast_to(np.float16(np.nan), (ends[-1], width))  # takes no memory
-    names = {f"teacher-{name}.npy" for name in keep}
-    path = folder / f"teacher-{known_as}.npy" if folder else None
+    names = {ANSWERS.replace("*", name) for name in keep}
+    path = folder / ANSWERS.replace("*", known_as) if folder else None
     logits = _kept(path, unanswered, names) if path else unanswered.copy()
     answers = TeacherAnswers(logits, ends)
     chunks = sorted_batches([Size(rows=1, length=length) for length in lengths], _ASKED)
@@ -238,7 +240,7 @@ def ask_once(
 def _kept(path: Path, unanswered: NDArray[np.float16], names: set[str]) -> NDArray[np.float16]:
     """Map the file; where there is none it is made, and those of other teachers or texts go."""
     if not path.exists():
-        for old in path.parent.glob("teacher-*.npy"):
+        for old in path.parent.glob(ANSWERS):
             if old.name not in names:
                 old.unlink(missing_ok=True)
         with atomic_write(path) as file:

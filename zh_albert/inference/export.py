@@ -18,6 +18,7 @@ from torch import nn
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
 from zh_albert.checkpoints.folder import replace_folder, write_file
+from zh_albert.checkpoints.shared_ngrams import with_own_ngrams
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
 from zh_albert.checkpoints.verified import verified
@@ -111,6 +112,7 @@ def export(
         stored = read_folder(source)
         paths = [path for pattern in _GO_ALONG for path in source.glob(pattern)]
         files = {path.name: path.read_bytes() for path in paths}
+        files = with_own_ngrams(source, stored.task, files)
     task = None if stored.task.get("name") in (None, "encoder") else task_of(source, stored.task)
     if task is None:
         _refuse_for_encoders(source, form, dev or calibration)

@@ -33,12 +33,15 @@ _NO_LONGER_NEEDED = ("alone", "batch_invariant")  # each answer is that of the t
 
 @overload
 def load(
-    model: Literal["sentiment", "news", "nli"], **how: Unpack[RuntimeSettings]
+    model: Literal["sentiment", "sentiment-nano", "news", "news-nano", "nli"],
+    **how: Unpack[RuntimeSettings],
 ) -> Classifier: ...
 @overload
 def load(model: Literal["similarity"], **how: Unpack[RuntimeSettings]) -> Regressor: ...
 @overload
-def load(model: Literal["ner", "ner-msra"], **how: Unpack[RuntimeSettings]) -> Tagger: ...
+def load(
+    model: Literal["ner", "ner-nano", "ner-msra"], **how: Unpack[RuntimeSettings]
+) -> Tagger: ...
 @overload
 def load(model: Literal["reader"], **how: Unpack[RuntimeSettings]) -> Reader: ...
 @overload

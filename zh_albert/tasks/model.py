@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from zh_albert.checkpoints.files import NGRAMS
+from zh_albert.checkpoints.shared_ngrams import ngrams_file
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.stored_model import same_random_numbers
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
@@ -195,7 +196,7 @@ class TaskModel(ABC, Generic[Content, Encoded]):
             exported = exported_runtime(folder, model.module, cls.outputs)
             model.runtime = exported or model.runtime
             if ngrams:
-                model.load_ngrams(folder / NGRAMS, ngrams)
+                model.load_ngrams(ngrams_file(folder, ngrams), ngrams)
             return model
 
     @classmethod

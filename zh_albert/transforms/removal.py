@@ -10,6 +10,7 @@ The masked-LM head writes into the same dimensions and loses them, too.
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,9 @@ def close_least(
 ) -> None:
     """Set to 0 what reads the least important heads, neurons or dimensions, in place.
 
+    Of a block that several layers run, a gate costs the time of all of them: what counts is its
+    importance for each.
+
     Args:
         network: Has an ``encoder``.
         importance: By kind and block. Shape of each: (gates,).
@@ -34,7 +38,8 @@ def close_least(
     """
     for kind, share in kept.items():
         parts = list(gated_parts(network, [kind]))
-        scores = [importance[kind, part.block].clone() for part in parts]
+        runs = _runs(network, kind)
+        scores = [importance[kind, part.block] / runs[part.block] for part in parts]
         for score in scores:
             score[score.argmax()] = float("inf")  # the last of a block stays
         together = torch.cat(scores)
@@ -49,6 +54,14 @@ def close_least(
         ):
             with torch.no_grad():
                 part.module.weight[:, shut.repeat_interleave(part.width)] = 0
+
+
+def _runs(network: Any, kind: Kind) -> Counter[int]:
+    """Return how many layers run each block of a kind; the word table is read once."""
+    if kind == "embeddings":
+        return Counter([0])
+    plan = getattr(network, "encoder", network).plan
+    return Counter(layer.attention if kind == "heads" else layer.ffn for layer in plan)
 
 
 def close_rare_words(

@@ -51,4 +51,5 @@ def test_what_is_bundled_stays_small() -> None:
     }
     assert sizes.pop("encoder") < 18
     assert sizes["embedder"] < 6
+    assert sum(size for name, size in sizes.items() if name.endswith("-nano")) < 6
     assert sum(sizes.values()) < 60

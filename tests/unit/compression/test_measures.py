@@ -107,8 +107,13 @@ def test_size_counts_the_model_and_no_run_or_exported_network(tmp_path: Path) ->
 
     assert folder_bytes(tmp_path) == 128
     assert folder_bytes(tmp_path, besides=["vocab.txt"]) == 125
-    assert around_weights(tmp_path, ngrams=True) == 23
-    assert around_weights(tmp_path, ngrams=False) == 3
+
+
+def test_what_is_around_the_weights_has_the_n_grams_or_not(classifier: Path) -> None:
+    without = folder_bytes(classifier, besides=[WEIGHTS, NGRAMS])
+
+    assert around_weights(classifier, ngrams=False) == without
+    assert around_weights(classifier, ngrams=True) == without + (classifier / NGRAMS).stat().st_size
 
 
 def test_the_network_alone_is_the_same_network(classifier: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from zh_albert.compression.surgery import (
     with_groups,
     with_head_size,
     with_layers_kept,
+    with_positions,
 )
 from zh_albert.errors import ConfigError
 from zh_albert.model.encoder import AlbertEncoder
@@ -303,3 +304,26 @@ def test_the_second_text_of_a_pair_is_told_from_the_first() -> None:
 def test_tables_that_cannot_be_made_are_refused(make: Any, size: int, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         with_embedding_size(make(), size, torch.ones(2, 8, dtype=torch.long))
+
+
+# ---- positions ----
+
+
+def test_fewer_positions_read_the_same_until_there(tmp_path: Path) -> None:
+    whole, batch = small_encoder().eval(), small_batch()
+    length = batch["token_ids"].shape[1]
+    smaller = with_positions(whole, length)
+    assert torch.equal(smaller(**batch).hidden, whole(**batch).hidden)
+    assert smaller.config.max_position_embeddings == length
+    save_model(tmp_path, model=smaller, config=smaller.config, files={}, task={})
+    opened = open_encoder(tmp_path)
+    assert opened.embeddings.position.num_embeddings == length
+    longer = {name: torch.cat([value, value], 1) for name, value in batch.items()}
+    with pytest.raises(ConfigError, match="too many for this model"):
+        smaller(**longer)
+
+
+@pytest.mark.parametrize("count", [0, SIZES.max_position_embeddings])
+def test_no_fewer_positions_are_refused(count: int) -> None:
+    with pytest.raises(ConfigError, match=r"cut\.positions must be below"):
+        with_positions(small_encoder(), count)

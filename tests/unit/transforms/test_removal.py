@@ -91,6 +91,15 @@ def test_the_least_important_are_closed_first() -> None:
     assert flat[~stay].max() < flat[stay].min()
 
 
+def test_what_several_layers_run_is_to_be_as_important_for_each() -> None:
+    """Three layers in two blocks: the first is run twice, and so its gates cost twice the time."""
+    network = SmallClassifier(sharing="all", num_hidden_groups=2)
+    assert [layer.ffn for layer in network.encoder.plan] == [0, 0, 1]
+    scores = {("neurons", 0): torch.full((20,), 1.8), ("neurons", 1): torch.full((20,), 1.0)}
+    close_least(network, scores, {"neurons": 0.6})  # type: ignore[arg-type]
+    assert [int(open_gates(part).sum()) for part in gated_parts(network, ["neurons"])] == [4, 20]
+
+
 def test_nothing_closed_nothing_removed() -> None:
     network = SmallClassifier().eval()
     smaller = without_closed(network)
