@@ -144,7 +144,7 @@ def _tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, re
     config, init = tuning(settings, model, work)
     learns_any = config.match_only or (config.teacher is not None and config.teacher.weight > 0)
     encoder = resolve_init(init) if init else None
-    if is_first_process():
+    if config.teacher is not None and is_first_process():
         _keep_answers(work.folder, state_folder(out))
     finetune(
         work.task.job,

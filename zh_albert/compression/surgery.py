@@ -292,9 +292,10 @@ def with_positions(network: Any, count: int) -> Any:
         raise ConfigError(
             f"cut.positions must be below {positions.num_embeddings}, the model's; got {count}"
         )
-    encoder.embeddings.position = nn.Embedding.from_pretrained(
-        positions.weight.detach()[:count].clone(), freeze=False
-    )
+    fewer = nn.Embedding(count, positions.embedding_dim)
+    with torch.no_grad():
+        fewer.weight.copy_(positions.weight[:count])
+    encoder.embeddings.position = fewer
     encoder.config = replace(encoder.config, max_position_embeddings=count)
     return smaller
 
