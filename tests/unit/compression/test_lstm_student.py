@@ -194,7 +194,7 @@ def test_taught_by_a_model_it_learns_more_than_alone_of_500_texts_with_wrong_lab
         ("layers = 2\nhidden_size = 8", "cut.hidden_size is the width of new layers: set cut.lstm"),
         (
             "choice = 'first'",
-            "embedding_size, head_size or lstm, found none",
+            "head_size, positions or lstm, found none",
         ),
     ],
 )
