@@ -28,10 +28,6 @@ class Transitions(NamedTuple):
     end: Tensor
     """Out of a last tag. Shape: (tags,)."""
 
-    def exact(self) -> Transitions:
-        """Return the scores in double precision on the CPU, without gradient."""
-        return Transitions(*(scores.detach().cpu().double() for scores in self))
-
 
 def fixed_transitions(legal: Transitions) -> Transitions:
     """Return scores that only express which transitions are legal: 0 or ``FORBIDDEN``."""
@@ -106,25 +102,6 @@ def forward_scores(emissions: Tensor, mask: Tensor, transitions: Transitions) ->
     return torch.stack(rows, dim=1)
 
 
-def backward_scores(emissions: Tensor, mask: Tensor, transitions: Transitions) -> Tensor:
-    """Return the log-sum of all paths after each token and tag, that tag's emission excluded.
-
-    In the padding, it is the score of ending.
-
-    Args: see ``log_likelihood``.
-
-    Returns:
-        Shape: (batch, length, tags); logs.
-    """
-    end = transitions.end.expand(emissions.shape[0], -1)
-    rows = [end]
-    sums = _LogSumExp(transitions.between.T)
-    for token in range(emissions.shape[1] - 1, 0, -1):
-        row = sums(rows[-1] + emissions[:, token])
-        rows.append(torch.where(mask[:, token, None], row, end))
-    return torch.stack(rows[::-1], dim=1)
-
-
 class _LogSumExp:
     """Log-sum-exp over all transitions as a matrix product, many times as fast as one sum after the
     other.
@@ -143,22 +120,3 @@ class _LogSumExp:
         summed = (logs - best).exp() @ self._shares
         # The log of 0 would have an infinite gradient.
         return summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + best + self._top
-
-
-def viterbi(emissions: Tensor, mask: Tensor, transitions: Transitions) -> Tensor:
-    """Return the tags of the most probable sequence; 0 in the padding. Shape: (batch, length).
-
-    Args: see ``log_likelihood``.
-    """
-    best = transitions.start + emissions[:, 0]
-    stay = torch.arange(emissions.shape[-1], device=emissions.device)
-    origins = []
-    for token in range(1, emissions.shape[1]):
-        score, origin = (best[:, :, None] + transitions.between).max(dim=1)
-        inside = mask[:, token, None]
-        best = torch.where(inside, score + emissions[:, token], best)
-        origins.append(torch.where(inside, origin, stay))
-    tags = [(best + transitions.end).argmax(-1)]
-    for origin in reversed(origins):
-        tags.append(origin.gather(1, tags[-1][:, None]).squeeze(1))
-    return torch.stack(tags[::-1], dim=1).masked_fill(~mask, 0)

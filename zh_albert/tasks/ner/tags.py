@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from zh_albert.errors import CheckpointError
-from zh_albert.model.crf import Transitions, backward_scores, forward_scores
+from zh_albert.model.crf import Transitions
+from zh_albert.model.crf_decoding import Floats, Ints, TransitionScores, path_sums
 from zh_albert.tasks.ner.alignment import ScoredSpan, TokenSpan
 from zh_albert.tasks.ner.parts import in_parts
 from zh_albert.tasks.tagging.decoding import decoded
@@ -186,61 +188,58 @@ def best_spans(
         tag_set: The tags.
         breaks: The tokens before which each text breaks off.
     """
-    exact = transitions.exact()
+    exact = TransitionScores.of(transitions)
     return in_parts(emissions, breaks, lambda parts: _best_spans(parts, exact, tag_set))
 
 
 def _best_spans(
-    emissions: Sequence[Tensor], transitions: Transitions, tag_set: TagSet
+    emissions: Sequence[Tensor], transitions: TransitionScores, tag_set: TagSet
 ) -> list[list[ScoredSpan]]:
     result: list[list[ScoredSpan]] = [[] for _ in emissions]
-    for numbers, batch, mask, tags in decoded(emissions, transitions):
+    for numbers, batch, lengths, tags in decoded(emissions, transitions):
         found = (tags != tag_set.outside).any(1)
         rows = [number for number, has in zip(numbers, found.tolist(), strict=True) if has]
-        scored = _scored_spans(batch[found], mask[found], transitions, tags[found], tag_set)
+        scored = _scored_spans(batch[found], lengths[found], transitions, tags[found], tag_set)
         for number, entities in zip(rows, scored, strict=True):
             result[number] = entities
     return result
 
 
 def _scored_spans(
-    emissions: Tensor, mask: Tensor, transitions: Transitions, tags: Tensor, tag_set: TagSet
+    emissions: Floats, lengths: Ints, transitions: TransitionScores, tags: Ints, tag_set: TagSet
 ) -> list[list[ScoredSpan]]:
     """Return the entities that tags mark, each with its probability; see ``best_spans``.
 
     Args:
-        emissions: Of one text or more. Shape: (texts, length, tags).
-        mask: True for tokens, then padding. Shape: (texts, length).
-        transitions: Their scores.
+        emissions: Of each text. Shape: (texts, length, tags).
+        lengths: Tokens of each text. Shape: (texts,).
+        transitions: Scores between tags.
         tags: The best of each text, whose transitions are legal. Shape: (texts, length).
         tag_set: The tags.
     """
-    lengths = mask.sum(1).tolist()
     texts = [
         list(tag_set.spans_of(row[:length]))
-        for row, length in zip(tags.tolist(), lengths, strict=True)
+        for row, length in zip(tags.tolist(), lengths.tolist(), strict=True)
     ]
     found = [(row, *span[:2]) for row, spans in enumerate(texts) for span in spans]
     if not found:
         return [[] for _ in texts]
-    rows, firsts, lasts = torch.tensor(found).T
-    before = forward_scores(emissions, mask, transitions)
-    after = backward_scores(emissions, mask, transitions)
-    totals = torch.logsumexp(before[:, -1] + transitions.end, dim=-1)
+    rows, firsts, lasts = np.array(found).T
+    before, after, total = path_sums(emissions, lengths, transitions)
     # Score that each token adds to its text's path; the tags of an entity are part of that path.
-    steps = emissions.gather(2, tags[..., None]).squeeze(2)
+    steps = np.take_along_axis(emissions, tags[..., None], axis=2)[..., 0]
     steps[:, 1:] += transitions.between[tags[:, :-1], tags[:, 1:]]
     path = steps.cumsum(1)
     last_tags = tags[rows, lasts]
     logs = before[rows, firsts, tags[rows, firsts]] + after[rows, lasts, last_tags]
-    logs += path[rows, lasts] - path[rows, firsts] - totals[rows]
-    chances = logs.exp()
-    goes_on = tag_set.continues[last_tags]
+    logs += path[rows, lasts] - path[rows, firsts] - total[rows]
+    chances = np.exp(logs)
+    following = lasts + 1
+    goes_on = tag_set.continues.numpy()[last_tags] & (following < lengths[rows])[:, None]
     if goes_on.any():  # there are no end tags: paths on which the entity is longer do not count
-        following = (lasts + 1).clamp(max=mask.shape[1] - 1)
-        goes_on &= (mask[rows, following] & (following > lasts))[:, None]
+        following = np.minimum(following, tags.shape[1] - 1)
         on = transitions.between[last_tags] + emissions[rows, following] + after[rows, following]
-        longer = on.masked_fill(~goes_on, -torch.inf).logsumexp(-1)
-        chances *= 1 - (longer - after[rows, lasts, last_tags]).exp()
-    probabilities = iter(chances.clamp(0, 1).tolist())
+        longer = np.logaddexp.reduce(np.where(goes_on, on, -np.inf), axis=-1)
+        chances *= 1 - np.exp(longer - after[rows, lasts, last_tags])
+    probabilities = iter(chances.clip(0, 1).tolist())
     return [[ScoredSpan(*span, next(probabilities)) for span in spans] for spans in texts]

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.crf_decoding import TransitionScores
 from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.runtimes.onnx_network import token_logits
 from zh_albert.tasks.model import TaskModel
@@ -70,7 +71,7 @@ class TextSegmenter(TaskModel[str, EncodedPassage]):
         scores = whole(pieces_of([p.text for p in passages], self.runtime, self.config))
         result: list[list[int]] = [[] for _ in scores]
         with torch.inference_mode():
-            transitions = self.module.transition_scores().exact()
+            transitions = TransitionScores.of(self.module.transition_scores())
             for numbers, _, _, tags in decoded(scores, transitions):
                 for number, row in zip(numbers, tags.tolist(), strict=True):
                     result[number] = row[: len(scores[number])]

@@ -11,12 +11,14 @@ from tests.helpers.micro import save_micro_encoder
 from tests.helpers.travellers import CONFIG, EXAMPLES, TEXTS, opinion
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
-from zh_albert.model.crf import Transitions, viterbi
+from zh_albert.model.crf import Transitions
+from zh_albert.model.crf_decoding import TransitionScores
 from zh_albert.tasks.ner import ngrams
 from zh_albert.tasks.ner.finetune import finetune
 from zh_albert.tasks.ner.ngrams import NgramTagger
 from zh_albert.tasks.ner.tagger import TextTagger
 from zh_albert.tasks.ner.tags import TagSet
+from zh_albert.tasks.tagging.decoding import decoded
 
 
 def emissions(tagger: TextTagger, texts: list[str]) -> list[torch.Tensor]:
@@ -25,9 +27,9 @@ def emissions(tagger: TextTagger, texts: list[str]) -> list[torch.Tensor]:
 
 
 def test_names_are_learned_by_heart(tagger: TextTagger) -> None:
-    transitions = Transitions(*opinion(tagger).transitions())
+    transitions = TransitionScores.of(Transitions(*opinion(tagger).transitions()))
     [scores] = emissions(tagger, ["张伟在西湖。"])
-    tags = viterbi(scores[None], torch.ones(1, len(scores), dtype=torch.bool), transitions)
+    [(_, _, _, tags)] = decoded([scores], transitions)
     # O, and begin, inside, end, single of 人 and of 地
     assert tagger.labels == ["人", "地"]
     assert tags.tolist() == [[1, 3, 0, 5, 7, 0]]
