@@ -33,7 +33,8 @@ from zh_albert.checkpoints import resolve
 from zh_albert.cli.app import app
 from zh_albert.compression.recipe import Recipe, find_recipe
 from zh_albert.compression.report_arms import ReportConfig
-from zh_albert.compression.stages import Work, refuse_unknown_settings
+from zh_albert.compression.stages import refuse_unknown_settings
+from zh_albert.compression.work import Work
 from zh_albert.pretraining.distil import DistilConfig
 from zh_albert.pretraining.run import PretrainConfig
 from zh_albert.tasks.catalog import TASKS

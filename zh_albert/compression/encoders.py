@@ -14,13 +14,13 @@ from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
 from zh_albert.compression.record import LENGTH, Figures, card_section, read_record, write_record
-from zh_albert.compression.stages import wait_for
 from zh_albert.compression.surgery import (
     chosen_layers,
     with_groups,
     with_head_size,
     with_layers_kept,
 )
+from zh_albert.compression.work import wait_for
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining

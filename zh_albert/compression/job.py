@@ -17,7 +17,8 @@ from zh_albert.compression.encoders import compress_encoder
 from zh_albert.compression.measures import without_ngrams
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
 from zh_albert.compression.record import LENGTH, card_section, read_record, write_record
-from zh_albert.compression.stages import Work, refuse_unknown_settings, run_stage
+from zh_albert.compression.stages import refuse_unknown_settings, run_stage
+from zh_albert.compression.work import Work
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token

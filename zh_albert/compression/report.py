@@ -26,7 +26,8 @@ from zh_albert.compression.report_arms import (
     stages_of,
 )
 from zh_albert.compression.report_files import write_report
-from zh_albert.compression.stages import Work, refuse_unknown_settings
+from zh_albert.compression.stages import refuse_unknown_settings
+from zh_albert.compression.work import Work
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.experiments.arms import run_key
 from zh_albert.experiments.comparison import Comparison, compare
