@@ -33,7 +33,8 @@ def serve(*, port: int, models: Sequence[str] | None = None, more: Sequence[str]
         from apps.gradio_page.server import serve_pages
         from apps.page import build_page
 
-        opened = open_models([*(bundled_models() if models is None else models), *more])
+        names, fast = bundled_models() if models is None else (models, [])
+        opened = open_models([*names, *more], fast)
         with temporary_files() as folder:
             jobs = PageJobs(folder)
             try:

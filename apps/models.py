@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from apps.encoder_cache import EncoderCache
 from apps.i18n.names import CHINESE
@@ -24,6 +25,7 @@ BulkModel = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader
 """A model that answers whole files."""
 
 _SENTENCE = "今天天气很好。"
+_SMALL = "-nano"
 _SHOWN = ("classification", "pair", "ner", "reading", "embedding", "encoder")  # tasks with a tab
 
 
@@ -39,6 +41,7 @@ class Models:
         reader: The model that answers questions.
         embedder: The model of sentence vectors, for search.
         encoder: The model that fills masks, and whose training curves are shown.
+        fast: Small models that answer files only, by name.
     """
 
     encoders: EncoderCache = field(default_factory=lambda: EncoderCache({}))
@@ -48,30 +51,35 @@ class Models:
     reader: Reader | None = None
     embedder: Embedder | None = None
     encoder: FillMask | None = None
+    fast: dict[str, BulkModel] = field(default_factory=dict)
 
     @property
     def in_bulk(self) -> dict[str, BulkModel]:
         """The models that answer whole files, by name."""
         reader = {"reader": self.reader} if self.reader else {}
-        return {**self.classifiers, **self.taggers, **reader, **self.pairs}
+        return {**self.classifiers, **self.taggers, **reader, **self.pairs, **self.fast}
 
 
-def bundled_models() -> list[str]:
-    """Return the bundled models that the page has a name and a tab for, in the order of its names.
+def bundled_models() -> tuple[list[str], list[str]]:
+    """Return the bundled models that the page has a tab for, and the small ones, for files only.
 
-    The small models answer as the large ones do, only faster: the page shows them if it is asked.
+    Both are in the order of their names on the page. One text is answered at once by either, and
+    the large model knows more; of a file a small one saves two thirds of the time.
     """
     named = [name for name in CHINESE.models if name in bundled_names()]
-    return [name for name in named if load_config(resolve_model(name))[1].get("name") in _SHOWN]
+    shown = [name for name in named if load_config(resolve_model(name))[1].get("name") in _SHOWN]
+    fast = [name for name in shown if name.endswith(_SMALL)]
+    return [name for name in shown if name not in fast], fast
 
 
-def open_models(names: Sequence[str]) -> Models:
+def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
     """Open models; of readers, embedders and encoders the last one is shown.
 
     An encoder without a head is only looked into.
 
     Args:
         names: Bundled names, folders or hub ids.
+        fast: Bundled names of models that answer files only.
 
     Raises:
         CheckpointError: If a model cannot be opened.
@@ -96,6 +104,7 @@ def open_models(names: Sequence[str]) -> Models:
                 models.classifiers[name] = opened
             case Classifier() | Regressor() as opened if opened.pairs:
                 models.pairs[name] = opened
+    models.fast = {name: cast(BulkModel, load(name)) for name in fast}
     return models
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from apps.models import open_models
+from apps.models import bundled_models, open_models
 from tests.helpers.micro import save_micro_models
 
 
@@ -18,3 +18,12 @@ def test_models_are_sorted_by_what_they_do(tmp_path: Path) -> None:
     assert models.embedder is not None
     assert list(models.taggers) == ["tagger"]
     assert models.encoders.names == list(folders)
+
+
+def test_small_models_answer_files_only() -> None:
+    shown, fast = bundled_models()
+    assert fast == ["sentiment-nano", "news-nano", "ner-nano"]
+    assert not {*shown} & {*fast}
+    models = open_models(["news"], ["news-nano"])
+    assert list(models.in_bulk) == ["news", "news-nano"]
+    assert list(models.classifiers) == models.encoders.names == ["news"]
