@@ -112,4 +112,5 @@ def path_sums(emissions: Floats, lengths: Ints, transitions: TransitionScores) -
 def _reversed(values: Floats, lengths: Ints) -> Floats:
     """Return each text's values from its last token to its first. Shape: (texts, length, tags)."""
     tokens = lengths[:, None] - 1 - np.arange(values.shape[1])
-    return values[np.arange(len(values))[:, None], tokens.clip(min=0)]
+    turned: Floats = values[np.arange(len(values))[:, None], tokens.clip(min=0)]
+    return turned
