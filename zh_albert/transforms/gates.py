@@ -151,10 +151,13 @@ class HardConcrete(nn.Module):
         count: Number of gates.
         width: Columns of one gate.
         scale: The parameter is the logit over this, so that the optimizer's steps are larger.
+        kind: All gates of the kind, these among them from now on.
     """
 
-    def __init__(self, count: int, width: int, scale: float) -> None:
+    def __init__(self, count: int, width: int, scale: float, kind: GatesOfKind) -> None:
         super().__init__()
+        self._kind = kind
+        kind.gates.append(self)
         self.logits = nn.Parameter(torch.full((count,), 2.0 / scale))
         self._width, self._scale = width, scale
         self.noise: Tensor
@@ -170,18 +173,47 @@ class HardConcrete(nn.Module):
         self.noise.copy_(drawn.clamp(1e-6, 1 - 1e-6))
 
     def values(self) -> Tensor:
-        """Return the gates, those drawn last in training. Shape: (gates,)."""
+        """Return the gates, in training those drawn last. Shape: (gates,)."""
         logits = self.logits * self._scale
         if self.training:
-            soft = torch.sigmoid((self.noise.logit() + logits) / _SHARPNESS)
-        else:
-            soft = torch.sigmoid(logits)
-        return (soft * (_HIGH - _LOW) + _LOW).clamp(0, 1)
+            return _stretched((self.noise.logit() + logits) / _SHARPNESS)
+        return _stretched(logits).masked_fill(self._kind.shut(self), 0)
 
     def open_share(self) -> Tensor:
         """Return the expected share of gates that are not 0. Shape: ()."""
         shift = _SHARPNESS * math.log(-_LOW / _HIGH)
         return torch.sigmoid(self.logits * self._scale - shift).mean()
+
+
+def _stretched(logits: Tensor) -> Tensor:
+    return (torch.sigmoid(logits) * (_HIGH - _LOW) + _LOW).clamp(0, 1)
+
+
+class GatesOfKind:
+    """The gates of a kind in all blocks.
+
+    The price of open gates is right on average: after few updates all of them may be open half of
+    the time, and none closed for good. So those with the least logits are, where nothing is drawn.
+
+    Attributes:
+        gates: Of each block.
+        share: Of all of them, how many are open when nothing is drawn; each block keeps one.
+    """
+
+    def __init__(self) -> None:
+        self.gates: list[HardConcrete] = []
+        self.share = 1.0
+
+    @torch.no_grad()
+    def shut(self, some: HardConcrete) -> Tensor:
+        """Return which gates of a block are not among the open ones. Shape: (gates,), bool."""
+        logits = [gates.logits.clone() for gates in self.gates]
+        for own in logits:
+            own[own.argmax()] = torch.inf
+        together = torch.cat(logits)
+        open_ones = max(round(self.share * len(together)), len(logits))
+        least = together.topk(open_ones).values[-1]
+        return logits[self.gates.index(some)] < least
 
 
 class GateLearning(Transforms):
@@ -195,20 +227,20 @@ class GateLearning(Transforms):
 
     def __init__(self, network: Any, config: GatesConfig, seed: int) -> None:
         self._config, self._seed = config, seed
-        self._gates: dict[Kind, list[HardConcrete]] = {kind: [] for kind in config.kinds}
+        self._kinds: dict[Kind, GatesOfKind] = {kind: GatesOfKind() for kind in config.kinds}
         for part in gated_parts(network, config.kinds):
-            gates = HardConcrete(part.gates, part.width, config.lr_scale)
-            transformed(part.module, gates)
-            self._gates[part.kind].append(gates)
+            kind = self._kinds[part.kind]
+            transformed(part.module, HardConcrete(part.gates, part.width, config.lr_scale, kind))
         self._progress = 0.0
 
     def on_update(self, update: int, total: int) -> None:
         """Draw the gates; aim at ever fewer open ones, until four fifths of the run."""
         generator = torch.Generator().manual_seed(seed_for(self._seed, update, _PROCESS))
-        for gates in self._gates.values():
-            for gate in gates:
-                gate.draw(generator)
         self._progress = min((update + 1) / (0.8 * total), 1.0)
+        for kind in self._kinds.values():
+            kind.share = 1 - (1 - self._config.kept) * self._progress
+            for gates in kind.gates:
+                gates.draw(generator)
 
     def settled(self) -> bool:
         """Return whether the aim is that of the end."""
@@ -221,12 +253,11 @@ class GateLearning(Transforms):
         def with_price(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
             loss, measured = inner(module, inputs)
             units = len(inputs["mask"])
-            aim = 1 - (1 - self._config.kept) * self._progress
             told = dict(measured)
-            for kind, gates in self._gates.items():
-                share = torch.stack([gate.open_share() for gate in gates]).mean()
-                loss = loss + units * self._config.weight * (share - aim).abs()
-                told[f"open_{kind}"] = share.detach() * units, units
+            for name, kind in self._kinds.items():
+                share = torch.stack([gates.open_share() for gates in kind.gates]).mean()
+                loss = loss + units * self._config.weight * (share - kind.share).abs()
+                told[f"open_{name}"] = share.detach() * units, units
             return LossOutput(loss, told)
 
         return with_price

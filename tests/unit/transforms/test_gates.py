@@ -15,6 +15,7 @@ from zh_albert.training.loop import LossOutput
 from zh_albert.transforms.gates import (
     GateLearning,
     GatesConfig,
+    GatesOfKind,
     HardConcrete,
     Kind,
     first_order_importance,
@@ -116,7 +117,7 @@ def test_pruned_blocks_have_gates_of_their_own_sizes() -> None:
 @pytest.mark.parametrize("logit", [-2.0, 0.0, 1.5])
 def test_the_expected_share_of_open_gates_is_that_of_draws(logit: float) -> None:
     """Louizos et al. 2018, equation 12."""
-    gates, generator = HardConcrete(50, 1, scale=10.0), torch.Generator().manual_seed(1)
+    gates, generator = HardConcrete(50, 1, 10.0, GatesOfKind()), torch.Generator().manual_seed(1)
     nn.init.constant_(gates.logits, logit / 10)
     drawn = []
     for _ in range(200):
@@ -132,7 +133,7 @@ def test_the_expected_share_of_open_gates_is_that_of_draws(logit: float) -> None
 
 
 def test_evaluation_draws_nothing() -> None:
-    gates = HardConcrete(8, 1, scale=1.0).eval()
+    gates = HardConcrete(8, 1, 1.0, GatesOfKind()).eval()
     before = gates.values()
     gates.draw(torch.Generator().manual_seed(0))
     assert torch.equal(gates.values(), before)
@@ -177,6 +178,26 @@ def test_gates_close_to_the_share_that_is_aimed_at() -> None:
     bake(network)
     closed = [~open_gates(part) for part in gated_parts(network, ["neurons"])]
     assert 0 < torch.cat(closed).float().mean() < 1  # exact zeros, which removal takes out
+    torch.testing.assert_close(network(*batch.values()), wanted)
+
+
+def test_what_is_aimed_at_stays_open_after_a_run_too_short_to_decide() -> None:
+    network, batch = SmallClassifier(sharing="none"), small_batch()
+    method = GateLearning(network, GatesConfig(kinds=("heads", "neurons"), kept=0.5), seed=0)
+    objective = method.objective(loss_of)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3)
+    for update in range(3):
+        method.on_update(update, 3)
+        objective(network, batch).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    network.eval()
+    wanted = network(*batch.values())
+    bake(network)
+    for kind in ("heads", "neurons"):
+        kept = [open_gates(part) for part in gated_parts(network, [kind])]
+        assert torch.cat(kept).sum() == round(0.5 * len(torch.cat(kept)))
+        assert all(block.any() for block in kept)
     torch.testing.assert_close(network(*batch.values()), wanted)
 
 
