@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +87,41 @@ def test_what_is_kept_is_a_plain_student(method: str, folder: Path) -> None:
     assert kept.keys() == load_file(folder / "student" / "model.safetensors").keys()
     config, _ = load_config(folder / "one" / method)
     assert config == load_config(folder / "student")[0]
+
+
+def events(run_folder: Path, kind: str) -> list[dict[str, Any]]:
+    rows = map(json.loads, (run_folder / "training/metrics.jsonl").read_text().splitlines())
+    return [row for row in rows if row["event"] == kind]
+
+
+ADDED = {
+    "match": {"states": 1, "attention": 1},
+    "weights": {"weights": 1},
+    "booster": {"booster": 1, "hint": 0.5},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_log_tells_the_task_from_what_a_method_adds(method: str, folder: Path) -> None:
+    rows = events(folder / "one" / method, "progress")
+    assert rows
+    for row in rows:
+        measured = row["measured"]
+        assert ("task_loss" in measured) == (method in {*ADDED, "hints", "gates"})
+        if weights := ADDED.get(method):
+            added = sum(weight * measured[name] for name, weight in weights.items())
+            assert measured["task_loss"] + added == pytest.approx(row["loss"], rel=1e-4)
+
+
+@pytest.mark.parametrize(("method", "warned"), [("match", True), ("hints", False)])
+def test_a_task_that_is_not_learned_is_warned_of(
+    method: str, warned: bool, folder: Path, tmp_path: Path
+) -> None:
+    run(method, folder, tmp_path / "out", peak_lr=1e-9, epochs=6)
+    texts = [row["text"] for row in events(tmp_path / "out", "warned")]
+    assert [bool(re.search(r"the loss is 0\.\d+; guessing gives", text)) for text in texts] == (
+        [True] if warned else []
+    )
 
 
 def test_hints_train_nothing_above_the_guided_layer(folder: Path) -> None:

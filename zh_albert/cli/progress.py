@@ -81,13 +81,13 @@ def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
             # Answers arrive in batches: only those before this one are relevant for the rate.
             rate = done / max(1e-9, arrived - started)
             if display.on_terminal:
-                display.show(what, done, total, f"{rate:,.0f}/s")
+                display.show(what, done, total, _rate(rate))
             elif now - last >= _LINE_EVERY_S:
                 last = now
                 left = f", {_time((total - done) / rate)} left" if total and done else ""
                 if done:
                     of_total = f" of {total:,}" if total else ""
-                    echo(f"{what}: {done:,}{of_total}, {rate:,.0f}/s{left}")
+                    echo(f"{what}: {done:,}{of_total}, {_rate(rate)}{left}")
             arrived = now
             yield item
         display.show(what, count, total)
@@ -114,7 +114,7 @@ class TrainingDisplay(Display):
             left = f"{_time(event.seconds_left)} left"
             self._line_if_due(f"update {event.update}/{event.total}  {note}  {left}")
         elif isinstance(event, StageProgress):
-            rate = f"{event.per_second:,.{0 if event.per_second >= 10 else 1}f}/s"
+            rate = _rate(event.per_second)
             self.show(event.what, event.done, event.total, rate)
             if event.done < event.total:
                 left = f"{_time(event.seconds_left)} left"
@@ -159,6 +159,13 @@ class DownloadDisplay(Display):
         self.show(name, done, total)
         if done == total and not self.on_terminal:
             echo(f"{name}: {done:,} bytes")
+
+
+def _rate(per_second: float) -> str:
+    """Return a rate in the unit in which it is at least 1, down to hours."""
+    rates = ((per_second * seconds, unit) for seconds, unit in ((1, "s"), (60, "min")))
+    rate, unit = next((found for found in rates if found[0] >= 1), (3600 * per_second, "h"))
+    return f"{rate:,.{0 if rate >= 10 else 1}f}/{unit}"
 
 
 def _time(seconds: float) -> str:

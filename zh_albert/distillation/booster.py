@@ -64,6 +64,8 @@ class Booster(Method):
         ConfigError: If the booster has another width, fewer layers, or is to share more.
     """
 
+    adds_to_loss = True
+
     def __init__(self, light: Any, booster: Any, config: BoosterConfig) -> None:
         self._config = config
         ours, theirs = light.encoder, booster.encoder

@@ -75,6 +75,8 @@ class Matching(Method):
         ConfigError: If terms do not fit the layers.
     """
 
+    adds_to_loss = True
+
     def __init__(
         self,
         terms: Sequence[MatchTerm],

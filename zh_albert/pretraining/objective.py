@@ -37,7 +37,7 @@ def heads_loss_output(output: PretrainingOutput, inputs: dict[str, Tensor]) -> L
     logits = output.masked.float()  # argmax, too, takes five times as long in bf16
     masked_loss = F.cross_entropy(logits, labels, reduction="sum")
     masked_right = (logits.detach().argmax(-1) == labels).sum()
-    measured = {
+    measured: dict[str, tuple[Tensor, int | None]] = {
         "masked_loss": (masked_loss.detach(), len(labels)),
         "masked_accuracy": (masked_right, len(labels)),
     }
@@ -65,6 +65,6 @@ def evaluate(model: AlbertForPretraining, batches: Iterable[Batch]) -> dict[str,
             inputs = {name: value.to(device) for name, value in batch.inputs.items()}
             for name, (value, count) in pretraining_loss(model, inputs).measured.items():
                 sums[name] += value.item()
-                counts[name] += count
+                counts[name] += count or 0
     means = {name: value / max(counts[name], 1) for name, value in sums.items()}
     return {**means, "masked_tokens": counts["masked_loss"]}

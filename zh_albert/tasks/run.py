@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from zh_albert.checkpoints.store import load_config
 from zh_albert.configio import write_toml
@@ -25,8 +25,8 @@ from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.tasks.config import JobConfig
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
-from zh_albert.training.events import ChanceWatch, Event, Observer, Warned
-from zh_albert.training.loop import is_first_process, resolved, train
+from zh_albert.training.events import TASK_LOSS, ChanceWatch, Event, Observer, Warned
+from zh_albert.training.loop import LossOutput, Objective, is_first_process, resolved, train
 from zh_albert.training.method import Method, Methods
 from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
@@ -95,7 +95,8 @@ def finetune(
     job.prepare(progress)
     used = replace(config, train=resolved(config.train, job))
     watches = []
-    if (chance := job.chance_loss()) is not None:
+    # Where a teacher's states alone are learned, the task is not.
+    if not config.match_only and (chance := job.chance_loss()) is not None:
         watches.append(ChanceWatch(chance, config.train.peak_lr, progress))
     best: dict[str, Tensor] = {}
 
@@ -123,7 +124,7 @@ def finetune(
 
     state = train(
         method.around(job.trained),
-        method.objective(job.loss),
+        method.objective(_measured_loss(job) if method.adds_to_loss else job.loss),
         job,
         used.train,
         state_folder=state_folder(out) if out else None,
@@ -146,6 +147,16 @@ def finetune(
     if one_sided := model.metadata.get("one_sided"):
         progress(Warned(update=state.update, text=one_sided))
     return model, state
+
+
+def _measured_loss(job: FineTuningJob[Any, Any]) -> Objective:
+    """Return a job's objective that tells its loss apart from what methods add to it."""
+
+    def measured_loss(network: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        loss, measured = job.loss(network, inputs)
+        return LossOutput(loss, {TASK_LOSS: (loss.detach(), None), **measured})
+
+    return measured_loss
 
 
 def _methods(job: FineTuningJob[Any, Any]) -> list[Method]:

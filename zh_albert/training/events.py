@@ -138,6 +138,8 @@ class TensorBoard:
         self._writer.flush()
 
 
+TASK_LOSS = "task_loss"  # measured where the loss has further terms: a teacher's, of open gates
+
 _MIN_UPDATES = 50  # a loss at chance level is no warning sign earlier, but at the end of a run
 _FEWEST = 15  # updates of a run that could have learned something
 
@@ -164,8 +166,9 @@ class ChanceWatch:
         """Update the smoothed loss and warn if it is due."""
         if not isinstance(event, Progress) or self._warned:
             return
-        old = event.loss if math.isnan(self._smoothed) else self._smoothed
-        self._smoothed = 0.7 * old + 0.3 * event.loss
+        loss = event.measured.get(TASK_LOSS, event.loss)
+        old = loss if math.isnan(self._smoothed) else self._smoothed
+        self._smoothed = 0.7 * old + 0.3 * loss
         due = min(max(self._patience * event.total, _MIN_UPDATES), event.total)
         if event.update >= max(due, _FEWEST) and self._smoothed > 0.98 * self._chance:
             self._warned = True

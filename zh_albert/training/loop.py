@@ -72,8 +72,9 @@ class LossOutput(NamedTuple):
 
     loss: Tensor
     """Summed over what ``Batch.weight`` counts. Shape: ()."""
-    measured: Mapping[str, tuple[Tensor, int]] = MappingProxyType({})
-    """Further figures for the log: name → their sum, without gradient, and what it is of."""
+    measured: Mapping[str, tuple[Tensor, int | None]] = MappingProxyType({})
+    """Further figures for the log: name → their sum, without gradient, and what it is of; None: of
+    what ``Batch.weight`` counts."""
 
 
 Objective = Callable[[nn.Module, dict[str, Tensor]], LossOutput]
@@ -264,7 +265,7 @@ def _update(
         if not idle:
             add_figure(figures, "loss", loss.item(), batch.weight)
             for name, (value, count) in measured.items():
-                add_figure(figures, name, value.item(), count)
+                add_figure(figures, name, value.item(), batch.weight if count is None else count)
     if not math.isfinite(_summed(accelerator, figures["loss"][0] if figures else 0.0)):
         raise TrainingError(
             f"the loss is no number at update {number + 1}: training has diverged; lower the "

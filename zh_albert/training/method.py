@@ -17,9 +17,11 @@ class Method:
     Attributes:
         leaves_unused: Whether updates leave parameters without a gradient, which processes that
             exchange gradients have to know.
+        adds_to_loss: Whether the loss gets further terms.
     """
 
     leaves_unused: bool = False
+    adds_to_loss: bool = False
 
     def settled(self) -> bool:
         """Return whether the network is what it is to become, so that it may be kept."""
@@ -54,6 +56,7 @@ class Methods(Method):
 
     def __post_init__(self) -> None:
         self.leaves_unused = any(part.leaves_unused for part in self.parts)
+        self.adds_to_loss = any(part.adds_to_loss for part in self.parts)
 
     def settled(self) -> bool:
         """See ``Method``."""

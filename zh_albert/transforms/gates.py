@@ -225,6 +225,8 @@ class GateLearning(Transforms):
         seed: Of the draws, which are the same on every process and in a resumed run.
     """
 
+    adds_to_loss = True
+
     def __init__(self, network: Any, config: GatesConfig, seed: int) -> None:
         self._config, self._seed = config, seed
         self._kinds: dict[Kind, GatesOfKind] = {kind: GatesOfKind() for kind in config.kinds}

@@ -24,17 +24,23 @@ def test_the_time_left_is_told_from_whole_pools(
 
     assert len(list(progress.track(pools(), total=300, what="texts"))) == 300
     assert capsys.readouterr().err.splitlines() == [
-        "texts: 100 of 300, 5/s, 0:40 left",
-        "texts: 200 of 300, 5/s, 0:20 left",
+        "texts: 100 of 300, 5.0/s, 0:40 left",
+        "texts: 200 of 300, 5.0/s, 0:20 left",
         "texts: 300 done in 1:00",
     ]
 
 
-def test_slow_work_is_shown_with_a_rate(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("per_second", "shown"),
+    [(1234.5, "1,234/s"), (1.25, "1.2/s"), (0.25, "15/min"), (0.004, "14/h"), (1e-5, "0.0/h")],
+)
+def test_slow_work_is_shown_with_a_rate(
+    per_second: float, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with TrainingDisplay() as display:
         display(
             StageProgress(
-                what="n-grams are tried", done=3, total=12, per_second=0.25, seconds_left=24
+                what="n-grams are tried", done=3, total=12, per_second=per_second, seconds_left=24
             )
         )
-    assert capsys.readouterr().err == "n-grams are tried: 3 of 12, 0.2/s, 0:24 left\n"
+    assert capsys.readouterr().err == f"n-grams are tried: 3 of 12, {shown}, 0:24 left\n"

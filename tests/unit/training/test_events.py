@@ -64,6 +64,18 @@ def test_staying_at_chance_is_said_once_with_advice() -> None:
     assert "peak_lr=3.3e-04" in said[0].text
 
 
+@pytest.mark.parametrize(("of_task", "warned"), [(0.5, False), (0.694, True)])
+def test_the_task_is_judged_by_its_own_loss(of_task: float, warned: bool) -> None:
+    said: list[Event] = []
+    watch = ChanceWatch(0.693, 1e-3, said.append)
+    for update in range(1, 60):
+        watch(replace(progress(update, 9.0), measured={"states": 8.5, "task_loss": of_task}))
+    assert bool(said) == warned
+    if said:
+        assert isinstance(said[0], Warned)
+        assert "the loss is 0.694" in said[0].text
+
+
 def test_learning_is_not_warned_of() -> None:
     said: list[Event] = []
     watch = ChanceWatch(0.693, 1e-3, said.append)

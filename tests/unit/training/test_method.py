@@ -39,6 +39,10 @@ class Noting(Method):
         self.told.append((update, total))
 
 
+class Adding(Method):
+    adds_to_loss = True
+
+
 def plain(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     return LossOutput(torch.tensor(1.0))
 
@@ -49,6 +53,7 @@ def test_a_method_that_changes_nothing() -> None:
         assert method.around(network) is network
         assert method.objective(plain) is plain
         assert not method.leaves_unused
+        assert not method.adds_to_loss
         assert method.metadata() == {}
         method.on_update(0, 1)
 
@@ -67,6 +72,8 @@ def test_the_first_is_the_innermost_and_all_are_told_the_time() -> None:
     }
     assert methods.leaves_unused
     assert not Methods([first]).leaves_unused
+    assert not methods.adds_to_loss
+    assert Methods([first, Adding()]).adds_to_loss
     methods.on_update(3, 9)
     assert first.told == second.told == [(3, 9)]
     assert methods.metadata() == {"first": 1, "second": 1}
