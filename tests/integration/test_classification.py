@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -276,7 +277,10 @@ def test_resuming_a_finished_run_with_other_data_is_refused(micro: Path, tmp_pat
     config = FinetuneConfig(window=window, train=TrainConfig(epochs=1, batch_tokens=64))
     out = tmp_path / "out"
     finetune(examples, examples, config, init=micro, out=out)
-    finetune(examples, examples, config, init=micro, out=out, resume=True)
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(micro, elsewhere / micro.name)
+    moved = read_text_examples(reviews(elsewhere / "t.jsonl", count=16))
+    finetune(moved, moved, config, init=elsewhere / micro.name, out=out, resume=True)
     with pytest.raises(ConfigError, match=r"# examples 15 .* another folder"):
         finetune(examples[1:], examples, config, init=micro, out=out, resume=True)
     changed = replace(config, train=replace(config.train, seed=2))

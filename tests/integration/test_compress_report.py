@@ -26,6 +26,22 @@ def test_a_report_by_the_command(cli: Cli, trained: Path, tmp_path: Path) -> Non
     assert (task["name"], task["texts"]) == ("again", 8)
 
 
+def test_runs_are_known_again_with_the_same_data_elsewhere(
+    cli: Cli, trained: Path, tmp_path: Path
+) -> None:
+    file, moved = write_report(tmp_path, trained), tmp_path / "moved"
+    report = ("compress", "report", file, "--out", tmp_path / "out", "--seeds", 1)
+    report += ("--task", "again", "--arm", "4 bits", "--set", "texts=8")
+    first = cli(*report, "--data", tmp_path)
+    runs = sorted((tmp_path / "out/runs").iterdir())
+    moved.mkdir()
+    for name in ("train.jsonl", "dev.jsonl"):
+        (tmp_path / name).rename(moved / name)
+    again = cli(*report, "--data", moved)
+    assert again.out == first.out
+    assert sorted((tmp_path / "out/runs").iterdir()) == runs
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -57,6 +73,9 @@ def test_a_plan_by_the_command(cli: Cli, trained: Path, tmp_path: Path) -> None:
     assert load(tmp_path / "out")(["房间很好。"])[0].label == "positive"
 
     refused(cli(*plan, "--max-mb", 9), "already holds a", "add --resume")
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "train.jsonl").rename(tmp_path / "moved/train.jsonl")
+    plan = (*plan[:4], tmp_path / "moved/train.jsonl", *plan[5:])
     again = cli(*plan, "--max-mb", 9, "--resume", "--json")
     assert json.loads(again.out)["best"] in ran.out
 

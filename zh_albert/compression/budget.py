@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +38,7 @@ from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES
 from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
+from zh_albert.tasks.texts import examples_digest
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import refuse_changed, seed_torch
 from zh_albert.training.run_folder import open_run, release, state_folder
@@ -322,15 +322,11 @@ def _described(
     settings: Sequence[str],
 ) -> str:
     """Return what a resumed plan must not change; the least score may."""
-    digests = [
-        hashlib.sha256(repr(list(some)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        for some in (train, dev)
-    ]
     lines = [
         f"model {weights_fingerprint(model)}",
         f"budget {budget}",
-        f"examples {len(train)} {digests[0]}",
-        f"dev {len(dev)} {digests[1]}",
+        f"examples {examples_digest(train)}",
+        f"dev {examples_digest(dev)}",
         f"most {most}",
         f"ngrams {str(ngrams).lower()}",
         f"settings {' '.join(settings)}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token
 from zh_albert.tasks.catalog import TASKS, task_of
 from zh_albert.tasks.task import Task
+from zh_albert.tasks.texts import examples_digest
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import refuse_changed
@@ -151,7 +151,7 @@ _KNOWN: dict[tuple[str, str], dict[str, float]] = {}
 
 def _before(task: Task, source: Path, dev: Sequence[Any]) -> dict[str, float]:
     """Return a model's figures; whoever compresses it in many ways has them measured once."""
-    key = weights_fingerprint(source), _digest(dev)
+    key = weights_fingerprint(source), examples_digest(dev)
     if key not in _KNOWN:
         _KNOWN[key] = figures(task, source, dev)
     return _KNOWN[key]
@@ -182,13 +182,8 @@ def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[An
     """Return what a resumed compression must not change."""
     return (
         f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
-        f"# examples {len(train)} {_digest(train)}\n# dev {len(dev)} {_digest(dev)}\n"
+        f"# examples {examples_digest(train)}\n# dev {examples_digest(dev)}\n"
     )
-
-
-def _digest(examples: Sequence[Any]) -> str:
-    text = "".join(map(repr, examples))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _refuse_changed(folder: Path, settings: str) -> None:

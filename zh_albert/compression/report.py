@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import shutil
 import time
@@ -35,7 +34,7 @@ from zh_albert.experiments.runs import Outcome
 from zh_albert.runtimes.selection import choose_runtime
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
-from zh_albert.tasks.texts import without
+from zh_albert.tasks.texts import examples_digest, without
 from zh_albert.textio import atomic_write
 from zh_albert.training.events import Event, Observer
 from zh_albert.training.resume import read_run_state
@@ -69,9 +68,8 @@ class TaskData:
     @property
     def inputs(self) -> str:
         """A digest of the model and the examples."""
-        text = repr((self.train, self.dev, self.choose_by))
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        return f"{weights_fingerprint(self.source)} {digest}"
+        train, dev = map(examples_digest, (self.train, self.dev))
+        return f"{weights_fingerprint(self.source)}, {train}, {dev}, {self.choose_by} choose"
 
 
 def report(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +11,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
+from zh_albert.checkpoints.files import weights_fingerprint
 from zh_albert.checkpoints.store import load_config
 from zh_albert.configio import write_toml
 from zh_albert.distillation.booster import Booster
@@ -25,6 +24,7 @@ from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.tasks.config import JobConfig
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
+from zh_albert.tasks.texts import examples_digest
 from zh_albert.training.events import TASK_LOSS, ChanceWatch, Event, Observer, Warned
 from zh_albert.training.loop import LossOutput, Objective, is_first_process, resolved, train
 from zh_albert.training.method import Method, Methods
@@ -220,13 +220,17 @@ def _name_of(folder: Path | None) -> str:
     return folder.name if folder else "random weights"
 
 
+def _known_as(folder: Path | None) -> str:
+    return f"{folder.name} {weights_fingerprint(folder)}" if folder else _name_of(folder)
+
+
 def _settings(job: FineTuningJob[Any, Any]) -> str:
     """Return the settings that a resumed run must not change, with digests of the data."""
     lines = [
         write_toml(job.config),
-        f"# init {job.start or job.init}",
-        f"# examples {_digest(job.examples)}",
-        f"# dev {_digest(job.dev)}",
+        f"# init {_known_as(job.start or job.init)}",
+        f"# examples {examples_digest(job.examples)}",
+        f"# dev {examples_digest(job.dev)}",
     ]
     lines += [f"# teacher and texts {known_as}" for known_as in job.fingerprints]
     return "\n".join(lines) + "\n"
@@ -244,11 +248,3 @@ def _beyond_training(job: FineTuningJob[Any, Any]) -> str:
         f"{job.init} was trained on windows of {longest} tokens and knows no position beyond: "
         f"window.max_length={window.max_length} will read worse than {longest}"
     )
-
-
-def _digest(examples: Sequence[Any]) -> str:
-    digest = hashlib.sha256()
-    for example in examples:
-        values = {f.name: getattr(example, f.name) for f in fields(example) if f.compare}
-        digest.update(json.dumps(values, default=astuple).encode())
-    return f"{len(examples)} sha256 {digest.hexdigest()[:16]}"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -72,6 +75,18 @@ def fresh(texts: Sequence[E], others: Iterable[HasText]) -> list[E]:
             known.add(key)
             found.append(text)
     return found
+
+
+def examples_digest(examples: Sequence[Any]) -> str:
+    """Return the number of examples and a digest of what they say.
+
+    Where they were read from does not count: the same data in another folder have the same digest.
+    """
+    digest = hashlib.sha256()
+    for example in examples:
+        values = {f.name: getattr(example, f.name) for f in fields(example) if f.compare}
+        digest.update(json.dumps(values, default=astuple).encode())
+    return f"{len(examples)} sha256 {digest.hexdigest()[:16]}"
 
 
 def refuse_non_strings(texts: Sequence[Any], *, name: str = "texts", counted_from: int = 0) -> None:
