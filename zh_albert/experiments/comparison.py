@@ -14,11 +14,13 @@ from zh_albert.experiments.arms import Arm, refuse_unclear
 from zh_albert.experiments.runs import Outcome, PlannedRun, RunFunction, complete
 from zh_albert.experiments.statistics import (
     Difference,
+    Pairing,
     Summary,
     Verdict,
-    difference_by_seed,
-    difference_by_seed_and_example,
-    holm,
+    corrected,
+    differences,
+    paired_by_seed,
+    paired_by_seed_and_example,
     summary,
     verdict,
 )
@@ -142,15 +144,15 @@ class Comparison:
 
         If the score is the mean of the outcomes of examples, and both arms have them for all their
         pairs, seeds and examples are taken as drawn at random; otherwise the seeds. Verdicts are
-        at 5 %, two-sided, and corrected by Holm's method for all differences judged here; the
-        intervals are not corrected.
+        at 5 %, two-sided, and corrected by Benjamini and Hochberg's method for all differences
+        judged here; the intervals are not corrected.
         """
         arms = [(arm, arm.against) for arm in self.arms if arm.against is not None]
-        differences = [self._difference(arm.name, against) for arm, against in arms]
-        corrected = holm([difference.p for difference in differences])
+        found = differences([self._paired(arm.name, against) for arm, against in arms])
+        p_values = corrected([difference.p for difference in found])
         return {
             arm.name: Judgement(against, difference, p, verdict(difference.mean, p, arm.expected))
-            for (arm, against), difference, p in zip(arms, differences, corrected, strict=True)
+            for (arm, against), difference, p in zip(arms, found, p_values, strict=True)
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -159,7 +161,7 @@ class Comparison:
         return {
             "score": self.score,
             "seeds": list(self.seeds),
-            "correction": "Holm",
+            "correction": "Benjamini-Hochberg",
             "arms": [self._arm_as_json(arm, judged.get(arm.name)) for arm in self.arms],
         }
 
@@ -186,7 +188,7 @@ class Comparison:
             }
         return described
 
-    def _difference(self, arm: str, against: str) -> Difference:
+    def _paired(self, arm: str, against: str) -> Pairing:
         ours, theirs = self.outcomes[arm], self.outcomes[against]
         pairs = [
             (ours[seed], theirs[seed]) for seed in self.seeds if seed in ours and seed in theirs
@@ -197,8 +199,8 @@ class Comparison:
             for runs in arms
         ]
         if len(pairs) > 1 and len(rows[0]) == len(rows[1]) == len(pairs):
-            return difference_by_seed_and_example(*rows)
-        return difference_by_seed(*([run.metrics[self.score] for run in runs] for runs in arms))
+            return paired_by_seed_and_example(*rows)
+        return paired_by_seed(*([run.metrics[self.score] for run in runs] for runs in arms))
 
     def _is_mean(self, run: Outcome) -> bool:
         value = run.metrics[self.score]

@@ -58,8 +58,9 @@ ENGLISH = Words(
         "seeds and other examples.",
     },
     judged="Smallest visible: half of that interval, the smallest effect that could have been "
-    "seen. Verdicts: at 5 %, two-sided, corrected by Holm's method for {number} differences; the "
-    "intervals are not corrected.",
+    "seen. Of several differences, each one's spread over the seeds is drawn towards what is usual "
+    "among them (Smyth 2004). Verdicts: at 5 %, two-sided, corrected by Benjamini and Hochberg's "
+    "method for {number} differences; the intervals are not corrected.",
     space=" ",
 )
 CHINESE = Words(
@@ -86,8 +87,9 @@ CHINESE = Words(
         "seeds and examples": "差值按种子和样本配对；95 % 置信区间用 t 分布计算"
         "（种子与样本两部分各用其分位数），针对其他种子和其他样本。",
     },
-    judged="最小可辨差值是该区间宽度的一半，即可能被发现的最小效应。结论采用 5 % 双侧检验，并用 "
-    "Holm 方法对 {number} 个差值作多重比较校正；区间未作校正。",
+    judged="最小可辨差值是该区间宽度的一半，即可能被发现的最小效应。有多个差值时，种子间的方差会向"
+    "全表的常见水平收缩（Smyth 2004）。结论采用 5 % 双侧检验，并用 Benjamini–Hochberg 方法对 "
+    "{number} 个差值作多重比较校正；区间未作校正。",
     space="",
 )
 

@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from scipy import stats
+from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
 
 from zh_albert.errors import DataError
 from zh_albert.experiments.statistics import (
     Difference,
-    difference_by_seed,
-    difference_by_seed_and_example,
-    holm,
+    Pairing,
+    Part,
+    corrected,
+    differences,
+    paired_by_seed,
+    paired_by_seed_and_example,
     pareto_front,
     summary,
     verdict,
@@ -24,6 +27,14 @@ from zh_albert.experiments.statistics import (
 
 SCORES = st.floats(-100, 100).map(lambda value: round(value, 3))
 PAIRS = st.lists(st.tuples(SCORES, SCORES), min_size=2, max_size=12)
+
+
+def difference_by_seed(ours: ArrayLike, theirs: ArrayLike) -> Difference:
+    return differences([paired_by_seed(ours, theirs)])[0]
+
+
+def difference_by_seed_and_example(ours: list[NDArray], theirs: list[NDArray]) -> Difference:
+    return differences([paired_by_seed_and_example(ours, theirs)])[0]
 
 
 def test_spread_is_of_a_sample() -> None:
@@ -131,16 +142,76 @@ def test_other_examples_cannot_be_paired() -> None:
         difference_by_seed_and_example([np.ones(3)] * 2, [np.ones(4)] * 2)
 
 
-def test_holm_corrects_as_published() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.9, math.nan, 0.8]) == pytest.approx([1, math.nan, 1], nan_ok=True)
-    assert holm([]) == []
+def test_other_numbers_of_seeds_are_drawn_together_by_hand() -> None:
+    # As published: where variances differ no more than chance makes them, all are taken as equal,
+    # to the geometric mean of what is expected of each; here never surer than both together.
+    variances, free = [1.0, 2.0], [2, 4]
+    usual = math.exp(
+        sum(
+            math.log(v) - special.psi(d / 2) + math.log(d / 2)
+            for v, d in zip(variances, free, strict=True)
+        )
+        / 2
+    )
+    pairings = [Pairing("seeds", 3, 1.0, Part(v, d)) for v, d in zip(variances, free, strict=True)]
+    for v, d, other, found in zip(variances, free, free[::-1], differences(pairings), strict=True):
+        error = math.sqrt((other * usual + d * v) / 6)
+        assert found.smallest_visible == pytest.approx(stats.t.ppf(0.975, 6) * error)
+        assert found.p == pytest.approx(2 * stats.t.sf(1 / error, 6))
+
+
+def test_very_unequal_spreads_stay_what_they_are() -> None:
+    pairings = [Pairing("seeds", 100, 1.0, Part(10.0**power, 99)) for power in range(-2, 3)]
+    for pairing, found in zip(pairings, differences(pairings), strict=True):
+        assert pairing.seeds
+        alone = stats.t.ppf(0.975, 99) * math.sqrt(pairing.seeds.variance)
+        assert found.smallest_visible == pytest.approx(alone, rel=0.05)
+
+
+def test_pairs_that_tell_nothing_change_no_other() -> None:
+    one, silent = paired_by_seed([2, 4, 6], [1, 2, 3]), paired_by_seed([1.0], [2.0])
+    both = paired_by_seed_and_example(list(np.eye(3)), list(np.zeros((3, 3))))
+    alone = differences([one])[0]
+    assert differences([silent, one, both])[1] == alone
+    assert math.isnan(differences([silent, one])[0].p)
+
+
+@pytest.mark.parametrize("unequal", [0.0, 1.0])
+@pytest.mark.parametrize(("count", "seeds"), [(2, 2), (3, 3), (20, 2), (20, 3), (40, 5)])
+def test_intervals_of_a_table_cover_the_truth_and_are_narrower(
+    count: int, seeds: int, unequal: float
+) -> None:
+    rng = np.random.default_rng(0)
+    together: list[float] = []
+    alone: list[float] = []
+    right = []
+    for _ in range(800 // count):
+        pairings = []
+        theirs = rng.normal(0, 1, (seeds, 100))  # all are compared with the same arm
+        for _ in range(count):
+            spread = 0.15 * math.exp(unequal * rng.normal())
+            ours = theirs + rng.normal(0, spread, (seeds, 1)) + rng.normal(0, 0.3, (1, 100))
+            ours += rng.normal(0, 1, (seeds, 100))
+            pairings.append(paired_by_seed_and_example(list(ours), list(theirs)))
+        found = differences(pairings)
+        right += [abs(one.mean) <= one.smallest_visible for one in found]
+        together += [one.smallest_visible for one in found]
+        alone += [differences([one])[0].smallest_visible for one in pairings]
+    assert 0.92 <= np.mean(right) <= 0.985
+    assert np.mean(together) < 0.9 * np.mean(alone)
+
+
+def test_p_values_are_corrected_as_published() -> None:
+    assert corrected([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
+    assert corrected([0.9, math.nan, 0.8]) == pytest.approx([0.9, math.nan, 0.9], nan_ok=True)
+    assert corrected([]) == []
 
 
 @given(st.lists(st.floats(0, 1), max_size=10))
-def test_holm_lies_between_no_correction_and_bonferroni(p_values: list[float]) -> None:
-    for p, corrected in zip(p_values, holm(p_values), strict=True):
-        assert p <= corrected <= min(1, p * len(p_values)) + 1e-12
+def test_correction_lies_between_none_and_bonferroni(p_values: list[float]) -> None:
+    for p, found in zip(p_values, corrected(p_values), strict=True):
+        assert p <= found + 1e-12
+        assert found <= min(1, p * len(p_values)) + 1e-12
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_row_for_each_arm(tmp_path: Path) -> None:
     assert not empty
     assert "over the seeds 1, 2, 3, 4." in notes
     assert "paired by seed;" in notes
-    assert "Holm's method for 2 differences" in notes
+    assert "corrected by Benjamini and Hochberg's method for 2 differences" in notes
 
 
 def test_numbers_have_two_digits_of_their_spread(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_columns_are_chosen_and_left_out(tmp_path: Path) -> None:
     table = markdown_table(toy_comparison(tmp_path, arms=arms), headings={"bytes": "size | B"})
 
     assert table.startswith("| arm | size \\| B |\n| :-- | --: |\n| base | 4,000 |\n")
-    assert "Holm" not in table
+    assert "Hochberg" not in table
 
 
 @pytest.mark.parametrize("examples", [0, 50])
@@ -97,4 +97,4 @@ def test_it_can_be_chinese(examples: int, tmp_path: Path) -> None:
         "| 方法 | score | bytes | 与 base 的差值 [95 %] | 最小可辨差值 | 文献结果 | 结论 |" in table
     )
     assert ("按种子和样本配对" if examples else "按种子配对") in table
-    assert "Holm 方法对 2 个差值" in table
+    assert "Benjamini–Hochberg 方法对 2 个差值" in table
