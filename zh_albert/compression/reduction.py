@@ -30,7 +30,7 @@ from zh_albert.training.resume import seed_torch
 from zh_albert.training.stages import silent
 from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
 from zh_albert.transforms.learned_drop import DROP_RATES
-from zh_albert.transforms.removal import close_least, close_rare_words, without_closed
+from zh_albert.transforms.removal import close_least, close_rare_words, for_each_run, without_closed
 
 _CALIBRATION = (96, 64)  # texts and tokens, for a narrower word table
 _SEARCHED_ON = 500  # dev examples on which layers are searched
@@ -157,7 +157,8 @@ def pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
     if not kept and config.criterion != "closed":  # words alone
         return network
     if config.criterion == "gradient":
-        close_least(network, _importance(config, folder, list(kept), work), kept)
+        importance = _importance(config, folder, list(kept), work)
+        close_least(network, for_each_run(network, importance), kept)
     elif config.criterion == "random":
         generator = torch.Generator().manual_seed(config.seed)
         drawn = {

@@ -28,9 +28,6 @@ def close_least(
 ) -> None:
     """Set to 0 what reads the least important heads, neurons or dimensions, in place.
 
-    Of a block that several layers run, a gate costs the time of all of them: what counts is its
-    importance for each.
-
     Args:
         network: Has an ``encoder``.
         importance: By kind and block. Shape of each: (gates,).
@@ -38,8 +35,7 @@ def close_least(
     """
     for kind, share in kept.items():
         parts = list(gated_parts(network, [kind]))
-        runs = _runs(network, kind)
-        scores = [importance[kind, part.block] / runs[part.block] for part in parts]
+        scores = [importance[kind, part.block].clone() for part in parts]
         for score in scores:
             score[score.argmax()] = float("inf")  # the last of a block stays
         together = torch.cat(scores)
@@ -56,12 +52,24 @@ def close_least(
                 part.module.weight[:, shut.repeat_interleave(part.width)] = 0
 
 
-def _runs(network: Any, kind: Kind) -> Counter[int]:
-    """Return how many layers run each block of a kind; the word table is read once."""
-    if kind == "embeddings":
-        return Counter([0])
+def for_each_run(
+    network: Any, importance: Mapping[tuple[Kind, int], Tensor]
+) -> dict[tuple[Kind, int], Tensor]:
+    """Return the importance of gates for each of the layers that run their block.
+
+    A gate of a block that several layers run costs the time of all of them.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``.
+        importance: By kind and block, of all layers together. Shape of each: (gates,).
+    """
     plan = getattr(network, "encoder", network).plan
-    return Counter(layer.attention if kind == "heads" else layer.ffn for layer in plan)
+    runs: Mapping[Kind, Counter[int]] = {
+        "heads": Counter(layer.attention for layer in plan),
+        "neurons": Counter(layer.ffn for layer in plan),
+        "embeddings": Counter([0]),  # the word table is read once
+    }
+    return {(kind, block): sums / runs[kind][block] for (kind, block), sums in importance.items()}
 
 
 def close_rare_words(

@@ -20,6 +20,7 @@ from zh_albert.transforms.gates import Kind, gated_parts
 from zh_albert.transforms.removal import (
     close_least,
     close_rare_words,
+    for_each_run,
     open_gates,
     without_closed,
 )
@@ -96,8 +97,15 @@ def test_what_several_layers_run_is_to_be_as_important_for_each() -> None:
     network = SmallClassifier(sharing="all", num_hidden_groups=2)
     assert [layer.ffn for layer in network.encoder.plan] == [0, 0, 1]
     scores = {("neurons", 0): torch.full((20,), 1.8), ("neurons", 1): torch.full((20,), 1.0)}
-    close_least(network, scores, {"neurons": 0.6})  # type: ignore[arg-type]
+    close_least(network, for_each_run(network, scores), {"neurons": 0.6})  # type: ignore[arg-type]
     assert [int(open_gates(part).sum()) for part in gated_parts(network, ["neurons"])] == [4, 20]
+
+
+def test_a_draw_spares_no_block() -> None:
+    network = SmallClassifier(sharing="all", num_hidden_groups=2)
+    scores = {("neurons", block): torch.linspace(0, 1, 20) for block in (0, 1)}
+    close_least(network, scores, {"neurons": 0.5})  # type: ignore[arg-type]
+    assert [int(open_gates(part).sum()) for part in gated_parts(network, ["neurons"])] == [10, 10]
 
 
 def test_nothing_closed_nothing_removed() -> None:
