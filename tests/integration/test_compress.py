@@ -83,6 +83,8 @@ def quick(name: str, encoder: Path) -> list[str]:
     cuts = [stage.cut for stage in stages if stage.cut]
     if any(stage.prune for stage in stages) or any(c.embedding_size or c.head_size for c in cuts):
         given.append("tune.train.epochs=8")  # of 32 numbers a state, none is to spare
+    if name == "rocket":
+        given.append("tune.train.epochs=4")  # its light network begins as the lowest layers
     if name == "quantize-aware":
         given.append("tune.train.peak_lr=5e-4")
     given += ["cut.embedding_size=8" for cut in cuts if cut.embedding_size]

@@ -13,8 +13,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.sharing import LayerBlocks
 from zh_albert.training.loop import LossOutput, Objective
 from zh_albert.training.method import Method
+from zh_albert.transforms.plans import layers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +82,10 @@ class Booster(Method):
                 f"more of those than of the teacher's {len(theirs.plan)}, found {config.shared}"
             )
         theirs.embeddings = ours.embeddings
-        for mine, other in zip(ours.plan[: config.shared], theirs.plan, strict=False):
-            theirs.attention[other.attention] = ours.attention[mine.attention]
-            theirs.ffn[other.ffn] = ours.ffn[mine.ffn]
+        # A plan of its own: the teacher's upper layers may run the same blocks as its lower ones.
+        layers = layers_of(ours)[: config.shared] + layers_of(theirs)[config.shared :]
+        theirs.attention, theirs.ffn = map(nn.ModuleList, zip(*layers, strict=True))
+        theirs.plan = tuple(LayerBlocks(number, number) for number in range(len(layers)))
         self._rocket = Rocket(light, booster)
 
     def around(self, network: nn.Module) -> nn.Module:

@@ -8,9 +8,11 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from tests.helpers.small_networks import SmallClassifier, small_batch
+from zh_albert.compression.surgery import with_layers_kept
 from zh_albert.distillation.booster import Booster, BoosterConfig
 from zh_albert.errors import ConfigError
 from zh_albert.training.loop import LossOutput
+from zh_albert.transforms.plans import layers_of
 
 TARGETS = torch.tensor([0, 2, 1])
 
@@ -46,6 +48,17 @@ def test_embeddings_and_bottom_layers_are_one(shared: int) -> None:
             one = [p.data_ptr() for p in getattr(ours, kind)[layer].parameters()]
             other = [p.data_ptr() for p in getattr(theirs, kind)[layer].parameters()]
             assert (one == other) is (layer < shared)
+
+
+def test_layers_are_one_where_the_booster_shares_blocks_among_its_own() -> None:
+    large = SmallClassifier(
+        1, num_hidden_layers=6, plan=((0, 0), (0, 0), (1, 1), (2, 2), (2, 2), (3, 3))
+    )
+    small = with_layers_kept(large, [2, 4, 6])
+    own = layers_of(large.encoder)
+    Booster(small, large, BoosterConfig(shared=2))
+    assert layers_of(large.encoder) == layers_of(small.encoder)[:2] + own[2:]
+    assert not {*large.encoder.ffn} & {own[0][1]}  # what no layer runs any more is gone
 
 
 def test_the_hint_moves_the_light_network_alone() -> None:
