@@ -116,8 +116,7 @@ def plan(
         if known is None:
             known = work.planned(metadata, most, ngrams=ngrams, tell=tell)
             write_plan(out / PLAN, known)
-        if known.best is None:
-            known = work.trained(known, tell)
+        known = work.trained(known, tell)
         if beside_plain and known.beside is None:
             best = next(one for one in known.candidates if one.name == known.best)
             known = replace(known, beside=work.tried(best, plain=True))
@@ -221,7 +220,7 @@ class _Work:
         return total + len(self.dev) * each
 
     def trained(self, known: Plan, tell: Callable[[str], None]) -> Plan:
-        """Train the chosen candidates that have not been, and write the best one."""
+        """Train the chosen candidates that have not been; write the best one, if none was yet."""
         by_name = {one.name: one for one in known.candidates}
         for number, name in enumerate(known.chosen, start=1):
             if any(one.name == name for one in known.tried):
@@ -244,7 +243,8 @@ class _Work:
                 f"is {best.name} with {best.score:.4f}; lower --min-score and --resume, or raise "
                 "the budget"
             )
-        self._put(best)
+        if known.best is None:
+            self._put(best)
         known = replace(known, best=best.name)
         write_plan(self.out / PLAN, known)
         return known

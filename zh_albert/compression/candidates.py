@@ -34,6 +34,7 @@ _NAMING = 96  # bytes for each tensor in the header of a file
 # measured on TNEWS and OCNLI (layers 2, 4 and 6 of `news`; docs/experiments/int8.md), and rough.
 _HALF_THE_WORK, _HALF_THE_PARAMETERS = 2.5, 1.0
 _ROUNDING = {8: 0.0, 6: 0.0, 5: 0.2, 4: 0.5, 3: 2.0}
+_WITH_TEACHER = ("teacher", "match", "match_only", "booster", "replace")  # a teacher's settings
 _TRAIN: dict[str, Any] = {"epochs": 2, "peak_lr": 2e-4, "batch_tokens": 2048}
 _TAUGHT: dict[str, Any] = {
     "teacher": {"weight": 0.7, "temperature": 2.0},
@@ -306,5 +307,5 @@ def recipe_for(
 def _tuned(
     taught: Mapping[str, Any], settings: Mapping[str, Any], *, plain: bool
 ) -> dict[str, Any]:
-    kept = {k: v for k, v in taught.items() if not plain or k not in ("teacher", "match")}
-    return merged(kept, settings)
+    tuned = merged(taught, settings)
+    return {k: v for k, v in tuned.items() if not plain or k not in _WITH_TEACHER}

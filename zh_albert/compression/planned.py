@@ -25,7 +25,7 @@ class Budget:
         min_score: The least score on dev.
 
     Raises:
-        ConfigError: If nothing is limited, or a limit is not above 0.
+        ConfigError: If nothing is limited, or a limit is not above 0 or the score not finite.
     """
 
     max_mb: float | None = None
@@ -38,6 +38,8 @@ class Budget:
             if value is not None and not (value > 0 and math.isfinite(value)):
                 option = "--" + name.replace("_", "-")
                 raise ConfigError(f"{option} must be above 0, got {value:g}")
+        if self.min_score is not None and not math.isfinite(self.min_score):
+            raise ConfigError(f"--min-score must be a finite number, got {self.min_score}")
         if self.max_mb is None and self.max_ms is None:
             raise ConfigError("expected a budget: --max-mb, --max-ms or both, found neither")
 

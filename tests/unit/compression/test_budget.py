@@ -130,6 +130,8 @@ def test_a_score_that_nothing_reaches_is_said_after_training_and_may_be_lowered(
     assert made.best == made.tried[0].name
     assert (tmp_path / "out" / "config.json").exists()
     assert planned(max_mb=9, resume=True) == made
+    with pytest.raises(ConfigError, match=r"reaches accuracy 1.01; the nearest is .* with"):
+        planned(max_mb=9, min_score=1.01, resume=True)  # of a finished plan, too
 
 
 def test_a_killed_plan_goes_on_with_the_same_candidates(
@@ -165,6 +167,7 @@ def test_a_killed_plan_goes_on_with_the_same_candidates(
         ({"max_mb": 0.0}, "--max-mb must be above 0, got 0"),
         ({"max_ms": -1.0}, "--max-ms must be above 0, got -1"),
         ({"max_mb": float("nan")}, "--max-mb must be above 0, got nan"),
+        ({"max_mb": 1.0, "min_score": float("nan")}, "--min-score must be a finite number, got nan"),
         ({}, "expected a budget: --max-mb, --max-ms or both"),
     ],
 )

@@ -148,7 +148,8 @@ def test_recipes_have_the_stages_that_a_candidate_needs() -> None:
     assert rounded["round"]["train"]["epochs"] == 5
     assert (rounded["file"].bits, rounded["file"].group) == (3, 32)
 
-    plain = recipe_for(candidate(layers=3, bits=4), SIX, {}, plain=True)
+    taught = {"teacher": {"temperature": 4.0}, "match": [{"what": "attention"}]}
+    plain = recipe_for(candidate(layers=3, bits=4), SIX, taught, plain=True)
     tunes = [stage.tune for stage in plain.stages if stage.tune]
     assert [{"teacher", "match"} & set(tune) for tune in tunes] == [set(), set()]
 
