@@ -28,6 +28,7 @@ from zh_albert.transforms.parametrized import Transforms, transformed
 Kind = Literal["heads", "neurons", "embeddings"]
 # Of the stretched sigmoid that a gate is: with such ends exact zeros and ones have probability.
 _LOW, _HIGH, _SHARPNESS = -0.1, 1.1, 2 / 3
+_AJAR = 1e-3  # an open gate's least value where nothing is drawn: removal takes what is exactly 0
 _PROCESS = 1 << 21  # no process has this number: draws differ from any other of an update
 
 
@@ -177,7 +178,7 @@ class HardConcrete(nn.Module):
         logits = self.logits * self._scale
         if self.training:
             return _stretched((self.noise.logit() + logits) / _SHARPNESS)
-        return _stretched(logits).masked_fill(self._kind.shut(self), 0)
+        return _stretched(logits).clamp(min=_AJAR).masked_fill(self._kind.shut(self), 0)
 
     def open_share(self) -> Tensor:
         """Return the expected share of gates that are not 0. Shape: ()."""

@@ -137,8 +137,6 @@ def test_evaluation_draws_nothing() -> None:
     before = gates.values()
     gates.draw(torch.Generator().manual_seed(0))
     assert torch.equal(gates.values(), before)
-    nn.init.constant_(gates.logits, -4.0)
-    assert not gates.values().any()  # exactly closed
 
 
 def test_draws_depend_on_the_seed_and_the_update_alone() -> None:
@@ -199,6 +197,21 @@ def test_what_is_aimed_at_stays_open_after_a_run_too_short_to_decide() -> None:
         assert torch.cat(kept).sum() == round(0.5 * len(torch.cat(kept)))
         assert all(block.any() for block in kept)
     torch.testing.assert_close(network(*batch.values()), wanted)
+
+
+def test_a_block_keeps_its_best_gate_however_closed_it_is() -> None:
+    kind = GatesOfKind()
+    blocks = [HardConcrete(4, 1, 1.0, kind).eval() for _ in range(2)]
+    nn.init.constant_(blocks[1].logits, -4.0)
+    blocks[0].logits.data += torch.arange(4)
+    blocks[1].logits.data[2] = -3.0
+    kind.share = 0.5
+    first, second = (block.values() for block in blocks)
+    assert (second > 0).tolist() == [False, False, True, False]
+    assert second.max() < 0.01 < first.max()  # hardly open, as it was learned
+    assert (first > 0).sum() + 1 == 4  # half of all
+    kind.share = 1.0
+    assert all(block.values().all() for block in blocks)
 
 
 @pytest.mark.parametrize(
