@@ -228,6 +228,10 @@ def _checked_fields(
             meant = f"did you mean {' or '.join(below)}?" if below else ""
             hint = meant or nearest(prefix + key, [prefix + name for name in names])
             raise ConfigError(f"{source}: unknown key {prefix + key!r}; {hint}")
+        kinds = {hints[names[key]], *typing.get_args(hints[names[key]])}
+        if isinstance(value, bool) and kinds & {int, float} and bool not in kinds:
+            said = str(value).lower()  # pydantic reads it as 1 or 0
+            raise ConfigError(f"{source}: {prefix}{key}: expected a number, found {said}")
         if sections[key] and isinstance(value, Mapping):
             value = _checked_fields(sections[key], value, source, f"{prefix}{key}.")  # noqa: PLW2901
         elif sections[key] and isinstance(value, list):

@@ -43,6 +43,7 @@ def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
     ("override", "problem"),
     [
         ("train.epochs=many", "train.epochs: expected a valid integer, .* or 'auto', found 'many'"),
+        ("train.epochs=true", "train.epochs: expected a number, found true"),
         ("train.epochs=-1", "epochs must be >= 0, got -1"),
         ("train.decay=cosine", "train.decay: expected 'linear', 'polynomial' or 'constant'"),
         ("window.stride=200", r"stride \(200\) must be"),

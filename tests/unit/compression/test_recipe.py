@@ -104,6 +104,7 @@ def test_settings_are_given_by_the_stage_or_by_the_action() -> None:
         ("prune.heads=0.5", "--set prune: recipe kd has the stages"),
         ("learn=1", r"--set learn: .* expected STAGE\.ACTION\.KEY=value"),
         ("student.cut.layer=2", r"'stages\[0\]\.cut\.layer'; did you mean"),
+        ("cut.layers=true", r"cut\.layers: expected a number, found true"),
         ("cut.layers=two", r"stages\[0\]\.cut\.layers"),
         ("learn.cut.layers=2", "stage 'learn': expected exactly one of .*, found cut and tune"),
         ("learn.tun.train.epochs=2", r"'stages\[1\]\.tun'; did you mean 'stages\[1\]\.tune'"),
