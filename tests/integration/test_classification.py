@@ -221,7 +221,7 @@ def test_a_head_alone_needs_an_encoder_and_a_task_that_can(cli: Cli, tmp_path: P
     train = reviews(tmp_path / "t.jsonl")
     files = ("--train", train, "--dev", train, "--out", tmp_path / "out", "--set=train.epochs=0")
     ran = cli("finetune", *files, "--init", "random")
-    assert (ran.code, "give one to start from (--init)" in ran.err) == (2, True), ran.err
+    assert (ran.code, "give one, as --init or tune.init" in ran.err) == (2, True), ran.err
     ran = cli("finetune", *files, "--task", "embedding")
     assert (ran.code, "this task cannot; give 1" in ran.err) == (2, True), ran.err
 

@@ -102,7 +102,7 @@ class FineTuningJob(Taught[Model], Generic[Example, Model]):
         if config.train.epochs == 0 and (not init or type(self).probe is FineTuningJob.probe):
             raise ConfigError(
                 "train.epochs = 0 fits the head alone to a trained encoder: "
-                + ("give one to start from (--init)" if not init else "this task cannot; give 1")
+                + ("give one, as --init or tune.init" if not init else "this task cannot; give 1")
             )
         self.refuse_teachers()
         self.fingerprints = []
