@@ -209,13 +209,16 @@ def stages_of(arm: ReportArm, task: ReportTask) -> list[dict[str, Any]]:
 
 def recipe_of(settings: Mapping[str, Any], seed: int) -> Recipe:
     """Return the recipe of an arm's settings; whatever is random in it follows the seed."""
-    seeded = [
-        merged(stage, {"tune": {"train": {"seed": seed}}})
-        if "tune" in stage
-        else merged(stage, {"prune": {"seed": seed}})
-        if "prune" in stage
-        else stage
-        for stage in settings["stages"]
-    ]
+    own = {"seed": seed}
+    places: dict[str, dict[str, Any]] = {
+        "tune": {"train": own},
+        "prune": own,
+        "augment": own,
+        "cut": own,
+    }
+    stages = []
+    for stage in settings["stages"]:  # of cuts, new layers alone are random
+        drawn = {k: places[k] for k in places if k in stage and (k != "cut" or "lstm" in stage[k])}
+        stages.append(merged(stage, drawn))
     said = {"title": "an arm of a report", "family": "report", "source": "this file"}
-    return build(Recipe, {**said, "name": "arm", "stages": seeded}, source="report")
+    return build(Recipe, {**said, "name": "arm", "stages": stages}, source="report")

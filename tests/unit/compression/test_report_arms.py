@@ -92,6 +92,20 @@ def test_the_seed_is_that_of_every_training_and_choice(tmp_path: Path) -> None:
     assert stages["remove"].prune.seed == 7
 
 
+def test_the_seed_is_that_of_new_layers_and_further_texts(tmp_path: Path) -> None:
+    task = read_report(file(tmp_path, ('    "cut.layers=1",\n', ""))).tasks[0]
+
+    def seeds(recipe: str) -> list[int]:
+        stages = recipe_of(
+            {"stages": stages_of(ReportArm(name="a", recipe=recipe), task)}, 7
+        ).stages
+        drawn = [s.augment["seed"] for s in stages if s.augment]
+        return drawn + [s.cut.seed for s in stages if s.cut]
+
+    assert seeds("bilstm") == [7, 7]
+    assert seeds("kd") == [1]  # nothing is drawn: the recipe stays what it was
+
+
 def test_the_reports_in_the_docs_can_be_run() -> None:
     config = read_report(DOCS / "compression-report.toml")
     counts = {task.name: len(arms) for task, arms in chosen(config, [], [])}
