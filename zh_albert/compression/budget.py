@@ -38,7 +38,7 @@ from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES
 from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
-from zh_albert.tasks.texts import examples_digest
+from zh_albert.tasks.texts import examples_digest, spread
 from zh_albert.training.events import Observer
 from zh_albert.training.resume import refuse_changed, seed_torch
 from zh_albert.training.run_folder import open_run, release, state_folder
@@ -158,9 +158,7 @@ class _Work:
         if not within:
             raise ConfigError(self._nothing_holds(found))
         chosen = best_by_capacity(within, found[0], most)
-        each = training_seconds(
-            self.task, self.source, self.train[:: max(1, len(self.train) // 32)]
-        )
+        each = training_seconds(self.task, self.source, spread(self.train, 32))
         seconds = sum(self._seconds(one, found[0], each) for one in chosen)
         tell(
             f"{len(found):,} candidates, {len(within):,} within {self.budget}; {len(chosen)} that "
@@ -176,7 +174,7 @@ class _Work:
         """Measure each depth and width once, with random weights: time does not depend on them."""
         times = {(one.layers, one.heads, one.neurons): 0.0 for one in found}
         meters = [StageMeter("shapes timed", len(times), observer) for observer in self.observers]
-        largest = found[0]
+        largest, some = found[0], spread(self.dev, _TIMED)
         for layers, heads, neurons in times:
             # The most blocks that so many layers run, and the widest words: never too fast.
             blocks = max(one.blocks for one in found if one.layers == layers)
@@ -185,14 +183,11 @@ class _Work:
             seed_torch(0, 0, 0)
             untrained.module = self.task.model.network(untrained.config, metadata).eval()
             untrained.runtime = plain_runtime(untrained.module)
-            by_engine = single_ms(self.task, untrained, self._some(), engines(untrained))
+            by_engine = single_ms(self.task, untrained, some, engines(untrained))
             times[layers, heads, neurons] = min(by_engine)
             for meter in meters:
                 meter.advance()
         return [replace(one, ms=times[one.layers, one.heads, one.neurons]) for one in found]
-
-    def _some(self) -> Sequence[Any]:
-        return self.dev[:: max(1, len(self.dev) // _TIMED)][:_TIMED]
 
     def _nothing_holds(self, found: Sequence[Candidate]) -> str:
         nearest = min(found, key=lambda one: self.budget.excess(one.bytes, one.ms))
@@ -269,7 +264,7 @@ class _Work:
         tried = engines(model) if self.budget.max_ms is not None else engines(model)[:1]
         times: list[float | None] = [None]
         if self.budget.max_ms is not None:
-            times = [*single_ms(self.task, model, self._some(), tried)]
+            times = [*single_ms(self.task, model, spread(self.dev, _TIMED), tried)]
         for engine, ms in zip(tried, times, strict=True):
             model.runtime = engine
             score = float(self.task.evaluate(model, self.dev)[self.task.metric])

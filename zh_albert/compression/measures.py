@@ -30,6 +30,7 @@ from zh_albert.runtimes.selection import LazyRuntime, choose_runtime, is_install
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.classification.heads import class_names
 from zh_albert.tasks.task import Task
+from zh_albert.tasks.texts import spread
 from zh_albert.training.stages import silent
 
 _WARM_UP = 3  # texts before the first that is timed
@@ -100,8 +101,7 @@ def single_ms(
         texts: How many of the examples are timed.
         rounds: The engines take turns, so that a slow moment hits all of them.
     """
-    step = max(1, len(examples) // texts)
-    contents = [content_of(model, example) for example in examples[::step][:texts]]
+    contents = [content_of(model, example) for example in spread(examples, texts)]
     took: list[list[float]] = [[] for _ in tried]
     pairs = getattr(model, "pairs", False)
 

@@ -26,6 +26,7 @@ from zh_albert.compression.work import Work
 from zh_albert.configio import build
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
+from zh_albert.tasks.texts import spread
 from zh_albert.training.resume import seed_torch
 from zh_albert.training.stages import silent
 from zh_albert.transforms.gates import Kind, first_order_importance, gated_parts
@@ -100,8 +101,7 @@ def _layers(config: CutConfig, model: Any, work: Work) -> tuple[int, ...]:
         return chosen_layers(config.layers, config.choice, total, rates)
     if not work.dev:
         raise ConfigError("cut.choice = 'searched' chooses layers by dev examples: give some")
-    # Texts from all over the file: many files are sorted by label.
-    some = work.dev[:: max(1, len(work.dev) // _SEARCHED_ON)][:_SEARCHED_ON]
+    some = spread(work.dev, _SEARCHED_ON)
     whole = model.module.encoder.plan
 
     def score(layers: tuple[int, ...]) -> float:
@@ -171,10 +171,7 @@ def pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
 
 def _importance(config: PruneConfig, folder: Path, kinds: Sequence[Kind], work: Work) -> Any:
     """Return how much the loss on training texts would change by each gate of a model."""
-    # Texts from all over the file: many files are sorted by label.
-    step = max(1, len(work.train) // config.texts)
-    some = work.train[::step][: config.texts]
-    job = _job(folder, some, work)
+    job = _job(folder, spread(work.train, config.texts), work)
     job.prepare(silent)
     network = job.model.module.eval()
     seed_torch(config.seed, 0, 0)

@@ -34,7 +34,7 @@ from zh_albert.experiments.runs import Outcome
 from zh_albert.runtimes.selection import choose_runtime
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
-from zh_albert.tasks.texts import examples_digest, without
+from zh_albert.tasks.texts import examples_digest, spread, without
 from zh_albert.textio import atomic_write
 from zh_albert.training.events import Event, Observer
 from zh_albert.training.resume import read_run_state
@@ -183,13 +183,11 @@ class _Runs:
         making = self._out / _MAKING / key[:20]
         clock = _CpuClock(making.with_suffix(".seconds"))
         recipe = recipe_of(settings, seed)
-        step = max(1, len(given.dev) // given.choose_by)  # from all over: files may be sorted
-        chosen_by = given.dev[::step][: given.choose_by]
         made = compress(
             given.source,
             recipe,
             given.train,
-            chosen_by,
+            spread(given.dev, given.choose_by),
             out=making,
             resume=True,
             observers=[clock, self._progress],
@@ -211,7 +209,7 @@ class _Runs:
     def _measured(self, folder: Path, metrics: dict[str, float]) -> Outcome:
         task, dev = self._given.task, self._given.dev
         model = task.model.load(folder)
-        speed = speed_of(task, model, dev[:: max(1, len(dev) // _TIMED)][:_TIMED])
+        speed = speed_of(task, model, spread(dev, _TIMED))
         metrics |= {"ms": speed.ms, "texts_per_second": speed.texts_per_second}
         model.runtime = choose_runtime(model.module, model.outputs)
         right = right_answers(model, dev) if task.metric == "accuracy" else None

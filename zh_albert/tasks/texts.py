@@ -28,6 +28,7 @@ class HasText(Protocol):
 
 
 E = TypeVar("E", bound=HasText)
+T = TypeVar("T")
 
 
 def has_content(text: str) -> bool:
@@ -75,6 +76,16 @@ def fresh(texts: Sequence[E], others: Iterable[HasText]) -> list[E]:
             known.add(key)
             found.append(text)
     return found
+
+
+def spread(examples: Sequence[T], most: int) -> list[T]:
+    """Return at most so many examples, evenly from all over a file: many are sorted by label.
+
+    >>> spread("abcdefg", 4)
+    ['a', 'b', 'd', 'f']
+    """
+    count = min(most, len(examples))
+    return [examples[number * len(examples) // count] for number in range(count)]
 
 
 def examples_digest(examples: Sequence[Any]) -> str:
