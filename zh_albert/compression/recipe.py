@@ -82,6 +82,16 @@ class PruneConfig:
             raise ConfigError(f"prune.texts must be at least 1, got {self.texts}")
 
 
+        parts = {self.heads, self.neurons, self.embeddings}
+        if self.criterion == "closed" and parts != {1}:
+            raise ConfigError(
+                "prune.criterion = 'closed' removes what is 0 already, however much that is: leave "
+                "out heads, neurons, embeddings"
+            )
+        if self.criterion != "closed" and {*parts, self.words} == {1}:
+            raise ConfigError(
+                "prune: expected a share below 1 of heads, neurons, embeddings or words, found none"
+            )
 @dataclass(frozen=True, kw_only=True)
 class StoreConfig:
     """Rounding of the weights in the file."""

@@ -162,7 +162,12 @@ def test_recipes_that_say_nothing_clear_are_refused_in_a_line(
         (lambda: CutConfig(embedding_size=0), r"cut\.embedding_size must be at least 1"),
         (lambda: PruneConfig(heads=0.0), r"prune\.heads is the share that stays"),
         (lambda: PruneConfig(neurons=1.5), r"prune\.neurons is the share that stays"),
-        (lambda: PruneConfig(texts=0), r"prune\.texts must be at least 1"),
+        (PruneConfig, r"prune: expected a share below 1 of heads, .* found none"),
+        (
+            lambda: PruneConfig(criterion="closed", heads=0.5),
+            "however much that is: leave out heads",
+        ),
+        (lambda: PruneConfig(heads=0.5, texts=0), r"prune\.texts must be at least 1"),
         (lambda: StoreConfig(bits=1), r"store\.bits: expected 2 to 8"),
         (lambda: StoreConfig(group=1), r"store\.group must be at least 2"),
     ],
