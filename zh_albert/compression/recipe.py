@@ -16,6 +16,10 @@ Layers = Literal["even", "first", "last", "searched", "learned"] | tuple[int, ..
 Criterion = Literal["gradient", "random", "closed"]
 
 
+OF_STAGE, ROUTE = "stage:", "/route"
+"""Before the name of a stage that teaches, and after it: all models that it kept on its way."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CutConfig:
     """A smaller network from a trained one, without training."""
@@ -78,10 +82,6 @@ class PruneConfig:
                     f"prune.{name} is the share that stays: expected a number above 0 and at most "
                     f"1, found {getattr(self, name)}"
                 )
-        if self.texts < 1:
-            raise ConfigError(f"prune.texts must be at least 1, got {self.texts}")
-
-
         parts = {self.heads, self.neurons, self.embeddings}
         if self.criterion == "closed" and parts != {1}:
             raise ConfigError(
@@ -92,6 +92,10 @@ class PruneConfig:
             raise ConfigError(
                 "prune: expected a share below 1 of heads, neurons, embeddings or words, found none"
             )
+        if self.texts < 1:
+            raise ConfigError(f"prune.texts must be at least 1, got {self.texts}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class StoreConfig:
     """Rounding of the weights in the file."""
@@ -149,6 +153,23 @@ class Stage:
                 f"stage {self.name!r}: its name is a folder's: expected letters, digits and hyphens"
             )
 
+        if self.tune and not isinstance(self.tune.get("teacher", {}), Mapping):
+            raise ConfigError(
+                f"stage {self.name!r}: tune.teacher: expected a table, as {{ model = 'news' }}, "
+                f"found {self.tune['teacher']!r}"
+            )
+
+    @property
+    def teachers(self) -> tuple[str, ...]:
+        """Names of the stages whose models, or the models on whose routes, teach it."""
+        model = (self.tune or {}).get("teacher", {}).get("model")
+        models = model if isinstance(model, list | tuple) else [model]
+        return tuple(
+            one.removeprefix(OF_STAGE).removesuffix(ROUTE)
+            for one in map(str, models)
+            if one.startswith(OF_STAGE)
+        )
+
     @property
     def action(self) -> str:
         """The stage's action."""
@@ -189,11 +210,16 @@ class Recipe:
         names = [stage.name for stage in self.stages]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ConfigError(f"two stages are called {twice!r}; give one another name")
-        for number, stage in enumerate(self.stages):
-            if stage.from_ is not None and stage.from_ not in names[:number]:
-                raise ConfigError(
-                    f"stage {stage.name!r} begins from {stage.from_!r}, which is no stage before it"
-                )
+        makers: list[str] = []
+        for stage in self.stages:
+            begins = [("begins from", stage.from_)] if stage.from_ is not None else []
+            for does, other in [*begins, *(("learns from", one) for one in stage.teachers)]:
+                if other not in makers:
+                    raise ConfigError(
+                        f"stage {stage.name!r} {does} {other!r}, which is no stage before it that "
+                        f"makes a model; there are: {', '.join(makers) or 'none'}"
+                    )
+            makers += [stage.name] if stage.augment is None else []
         kinds = {stage.action in _OF_ENCODERS for stage in self.stages if stage.action != "cut"}
         if len(kinds) > 1:
             raise ConfigError(

@@ -161,7 +161,6 @@ def _refuse_unknown(
         dev=given.dev,
         unlabelled=[],
         folder=out / _MAKING,
-        observers=(),
     )
     for arm in arms:
         try:

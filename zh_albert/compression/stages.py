@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from zh_albert.compression.augmentation.settings import augmentation
-from zh_albert.compression.recipe import Recipe, Stage, StoreConfig
+from zh_albert.compression.recipe import ROUTE, Recipe, Stage, StoreConfig
 from zh_albert.compression.reduction import cut, pruned
 from zh_albert.compression.tuning import tune, tuning
 from zh_albert.compression.work import Work, wait_for
@@ -32,8 +32,11 @@ def refuse_unknown_settings(plan: Recipe, work: Work) -> None:
             augmentation(stage.augment)
         if stage.tune is not None:
             given = dict(stage.tune)
-            if str(given.get("teacher", {}).get("model", "")).startswith("stage:"):
-                given["teacher"] = {**given["teacher"], "model": str(work.source)}
+            if stage.teachers:  # what stages make is not there yet; on a route are several
+                model, any_model = given["teacher"]["model"], str(work.source)
+                single = isinstance(model, str) and not model.endswith(ROUTE)
+                stand_ins = any_model if single else [any_model] * 2
+                given["teacher"] = {**given["teacher"], "model": stand_ins}
             tuning(given, work.source, work)
 
 

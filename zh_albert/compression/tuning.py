@@ -14,6 +14,7 @@ from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.checkpoints.resolve import resolve_init
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.stored_model import same_random_numbers
+from zh_albert.compression.recipe import OF_STAGE, ROUTE
 from zh_albert.compression.work import Work, wait_for
 from zh_albert.configio import build, merged
 from zh_albert.distillation.soft_targets import ANSWERS, refuse_other_tokens
@@ -120,14 +121,17 @@ def tuning(settings: Mapping[str, Any], model: Path, work: Work) -> tuple[Any, s
 
 
 def _teachers(given: Any, work: Work) -> Any:
-    """Return the teachers' folders: the compressed model's, a stage's, or those on its route."""
+    """Return the teachers' folders: the compressed model's, stages', or those on their routes."""
     if given is None:
         return str(work.source)
-    if not isinstance(given, str) or not given.startswith("stage:"):
+    if isinstance(given, list | tuple):
+        each = [_teachers(one, work) for one in given]
+        return [one for some in each for one in (some if isinstance(some, list) else [some])]
+    if not isinstance(given, str) or not given.startswith(OF_STAGE):
         return given
-    name, _, route = given.removeprefix("stage:").partition("/")
+    name = given.removeprefix(OF_STAGE).removesuffix(ROUTE)
     folder = work.of(name)
-    if route != "route":
+    if not given.endswith(ROUTE):
         return str(folder)
     found = sorted(folder.glob("route/*/config.json"))
     if not found:

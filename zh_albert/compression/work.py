@@ -32,7 +32,7 @@ class Work:
     dev: Sequence[Any]
     unlabelled: list[Any]
     folder: Path
-    observers: Sequence[Observer]
+    observers: Sequence[Observer] = ()
 
     def of(self, stage: str) -> Path:
         """Return the folder of a stage."""

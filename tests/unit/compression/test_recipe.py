@@ -118,6 +118,8 @@ def test_settings_that_do_not_fit_are_refused_in_a_line(setting: str, problem: s
 
 
 CUT = "[stages.cut]\nlayers = 2\n"
+TEXTS = '[[stages]]\nname = "texts"\naugment = { tang = {} }\n'
+TAUGHT = '[[stages]]\nname = "a"\ntune = {{ teacher = {{ model = {} }} }}\n'
 
 
 @pytest.mark.parametrize(
@@ -133,6 +135,14 @@ CUT = "[stages.cut]\nlayers = 2\n"
         (f'[[stages]]\nname = "a/b"\n{CUT}', "expected letters, digits and hyphens"),
         (f'[[stages]]\nname = "a"\nfrom = "b"\n{CUT}', "'a' begins from 'b', which is no stage"),
         (f'[[stages]]\nname = "a"\nfrom = "a"\n{CUT}', "'a' begins from 'a', which is no stage"),
+        (f'{TEXTS}[[stages]]\nname = "a"\nfrom = "texts"\n{CUT}', "'a' begins from 'texts'"),
+        (TEXTS + TAUGHT.format('"stage:texts"'), "'a' learns from 'texts', .*; there are: none"),
+        (TAUGHT.format('"stage:a/route"'), "'a' learns from 'a', which is no stage before it that"),
+        (TAUGHT.format('["news", "stage:b"]') + f'[[stages]]\nname = "b"\n{CUT}', "from 'b'"),
+        (
+            '[[stages]]\nname = "a"\ntune = { teacher = "news" }\n',
+            "stage 'a': tune.teacher: expected a table, as .*, found 'news'",
+        ),
         ('[[stages]]\nname = "a"\nprun = {}\n', r"'stages\[0\]\.prun'; did you mean .*prune'"),
         (f'titel = "x"\n[[stages]]\nname = "a"\n{CUT}', "'titel'; did you mean 'title'"),
         (
