@@ -16,6 +16,8 @@ from zh_albert.checkpoints.manifest import MANIFEST, write_manifest
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.candidates import (
+    ROUNDED,
+    TAUGHT,
     Candidate,
     best_by_capacity,
     candidates,
@@ -31,7 +33,10 @@ from zh_albert.compression.measures import (
     without_ngrams,
 )
 from zh_albert.compression.planned import Budget, Plan, Tried, read_plan, write_plan
-from zh_albert.configio import parse_overrides
+from zh_albert.compression.recipe import Recipe, Stage
+from zh_albert.compression.stages import refuse_unknown_settings
+from zh_albert.compression.work import Work
+from zh_albert.configio import merged, parse_overrides
 from zh_albert.errors import ConfigError
 from zh_albert.runtimes.exported import weights_digest
 from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES
@@ -101,6 +106,12 @@ def plan(
     _, metadata = load_config(whole)
     task = task_of(whole, metadata)
     given = parse_overrides(settings)
+    trainings = {"teach": TAUGHT, "round": ROUNDED}
+    stages = tuple(Stage(name=k, tune=merged(v, given)) for k, v in trainings.items())
+    refuse_unknown_settings(
+        Recipe(title="", family="", source="", stages=stages),
+        Work(task=task, source=whole, train=train, dev=dev, unlabelled=[], folder=out),
+    )
     described = _described(whole, train, dev, budget, most, ngrams=ngrams, settings=settings)
     if (out / PLAN).exists() and not resume:
         raise ConfigError(

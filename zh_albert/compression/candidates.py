@@ -36,11 +36,19 @@ _HALF_THE_WORK, _HALF_THE_PARAMETERS = 2.5, 1.0
 _ROUNDING = {8: 0.0, 6: 0.0, 5: 0.2, 4: 0.5, 3: 2.0}
 _WITH_TEACHER = ("teacher", "match", "match_only", "booster", "replace")  # a teacher's settings
 _TRAIN: dict[str, Any] = {"epochs": 2, "peak_lr": 2e-4, "batch_tokens": 2048}
-_TAUGHT: dict[str, Any] = {
-    "teacher": {"weight": 0.7, "temperature": 2.0},
+_TEACHER = {"weight": 0.7, "temperature": 2.0}
+TAUGHT: dict[str, Any] = {
+    "teacher": _TEACHER,
     "match": [{"what": "states", "weight": 1.0}],
     "train": _TRAIN,
 }
+"""Settings of a training after a cut, under those of the command."""
+ROUNDED: dict[str, Any] = {
+    "teacher": _TEACHER,
+    "quantize": {"bits": _TRAINED_BITS},
+    "train": {**_TRAIN, "epochs": 1, "peak_lr": 1e-4},
+}
+"""Likewise of one with rounded weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,21 +287,17 @@ def recipe_for(
     stages = []
     if any(cut.values()):
         stages.append(Stage(name="student", cut=CutConfig(**cut)))
-        stages.append(Stage(name="teach", tune=_tuned(_TAUGHT, settings, plain=plain)))
+        stages.append(Stage(name="teach", tune=_tuned(TAUGHT, settings, plain=plain)))
     if candidate.heads < 1 or candidate.neurons < 1:
         removed = PruneConfig(heads=candidate.heads, neurons=candidate.neurons)
         stages.append(Stage(name="remove", prune=removed))
-        stages.append(Stage(name="learn", tune=_tuned(_TAUGHT, settings, plain=plain)))
+        stages.append(Stage(name="learn", tune=_tuned(TAUGHT, settings, plain=plain)))
     if candidate.bits <= _TRAINED_BITS:
         rounding: dict[str, Any] = {"bits": candidate.bits}
         if candidate.group:
             rounding["group"] = candidate.group
-        while_trained = {
-            "teacher": _TAUGHT["teacher"],
-            "quantize": rounding,
-            "train": {**_TRAIN, "epochs": 1, "peak_lr": 1e-4},
-        }
-        stages.append(Stage(name="round", tune=_tuned(while_trained, settings, plain=plain)))
+        rounded = {**ROUNDED, "quantize": rounding}
+        stages.append(Stage(name="round", tune=_tuned(rounded, settings, plain=plain)))
     stored = StoreConfig(bits=candidate.bits, group=candidate.group)
     return Recipe(
         name="plan",

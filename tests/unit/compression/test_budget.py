@@ -167,13 +167,38 @@ def test_a_killed_plan_goes_on_with_the_same_candidates(
         ({"max_mb": 0.0}, "--max-mb must be above 0, got 0"),
         ({"max_ms": -1.0}, "--max-ms must be above 0, got -1"),
         ({"max_mb": float("nan")}, "--max-mb must be above 0, got nan"),
-        ({"max_mb": 1.0, "min_score": float("nan")}, "--min-score must be a finite number, got nan"),
+        (
+            {"max_mb": 1.0, "min_score": float("nan")},
+            "--min-score must be a finite number, got nan",
+        ),
         ({}, "expected a budget: --max-mb, --max-ms or both"),
     ],
 )
 def test_budgets_that_limit_nothing_are_refused(limits: dict[str, float], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         Budget(**limits)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("train.epoch=1", "did you mean 'train.epochs'"),
+        ("train=3", "train: .*, found 3"),
+        ("teacher.weight=0", "nothing is learned from the teacher"),  # while weights are rounded
+        ("teacher=news", "stage 'teach': tune.teacher: expected a table"),
+        (
+            "teacher.model=stage:teach",
+            "stage 'teach' learns from 'teach', which is no stage before",
+        ),
+    ],
+)
+def test_settings_are_checked_before_anything_is_written(
+    setting: str, said: str, planned: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=said) as refused:
+        planned(max_mb=9, settings=[setting])
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "out").exists()
 
 
 def test_damaged_plans_and_empty_data_are_refused(planned: Any, tmp_path: Path) -> None:
