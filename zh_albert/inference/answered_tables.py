@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -19,36 +19,48 @@ from zh_albert.textio import atomic_write, encode_json
 Row = dict[str, Any]
 _LONGEST = 32_767  # characters of a workbook's cell
 _MOST_ROWS = 1 << 20  # of a sheet
+_LISTS: Mapping[str, Callable[[list[Any]], str]] = {  # field of an answer → its cell
+    "entities": lambda found: "; ".join(f"{one['text']}/{one['type']}" for one in found),
+    "labels": "; ".join,
+    "words": " ".join,
+    "spots": lambda spots: "; ".join(_texts(spot["candidates"]) for spot in spots),
+    "answers": lambda ranked: _texts(ranked[1:]),  # the best has columns of its own
+}
 
 
 class AnsweredTable:
     """Rows as they were read, with the fields of their answers behind them.
 
-    The first row that could be read decides the columns. Of an answer a table has what fits into
-    cells: a label, its score, a value, the passage; entities as ``杭州/LOC; 李华/PER``.
+    Of an answer a table has what fits into cells: a label, its score, a value, the passage; lists
+    as text: entities as ``杭州/LOC; 李华/PER``, words with blanks between, the candidates of each
+    mask as ``公园 / 海边; 花``, and so the further answers to a question.
 
     Args:
         write_cells: Writes the cells of a row, the names of the columns first.
         label_zh: See ``answered_table``.
+        columns: See ``answered_table``.
     """
 
     def __init__(
-        self, write_cells: Callable[[Sequence[Any]], object], label_zh: Mapping[str, str]
+        self,
+        write_cells: Callable[[Sequence[Any]], object],
+        label_zh: Mapping[str, str],
+        columns: Sequence[str],
     ) -> None:
         self._write, self._label_zh = write_cells, label_zh
-        self._columns: list[str] = []
+        self._columns = list(columns)
         self._answers: dict[str, str] = {}  # field of an answer → name of its column
         self._waiting: list[Row] = []  # answers to damaged rows before that
 
     def write(self, row: Any, answer: Row) -> None:
         """Add a row."""
         given, found = _given(row), _flat(_named(answer, self._label_zh))
-        if not given and not self._columns:
+        self._columns = self._columns or list(given)
+        if not self._columns:
             self._waiting.append(found)
             return
-        if not self._columns:
-            self._columns = list(given)
-            self._answers = {name: _apart(name, given) for name in [*found, "error"]}
+        if not self._answers:
+            self._answers = {name: _apart(name, self._columns) for name in [*found, "error"]}
             self._write([*self._columns, *self._answers.values()])
             for damaged in self._waiting:
                 self._write_row({}, damaged)
@@ -77,6 +89,7 @@ def answered_table(
     path: Path,
     label_zh: Mapping[str, str] | None = None,
     *,
+    columns: Sequence[str] = (),
     kinds: Sequence[str] = Predictor.written_as,
 ) -> Iterator[AnsweredTable | _Lines | VectorsFile]:
     """Write a table of answers, completely or not at all.
@@ -85,6 +98,8 @@ def answered_table(
         path: The file.
         label_zh: Chinese names of labels: a further field of each row; of a bundled model its
             ``metadata["label_zh"]``.
+        columns: Names of the rows' fields, of a table its columns; none: those of the first row
+            that could be read.
         kinds: Endings that the answers can be written as; see ``Predictor.written_as``.
 
     Raises:
@@ -105,13 +120,13 @@ def answered_table(
             # Excel takes a file for UTF-8 only if it begins with the mark.
             text = io.TextIOWrapper(file, "utf-8-sig", "backslashreplace", newline="")
             writer = csv.writer(text, lineterminator="\r\n")
-            yield AnsweredTable(lambda cells: writer.writerow(map(_harmless, cells)), names)
+            yield AnsweredTable(lambda cells: writer.writerow(map(_harmless, cells)), names, columns)
             text.flush()
             text.detach()
         else:
             sheets = _Sheets()
             try:
-                yield AnsweredTable(sheets.append, names)
+                yield AnsweredTable(sheets.append, names, columns)
             except BaseException:
                 sheets.discard()
                 raise
@@ -157,7 +172,7 @@ def _given(row: Any) -> Row:
     return given
 
 
-def _apart(name: str, given: Row) -> str:
+def _apart(name: str, given: Container[str]) -> str:
     """Return a name for a field of an answer that no column of the input has."""
     while name in given:
         name = f"predicted_{name}"
@@ -178,12 +193,17 @@ def _named(answer: Row, label_zh: Mapping[str, str]) -> Row:
 
 def _flat(answer: Row) -> Row:
     """Return the fields of an answer that a table shows."""
-    flat = {name: value for name, value in answer.items() if not isinstance(value, dict | list)}
-    if isinstance(entities := answer.get("entities"), list):
-        flat["entities"] = "; ".join(f"{one['text']}/{one['type']}" for one in entities)
-    if isinstance(labels := answer.get("labels"), list):
-        flat["labels"] = "; ".join(labels)
+    flat: Row = {}
+    for name, value in answer.items():
+        if not isinstance(value, dict | list):
+            flat[name] = value
+        elif name in _LISTS:
+            flat[name] = _LISTS[name](value)
     return flat
+
+
+def _texts(found: Sequence[Row]) -> str:
+    return " / ".join(one["text"] for one in found if one["text"])
 
 
 def _cell(value: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -25,6 +27,39 @@ def test_a_full_sheet_is_followed_by_another(
     assert book.sheetnames == ["answers", "answers 2", "answers 3"]
     assert [rows[0] for rows in found] == [header] * 3
     assert [row[0] for rows in found for row in rows[1:]] == [f"第{n}条" for n in range(5)]
+
+
+def csv_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+SPOTS = [
+    {"start": 1, "end": 13, "candidates": [{"text": "公园", "score": 0.5}, {"text": "海边"}]},
+    {"start": 14, "end": 20, "candidates": [{"text": "花", "score": 0.9}]},
+]
+RANKED = [{"start": 0, "text": "杭州"}, {"start": 0, "text": ""}, {"start": 3, "text": "北京"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cells"),
+    [
+        ({"spots": SPOTS}, {"spots": "公园 / 海边; 花"}),
+        ({"words": ["他", "从", "马上"], "spans": [(0, 1)]}, {"words": "他 从 马上"}),
+        (
+            {"text": "杭州", "answers": [*RANKED, {"text": "上海"}]},
+            {"predicted_text": "杭州", "answers": "北京 / 上海"},
+        ),
+        ({"entities": [{"text": "杭州", "type": "LOC"}]}, {"entities": "杭州/LOC"}),
+        ({"labels": ["好", "快"], "scores": {"好": 0.9}}, {"labels": "好; 快"}),
+    ],
+)
+def test_lists_of_an_answer_are_cells(
+    tmp_path: Path, answer: dict[str, Any], cells: dict[str, str]
+) -> None:
+    with answered_table(tmp_path / "a.csv") as table:
+        table.write({"text": "去"}, answer)
+    assert csv_of(tmp_path / "a.csv") == [{"text": "去", **cells, "error": ""}]
 
 
 def interrupted(path: Path) -> None:
