@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from zh_albert.textio import atomic_write, encode_json
 Row = dict[str, Any]
 _LONGEST = 32_767  # characters of a workbook's cell
 _MOST_ROWS = 1 << 20  # of a sheet
+_NOT_XML = re.compile("[\\0-\\x08\\v\\f\\x0e-\\x1f\\ufffe\\uffff]|\\r(?=\\n)")
 _LISTS: Mapping[str, Callable[[list[Any]], str]] = {  # field of an answer → its cell
     "entities": lambda found: "; ".join(f"{one['text']}/{one['type']}" for one in found),
     "labels": "; ".join,
@@ -217,10 +219,13 @@ def _harmless(cell: Any) -> Any:
 
 
 def _of_workbook(cell: Any) -> Any:
-    """Return a cell that a workbook can hold: no control characters, and text is no formula."""
+    r"""Return a cell that a workbook can hold, and whose text is no formula.
+
+    Characters that XML cannot hold are blanks, so that offsets stay true: also ``\r`` in ``\r\n``.
+    """
     if not isinstance(cell, str):
         return cell
-    kept = "".join(c for c in cell if c >= " " or c in "\t\n\r").encode("utf-8", "replace").decode()
+    kept = _NOT_XML.sub(" ", cell).replace("\r", "\n").encode("utf-8", "replace").decode()
     if len(kept) > _LONGEST:
         tell(FileNote(f"a text is cut to {_LONGEST:,} characters, the most of a cell", "cut_text"))
     return harmless(kept)[:_LONGEST]

@@ -62,6 +62,18 @@ def test_lists_of_an_answer_are_cells(
     assert csv_of(tmp_path / "a.csv") == [{"text": "去", **cells, "error": ""}]
 
 
+@pytest.mark.parametrize("context", ["一\r\n二\v杭州", "\x01杭州\x00", "\ufffe\r杭州", "\ud800杭州"])
+def test_offsets_are_those_of_a_workbooks_cell(tmp_path: Path, context: str) -> None:
+    start = context.index("杭州")
+    row, answer = {"context": context}, {"start": start, "end": start + 2, "text": "杭州"}
+    with answered_table(tmp_path / "a.xlsx") as table:
+        table.write(row, answer)
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    _, (cell, start, end, text, _) = sheet.iter_rows(values_only=True)
+    assert cell[start:end] == text
+    assert len(cell) == len(context)
+
+
 def interrupted(path: Path) -> None:
     with answered_table(path) as table:
         table.write({"文本": "好"}, {"label": "好"})
