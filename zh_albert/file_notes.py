@@ -24,7 +24,7 @@ class FileNote(UserWarning):
         kind: "encoding", "title" (above the names of columns), "no_names" (of columns),
             "repeated_header", "left_out" (of annotations); of a workbook "sheet", "formulas"
             (without values), "nameless" (cells in columns without a name); of one that is written
-            "cut_text".
+            "cut_text", of a table that is written "lost_field".
         facts: What another sentence of this kind needs.
     """
 

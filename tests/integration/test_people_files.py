@@ -112,6 +112,16 @@ def test_one_bad_row_costs_no_other_its_answer(cli: Cli, trained: Path, tmp_path
     assert (good[:2], good[4]) == (["很差", "3"], "")
 
 
+def test_every_field_of_objects_has_a_column(cli: Cli, trained: Path, tmp_path: Path) -> None:
+    lines = '{"text": "很好"}\n\n{"text": "很差", "n": 1, "label": "差"}\n'
+    (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")
+    assert cli("predict", trained, tmp_path / "a.jsonl", "--out", tmp_path / "b.csv").code == 0
+    with (tmp_path / "b.csv").open(encoding="utf-8-sig", newline="") as file:
+        header, first, _, last = csv.reader(file)
+    assert header == ["text", "n", "label", "predicted_label", "score", "error"]
+    assert (first[:3], last[:3]) == (["很好", "", ""], ["很差", "1", "差"])
+
+
 def test_a_file_that_is_wrong_from_the_beginning_is_refused(
     cli: Cli, trained: Path, tmp_path: Path
 ) -> None:

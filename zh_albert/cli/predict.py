@@ -61,11 +61,12 @@ def predict(
     from zh_albert.errors import DataError
     from zh_albert.inference.answered_tables import answered_table
     from zh_albert.inference.files import (
+        Survey,
         answered_rows,
-        count_rows,
         file_rows,
         form_for,
         rows_of_lines,
+        survey,
     )
     from zh_albert.inference.loading import load
     from zh_albert.textio import encode_json, numbered_lines
@@ -80,19 +81,20 @@ def predict(
     keep_loaded_objects()
     read_as = form_for(predictor, file) if form == "auto" else form
     chosen = {"text": text_column} if text_column else None
-    total = None
+    known = Survey(None, [])
     if file and file.is_file():
-        total = count_rows(file, read_as, chosen=chosen, sheet=sheet)
+        known = survey(file, read_as, chosen=chosen, sheet=sheet)
     if file:
         rows = file_rows(file, read_as, chosen=chosen, sheet=sheet)
     else:
         lines = numbered_lines(sys.stdin.buffer, source, keep_ends=read_as == "csv")
         rows = rows_of_lines(lines, source, read_as, chosen=chosen)
     failed = 0
-    answered = track(answered_rows(predictor, rows, source, top_k=top_k), total=total, what="texts")
-    names = predictor.metadata.get("label_zh")
-    with answered_table(out, names, kinds=predictor.written_as) if out else nullcontext() as table:
-        for row, answer in answered:
+    answers = answered_rows(predictor, rows, source, top_k=top_k)
+    names, kinds = predictor.metadata.get("label_zh"), predictor.written_as
+    written = answered_table(out, names, columns=known.columns, kinds=kinds) if out else None
+    with written or nullcontext() as table:
+        for row, answer in track(answers, total=known.rows, what="texts"):
             failed += "error" in answer
             if table:
                 table.write(row, answer)

@@ -53,6 +53,7 @@ class AnsweredTable:
         self._columns = list(columns)
         self._answers: dict[str, str] = {}  # field of an answer → name of its column
         self._waiting: list[Row] = []  # answers to damaged rows before that
+        self._complete = True  # no field was left out
 
     def write(self, row: Any, answer: Row) -> None:
         """Add a row."""
@@ -69,6 +70,12 @@ class AnsweredTable:
         self._write_row(given, found)
 
     def _write_row(self, given: Row, found: Row) -> None:
+        lost = [n for n in given if n not in self._columns and not _is_empty(given[n])]
+        if lost and self._complete:
+            self._complete = False
+            said = f"fields that the first row lacks are left out of the table: {lost[0]!r:.80}"
+            how = "give a file instead of standard input, or write --out FILE.jsonl"
+            tell(FileNote(f"{said} and maybe others; {how}", "lost_field"))
         cells = [given.get(name) for name in self._columns]
         self._write(list(map(_cell, cells + [found.get(name) for name in self._answers])))
 
@@ -122,7 +129,9 @@ def answered_table(
             # Excel takes a file for UTF-8 only if it begins with the mark.
             text = io.TextIOWrapper(file, "utf-8-sig", "backslashreplace", newline="")
             writer = csv.writer(text, lineterminator="\r\n")
-            yield AnsweredTable(lambda cells: writer.writerow(map(_harmless, cells)), names, columns)
+            yield AnsweredTable(
+                lambda cells: writer.writerow(map(_harmless, cells)), names, columns
+            )
             text.flush()
             text.detach()
         else:
@@ -206,6 +215,10 @@ def _flat(answer: Row) -> Row:
 
 def _texts(found: Sequence[Row]) -> str:
     return " / ".join(one["text"] for one in found if one["text"])
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == ""
 
 
 def _cell(value: Any) -> Any:

@@ -87,13 +87,14 @@ class BatchJob(TableJob):
     def work(self) -> None:
         """Write the outputs; each appears under its name when it is whole."""
         paths = [self.folder / name for name in self._names]
-        label_zh = self.model.metadata.get("label_zh")
+        label_zh, columns = self.model.metadata.get("label_zh"), list(self.table.columns)
+        tables = [answered_table(path, label_zh, columns=columns) for path in paths]
         with listening() as notes, ExitStack() as written:
-            files = [written.enter_context(answered_table(path, label_zh)) for path in paths]
+            files = [written.enter_context(table) for table in tables]
             for row, answer in self._answered():
                 self.check()
-                for path, file in zip(paths, files, strict=True):
-                    file.write(row if path.suffix == ".jsonl" else self._whole(row), answer)
+                for file in files:
+                    file.write(row, answer)
                 if len(self.head) < HEAD_ROWS:
                     self.head.append((row if isinstance(row, dict) else {}, answer))
                 self.done += 1
@@ -101,12 +102,6 @@ class BatchJob(TableJob):
         self.cuts_texts = any(note.kind == "cut_text" for note in notes)
         self._ended = time.monotonic()
         self.outputs = paths
-
-    def _whole(self, row: Row | RefusedError) -> Any:
-        """Return a row with all columns of the table: objects may lack some."""
-        if isinstance(row, RefusedError):
-            return row
-        return {name: row.get(name) for name in self.table.columns}
 
     def _answered(self) -> Iterator[tuple[Row | RefusedError, Row]]:
         rows = (row for _, row in read_rows(self._strings.page.tables, self.table.path))

@@ -10,6 +10,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from zh_albert.file_notes import listening
 from zh_albert.inference import answered_tables
 from zh_albert.inference.answered_tables import answered_table
 
@@ -62,7 +63,26 @@ def test_lists_of_an_answer_are_cells(
     assert csv_of(tmp_path / "a.csv") == [{"text": "去", **cells, "error": ""}]
 
 
-@pytest.mark.parametrize("context", ["一\r\n二\v杭州", "\x01杭州\x00", "\ufffe\r杭州", "\ud800杭州"])
+def test_a_field_that_the_first_row_lacks_is_told_once_or_has_a_column(tmp_path: Path) -> None:
+    rows = [{"text": "好"}, {"text": "差", "n": 1}, {"text": "慢", "n": 2, "m": 3}]
+    with listening() as notes:
+        for name, columns in (("a.csv", []), ("b.csv", ["text", "n", "m"])):
+            with answered_table(tmp_path / name, columns=columns) as table:
+                for row in rows:
+                    table.write(row, {"label": "x"})
+    [note] = notes
+    assert (note.kind, "'n'" in str(note)) == ("lost_field", True)
+    assert [row.get("n") for row in csv_of(tmp_path / "a.csv")] == [None] * 3
+    assert [(row["n"], row["m"]) for row in csv_of(tmp_path / "b.csv")] == [
+        ("", ""),
+        ("1", ""),
+        ("2", "3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "context", ["一\r\n二\v杭州", "\x01杭州\x00", "\ufffe\r杭州", "\ud800杭州"]
+)
 def test_offsets_are_those_of_a_workbooks_cell(tmp_path: Path, context: str) -> None:
     start = context.index("杭州")
     row, answer = {"context": context}, {"start": start, "end": start + 2, "text": "杭州"}
