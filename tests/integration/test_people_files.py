@@ -177,6 +177,13 @@ def test_answers_go_to_a_tool_and_come_back_as_data(cli: Cli, tmp_path: Path) ->
         assert slices == ["李华", "杭州"]
     assert found[0][0]["entities"] == found[1][0]["entities"]
 
+    assert cli("predict", "ner-msra", tmp_path / "a.txt", "--out", tmp_path / "a.csv").code == 0
+    for tool in ("zh_albert", "label-studio"):
+        refused = cli("convert-data", tmp_path / "a.csv", tmp_path / "c.json", "--to", tool)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert "a.csv, line 2: " in refused.err
+        assert not (tmp_path / "c.json").exists()
+
 
 def test_columns_and_the_sheet_can_be_named(
     cli: Cli, micro: Path, tmp_path: Path, table: list[list[str]]

@@ -32,7 +32,7 @@ def convert_data(
     """
     from zh_albert.cli.progress import echo
     from zh_albert.errors import DataError
-    from zh_albert.tables.preannotations import for_tool
+    from zh_albert.tables.preannotations import for_tool, refuse_no_offsets
     from zh_albert.tables.task_rows import read_task_rows
     from zh_albert.textio import atomic_write, encode_json
 
@@ -40,6 +40,7 @@ def convert_data(
     with atomic_write(out) as file:
         file.write(b"[\n" * (to == "label-studio"))
         for number, row in read_task_rows(source):
+            refuse_no_offsets(row, source, number)
             written: dict[str, Any] = row
             if to != "zh_albert":
                 if not isinstance(row.get("text"), str):
