@@ -14,7 +14,7 @@ import numpy as np
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.chunks import as_list
 from zh_albert.tasks.classification.predictor import Classification, Classifier
-from zh_albert.tasks.texts import Content
+from zh_albert.tasks.texts import Content, refuse_unseen
 
 
 class Cascade:
@@ -75,7 +75,7 @@ class Cascade:
 
         Raises:
             ConfigError: See the class.
-            DataError: If there are no texts, or not as many labels.
+            DataError: If there are no texts, not as many labels, or labels of no class.
         """
         found = cls(small, large, threshold=1)
         contents = as_list(texts)
@@ -84,6 +84,8 @@ class Cascade:
                 f"expected texts and a label for each, found {len(contents)} texts and "
                 f"{len(labels)} labels"
             )
+        named = ((label, f"labels[{index}]") for index, label in enumerate(labels))
+        refuse_unseen(named, found.labels, "labels", "classes")
         answers = small(contents)
         scores = np.array([answer.score for answer in answers])
         kept, others = (

@@ -94,3 +94,6 @@ def test_what_does_not_fit_is_refused() -> None:
         Cascade(one, one, threshold=90)
     with pytest.raises(DataError, match=r"found 0 texts and 1 labels"):
         Cascade.fit(one, one, [], ["a"])
+    with pytest.raises(DataError, match=r"labels\[1\]: classes \['好'\] .* the model knows a, b"):
+        Cascade.fit(one, one, ["1", "2"], ["a", "好"])
+    assert one.asked == []
