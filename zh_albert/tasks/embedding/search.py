@@ -71,10 +71,18 @@ class SemanticSearch:
             top_k: At most so many.
 
         Raises:
-            DataError: If the question has nothing to read, or ``top_k`` is no whole number above 0.
+            DataError: If the question is no string or has nothing to read, or ``top_k`` is no whole
+                number above 0.
         """
         most = as_count(top_k, "top_k")
-        asked = self._embedder.encode([question], normalize=True, width=self._width)[0]
+        if not isinstance(question, str):
+            found = f"{type(question).__name__}: {question!r:.50}"
+            raise DataError(f"question: expected a string, found {found}")
+        try:
+            asked = self._embedder.encode([question], normalize=True, width=self._width)[0]
+        except DataError:
+            problem = "the question is empty (or only spaces and control characters)"
+            raise DataError(f"{problem}: there is nothing to search for") from None
         if not len(self._places):
             return []
         cosines = self._vectors @ asked

@@ -21,7 +21,7 @@ def test_the_nearest_come_first_and_equals_in_their_order() -> None:
 
 
 def test_a_question_with_nothing_to_read_is_refused_and_no_texts_give_no_hits() -> None:
-    with pytest.raises(DataError, match="nothing to read"):
+    with pytest.raises(DataError, match="the question is empty"):
         SemanticSearch(Counting(), ["上"])("左")
     assert SemanticSearch(Counting(), [])("上") == []
     assert SemanticSearch(Counting(), ["左"])("上") == []
@@ -38,6 +38,8 @@ def test_what_cannot_be_searched_is_said_in_a_line() -> None:
         SemanticSearch("embedder", ["上"])  # type: ignore[arg-type]
     with pytest.raises(DataError, match="top_k: expected a whole number of at least 1, found 0"):
         SemanticSearch(Counting(), ["上"])("上", top_k=0)
+    with pytest.raises(DataError, match=r"question: expected a string, found list: \['上'\]"):
+        SemanticSearch(Counting(), ["上"])(["上"])  # type: ignore[arg-type]
     with pytest.raises(DataError, match="texts: expected a string or a list of them, found dict"):
         SemanticSearch(Counting(), {"上": 1})
     assert [hit.text for hit in SemanticSearch(Counting(), "上中")("上")] == ["上中"]
