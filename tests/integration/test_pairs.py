@@ -172,7 +172,7 @@ def test_predict_reads_tabs_and_task_files(
     rows = [json.loads(line) for line in cli("predict", models["pair"], lines).out.splitlines()]
     labels = [row["label"] for row in rows]
     assert labels == [known[0]["label"], None, None, known[1]["label"]]
-    assert "pairs.txt, line 3: the text has an empty text" in rows[2]["error"]
+    assert "pairs.txt, line 3: the pair has an empty text_b (" in rows[2]["error"]
 
     ran = cli("predict", models["value"], ratings(tmp_path / "r.jsonl"))
     assert [set(json.loads(line)) for line in ran.out.splitlines()] == [{"value"}] * 64

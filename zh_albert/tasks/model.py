@@ -73,9 +73,8 @@ class TaskModel(ABC, Generic[Content, Encoded]):
         """The task's name."""
         return self.names[0]
 
-    @property
-    def no_content(self) -> str:
-        """Error text for a content for which ``encode_or_none`` returns None."""
+    def no_content(self, content: Content) -> str:  # noqa: ARG002
+        """Return the error text for a content for which ``encode_or_none`` returns None."""
         return "is empty (or only spaces and control characters)"
 
     @classmethod
@@ -131,9 +130,10 @@ class TaskModel(ABC, Generic[Content, Encoded]):
             DataError: If an element has another form or no content; its index is named.
         """
         encoded = self.encode_or_none(contents, counted_from=counted_from)
-        for index, one in enumerate(encoded, start=counted_from):
+        for index, (content, one) in enumerate(zip(contents, encoded, strict=True), counted_from):
             if one is None:
-                raise DataError(f"{self.plural}[{index}] {self.no_content}; leave it out")
+                problem = self.no_content(content)
+                raise DataError(f"{self.plural}[{index}] {problem}; leave it out")
         return [one for one in encoded if one is not None]
 
     def ngrams_settings(self) -> dict[str, float]:

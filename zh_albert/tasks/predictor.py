@@ -90,7 +90,7 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     """The model's kind, in a word or two."""
     unanswered: ClassVar[Mapping[str, Any]]
     """The row of a content that could not be answered."""
-    noun: ClassVar[str] = "text"
+    noun: str = "text"
     """Name of one content in errors."""
     chunk_size: ClassVar[int] = 2048
     """Contents answered together: bounds memory and the wait for the first answer."""
@@ -180,9 +180,11 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
         self, contents: list[Content], counted_from: int
     ) -> list[Encoded | DataError]:
         """Encode contents; an error stands for one that cannot be answered."""
-        error = DataError(f"the {self.noun} {self._model.no_content}")
         encoded = self._model.encode_or_none(contents, counted_from=counted_from)
-        return [error if one is None else one for one in encoded]
+        return [
+            DataError(f"the {self.noun} {self._model.no_content(content)}") if one is None else one
+            for content, one in zip(contents, encoded, strict=True)
+        ]
 
     def stream(self, contents: Iterable[Content]) -> Iterator[Answer | DataError]:
         """Answer any number of contents in constant memory, in order.

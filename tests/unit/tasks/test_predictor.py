@@ -110,6 +110,17 @@ def test_a_content_without_anything_to_read_keeps_its_place_in_a_stream(name: st
             assert answer.scores == pytest.approx(alone.scores, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("pair", "empty"),
+    [((" ", "好"), "text_a"), (("好", ""), "text_b"), (("\0", " "), "text_a and text_b")],
+)
+def test_the_empty_texts_of_a_pair_are_named(pair: tuple[str, str], empty: str) -> None:
+    [error] = predictor("pairs").stream([pair])
+    assert str(error).startswith(f"the pair has an empty {empty} (or only spaces")
+    with pytest.raises(DataError, match=rf"^texts\[1\] has an empty {empty} \(.*; leave it out"):
+        ask("pairs", [("好", "好"), pair])
+
+
 @pytest.mark.parametrize("name", ANSWERS_EVERY_TEXT)
 def test_where_nothing_can_be_found_is_no_error(name: str) -> None:
     assert list(predictor(name).stream(["", " \n"])) == ask(name, ["", " \n"]) == [[], []]

@@ -50,8 +50,7 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
         self.pooling = pooling
 
-    @property
-    def no_content(self) -> str:
+    def no_content(self, content: Question) -> str:  # noqa: ARG002
         """See ``TaskModel``."""
         return (
             "has an empty context or choice (or only spaces and control characters): there is "

@@ -84,10 +84,13 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         """Names of the logits."""
         return self.head.labels
 
-    @property
-    def no_content(self) -> str:
-        """See ``TaskModel``."""
-        subject = "has an empty text" if self.pairs else "is empty"
+    def no_content(self, content: Content) -> str:
+        """See ``TaskModel``; of a pair it names the empty texts."""
+        subject = "is empty"
+        if self.pairs:
+            named = zip(("text_a", "text_b"), content, strict=True)
+            empty = [name for name, text in named if not self.tokenizer.encode(text).ids]
+            subject = f"has an empty {' and '.join(empty)}"
         return f"{subject} (or only spaces and control characters): there is nothing to classify"
 
     def encode_or_none(

@@ -102,6 +102,7 @@ class LabelPredictor(Predictor[Content, EncodedText, A]):
         super().__init__(classifier)
         self.labels, self.pairs = classifier.labels, classifier.pairs
         if self.pairs:
+            self.noun = "pair"
             example = {"text_a": "怎么退货", "text_b": "如何办理退货"}
             self.form = RequestForm("Pairs", PairItem, example, ("", ""))
 

@@ -46,10 +46,9 @@ class TextEmbedder(TaskModel[str, EncodedText]):
         super().__init__(config, tokenizer, MeanEncoder(config), window=window, metadata=metadata)
         self.widths = tuple(widths)
 
-    @property
-    def no_content(self) -> str:
+    def no_content(self, content: str) -> str:
         """See ``TaskModel``."""
-        return f"{super().no_content}: it has no vector"
+        return f"{super().no_content(content)}: it has no vector"
 
     def encode_or_none(
         self, contents: Sequence[str], *, counted_from: int = 0

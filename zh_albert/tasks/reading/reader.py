@@ -52,10 +52,9 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         super().__init__(config, tokenizer, SpanReader(config), window=window, metadata=metadata)
         self.threshold, self.split_at_breaks = threshold, split_at_breaks
 
-    @property
-    def no_content(self) -> str:
+    def no_content(self, content: tuple[str, str]) -> str:
         """See ``TaskModel``."""
-        return f"{super().no_content}: there is nothing to answer"
+        return f"{super().no_content(content)}: there is nothing to answer"
 
     def encode_or_none(
         self, contents: Sequence[tuple[str, str]], *, counted_from: int = 0

@@ -63,7 +63,7 @@ def test_what_cannot_be_compared_is_told(
 
 
 def test_what_a_model_refuses_is_told() -> None:
-    refusing = {"nli": PairsOf(DataError("texts[0] has an empty text"))}
+    refusing = {"nli": PairsOf(DataError("texts[0] has an empty text_a"))}
     failing = {"nli": PairsOf(RuntimeError("broken <b>"))}
 
     assert "有一句里没有模型能读的字符" in PairAnswers(CHINESE, refusing).asked("\0", "她", None)
