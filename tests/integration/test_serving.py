@@ -21,7 +21,8 @@ import pytest
 
 from tests.helpers.commands import Ran
 from tests.helpers.micro import save_micro_models
-from tests.helpers.served import Server, run_load, serving, slow_clients
+from tests.helpers.same_answers import same
+from tests.helpers.served import SCORES, Server, run_load, serving, slow_clients
 from zh_albert import load
 from zh_albert.serving.schemas import response_type
 
@@ -71,6 +72,24 @@ def test_answers_are_those_of_predict(
     assert answered.json() == {"answers": [json.loads(line) for line in predicted.splitlines()]}
     if "\ud83d" not in str(answered.json()):  # which pydantic would refuse
         response_type(load(str(folders[name])).row_type).model_validate(answered.json())
+
+
+def test_a_reader_ranks_several_answers(
+    server: Server, folders: dict[str, Path], cli: Callable[..., Ran], tmp_path: Path
+) -> None:
+    rows, wanted = write_escaped(tmp_path / "rows.jsonl", ITEMS["reader"]), (1, 3)
+
+    def ask(top_k: int) -> Any:
+        return server.post("reader", {"texts": ITEMS["reader"], "top_k": top_k}).json()["answers"]
+
+    with ThreadPoolExecutor(8) as pool:  # at the same time, so that requests share batches
+        answered = list(pool.map(ask, wanted * 4))
+    for top_k, answers in zip(wanted * 4, answered, strict=True):
+        predicted = cli("predict", folders["reader"], rows, "--top-k", top_k).out
+        assert same([json.loads(line) for line in predicted.splitlines()], answers, SCORES)
+    for wrong in (0, 101, 1.0, "3"):
+        refused = server.post("reader", {"texts": ITEMS["reader"], "top_k": wrong})
+        assert (refused.status_code, "top_k: input" in refused.text) == (422, True)
 
 
 def write_escaped(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -134,6 +153,8 @@ def test_another_host_is_refused(server: Server) -> None:
         (b"null", 422, None, "expected a body like"),
         (b'["x"]', 422, None, "body"),
         (b'{"text": "x"}', 422, None, "texts: field required"),
+        (b'{"texts": ["x"], "top_k": 2}', 422, None, "body: unknown field 'top_k'"),
+        (b'{"texts": ["x"], "\\ud83d\\n": 2}', 422, None, "expected a body like"),
         (b'{"texts": []}', 422, None, "at least 1"),
         (b'{"texts": ["x", 7]}', 422, 1, "texts[1]: expected a string, found int"),
         (b'{"texts": ["x", null, 7]}', 422, 1, "found NoneType"),

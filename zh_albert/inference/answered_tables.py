@@ -21,7 +21,7 @@ Row = dict[str, Any]
 _LONGEST = 32_767  # characters of a workbook's cell
 _MOST_ROWS = 1 << 20  # of a sheet
 _NOT_XML = re.compile("[\\0-\\x08\\v\\f\\x0e-\\x1f\\ufffe\\uffff]|\\r(?=\\n)")
-_LISTS: Mapping[str, Callable[[list[Any]], str]] = {  # field of an answer → its cell
+_LISTS: Mapping[str, Callable[[Any], str]] = {  # field of an answer → its cell
     "entities": lambda found: "; ".join(f"{one['text']}/{one['type']}" for one in found),
     "labels": "; ".join,
     "words": " ".join,

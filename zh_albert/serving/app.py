@@ -218,13 +218,14 @@ def _add_model(
         if sum(characters) > limits.waiting:
             what = f"the model would read {sum(characters)} characters"
             return problem(413, f"texts: {what}, {limits.waiting} are allowed; send fewer texts")
-        job = queues[name].put(contents, characters)
+        options = {"top_k": body.top_k} if predictor.ranks and body.top_k else {}
+        job = queues[name].put(contents, characters, options)
         rows = await _answered(job, request, limits.timeout_s)
         body_bytes = b'{"answers": [' + b", ".join(rows) + b"]}"
         return Response(body_bytes, media_type="application/json")
 
     predict.__annotations__["body"] = request_type(
-        form.name, form.item
+        form.name, form.item, ranks=predictor.ranks
     )  # depends on the model, so it cannot be type-checked
     app.post(
         _path(name),

@@ -7,8 +7,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError, ZhAlbertError
@@ -54,6 +55,7 @@ class Job(NamedTuple):
     Attributes:
         contents: Inputs of the predictor.
         costs: Characters of each content.
+        options: Further arguments of ``stream``; only jobs with the same ones share a batch.
         whole: Whether its texts must be answered at once, as their answers depend on each other.
         rows: Answers so far, as JSON.
         answers: Future of ``rows``, set when all are there. Cancelling it removes the job.
@@ -61,6 +63,7 @@ class Job(NamedTuple):
 
     contents: Sequence[Any]
     costs: Sequence[int]
+    options: Mapping[str, Any]
     whole: bool
     rows: list[bytes]
     answers: Future[list[bytes]]
@@ -124,19 +127,25 @@ class BatchingQueue:
         """Characters of requests that are accepted and not yet answered."""
         return self._waiting
 
-    def put(self, contents: Sequence[Any], characters: Sequence[int]) -> Job:
+    def put(
+        self,
+        contents: Sequence[Any],
+        characters: Sequence[int],
+        options: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Job:
         """Accept a request.
 
         Args:
             contents: Inputs of the predictor; at least one.
             characters: Cost of each content.
+            options: See ``Job``.
 
         Raises:
             QueueFullError: If too much waits already, or the queue is closed.
         """
         costs = [count + _TEXT_CHARACTERS for count in characters]
         whole = self._predictor.as_one_request(contents, next(self._numbers))
-        job = Job(whole or contents, costs, whole is not None, [], Future())
+        job = Job(whole or contents, costs, options, whole is not None, [], Future())
         with self._changed:
             if self._closing:
                 raise QueueFullError("the server is shutting down; try again", 5)
@@ -205,6 +214,8 @@ class BatchingQueue:
             room = BATCH_CHARACTERS
             for _ in range(len(self._jobs)):
                 job = self._jobs[0]
+                if pieces and job.options != pieces[0].job.options:
+                    break
                 first = end = len(job.rows)
                 while end < len(job.costs):
                     too_much = job.costs[end] > room and (pieces or end > first)
@@ -224,7 +235,8 @@ class BatchingQueue:
     def _answer(self, pieces: Sequence[_Piece]) -> None:
         contents = [content for piece in pieces for content in piece.contents]
         try:
-            found = list(self._predictor.stream(contents))
+            stream: Any = self._predictor.stream
+            found = list(stream(contents, **pieces[0].job.options))
             rows = iter(
                 [one if isinstance(one, DataError) else self._encoded(one) for one in found]
             )

@@ -52,7 +52,10 @@ def malformed(errors: Sequence[Mapping[str, Any]], example: Any) -> Response:
     if error["type"] == "json_invalid":
         reason = error.get("ctx", {}).get("error", "")
         return problem(400, f"not JSON: {reason} at character {place[0]}; {hint}")
+    unknown = error["type"] == "extra_forbidden"
+    *place, name = place if unknown else (*place, "")
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    found = error["msg"][:1].lower() + error["msg"][1:]
+    told = error["msg"][:1].lower() + error["msg"][1:]
+    found = f"unknown field {name!r:.80}" if unknown else told
     index = next((part for part in place if isinstance(part, int)), None)
     return problem(422, f"{where.lstrip('.') or 'body'}: {found}; {hint}", index=index)

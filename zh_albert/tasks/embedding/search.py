@@ -76,8 +76,9 @@ class SemanticSearch:
         """
         most = as_count(top_k, "top_k")
         if not isinstance(question, str):
-            found = f"{type(question).__name__}: {question!r:.50}"
-            raise DataError(f"question: expected a string, found {found}")
+            raise DataError(
+                f"question: expected a string, found {type(question).__name__}: {question!r:.50}"
+            )
         try:
             asked = self._embedder.encode([question], normalize=True, width=self._width)[0]
         except DataError:

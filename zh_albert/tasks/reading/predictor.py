@@ -38,6 +38,13 @@ class Answer:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class RankedAnswers(Answer):
+    """A row: the best answer, and with ``top_k`` all of them, best first."""
+
+    answers: list[Answer] | None = None
+
+
 class QuestionItem(BaseModel):
     """A question and the text that may answer it, in a request."""
 
@@ -69,7 +76,7 @@ class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
     noun = "question"
     chunk_size = 512
     ranks = True
-    row_type = Answer
+    row_type = RankedAnswers
     form = RequestForm(
         "Questions",
         QuestionItem,
