@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Source: Okabe and Ito, "Color Universal Design" (2008).
 _ON_FRONT, _BEATEN = "#0072B2", "#D55E00"
 _INK, _GREY, _GRID = "#333333", "#767676", "#E6E6E6"
-_DISTANCES = (9, 18, 30, 44, 60, 80)  # points of type, from a mark to its label
+_DISTANCES = (9, 18, 30, 44)  # points of type, from a mark to its label
 _MARK_PX = 6  # pixels, half a mark and a little space
 _ANGLES = (0, 180, 90, 270, 45, 315, 135, 225, 20, 340, 160, 200, 70, 290, 110, 250)  # degrees
 
@@ -45,7 +45,8 @@ def draw_comparison(
     """Draw each arm as a point; write it with ``training.curves_picture.write_picture``.
 
     Filled marks on the line are the Pareto front: no other arm is cheaper and better. Bars are
-    standard deviations over seeds. Arms without runs are left out.
+    standard deviations over seeds. Arms without runs are left out, and names that find no place
+    beside others.
 
     Args:
         comparison: The results.
@@ -92,8 +93,11 @@ def draw_comparison(
     note = "Filled marks and line: Pareto front."
     if any(one.y.sd > 0 or one.x.sd > 0 for one in points):
         note += f" Bars: standard deviation over {len(comparison.seeds)} seeds."
-    figure.supxlabel(note, fontsize=8, color=_GREY)
-    _label(figure, axes, points, line)
+    below = figure.supxlabel(note, fontsize=8, color=_GREY)
+    # Where marks are too close for all names, those on the front have theirs.
+    others = [one for place, one in enumerate(points) if place not in front]
+    if not _label(figure, axes, [*(points[place] for place in front), *others], line):
+        below.set_text(f"{note} Names that find no place: see the table.")
     return figure
 
 
@@ -147,8 +151,12 @@ def _steps(front: Sequence[_Point]) -> NDArray[np.float64]:
     return np.array(corners)
 
 
-def _label(figure: Figure, axes: Axes, points: Sequence[_Point], line: NDArray[np.float64]) -> None:
-    """Write each name at the nearest place where it covers no mark, bar, line or other name."""
+def _label(figure: Figure, axes: Axes, points: Sequence[_Point], line: NDArray[np.float64]) -> bool:
+    """Write each name at the nearest place where it covers no mark, bar, line or other name.
+
+    Returns:
+        Whether all names have found one; the others are left out.
+    """
     canvas: Any = figure.canvas
     figure.draw_without_rendering()  # settles the layout, which labels then leave as it is
     renderer, inside = canvas.get_renderer(), axes.get_window_extent()
@@ -156,24 +164,22 @@ def _label(figure: Figure, axes: Axes, points: Sequence[_Point], line: NDArray[n
     names: list[Bbox] = []
     for one in points:
         mark = axes.transData.transform((one.x.mean, one.y.mean))
-        tried = []
         for distance, angle in itertools.product(_DISTANCES, _ANGLES):
             label = _annotate(axes, one, distance, angle, leader=False)
             box = label.get_window_extent(renderer).padded(1)
             label.remove()
             leader = _along(mark, np.clip(mark, box.min, box.max))
-            covered = sum(_common_area(box, other) for other in taken)
-            # Worse: over a name, or with a line through it.
-            parts = [box, *leader]
-            covered += 20 * sum(_common_area(part, name) for part in parts for name in names)
-            covered += box.width * box.height - _common_area(box, inside)
-            tried.append((covered, distance, angle, box, leader))
-            if covered == 0:
+            is_free = (
+                box.width * box.height - _common_area(box, inside) < 1
+                and not any(_common_area(box, other) for other in taken)
+                and not any(_common_area(part, name) for part in [box, *leader] for name in names)
+            )
+            if is_free:
+                names.append(box)
+                taken += leader
+                _annotate(axes, one, distance, angle, leader=distance > _DISTANCES[0])
                 break
-        _, distance, angle, box, leader = min(tried, key=lambda trial: trial[0])
-        names.append(box)
-        taken += leader
-        _annotate(axes, one, distance, angle, leader=distance > _DISTANCES[0])
+    return len(names) == len(points)
 
 
 def _annotate(

@@ -25,14 +25,16 @@ def test_the_picture_names_every_arm_and_what_it_shows(tmp_path: Path) -> None:
 
     said = ["base", "int8", "large", "bytes of weights", "score", "Pareto front", "over 4 seeds"]
     assert [words for words in said if words not in text] == []
+    assert "see the table" not in text
     assert text == (tmp_path / "two.svg").read_text("utf-8")
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_labels_of_close_points_do_not_overlap(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number_of_arms", [3, 30])
+def test_labels_of_close_points_do_not_overlap(number_of_arms: int, tmp_path: Path) -> None:
     arms = [
-        Arm(name=f"an arm {number}", settings={"score": 0.5 + number / 1000, "bytes": 900 + number})
-        for number in range(6)
+        Arm(name=f"an arm {number}", settings={"score": 0.5 - number / 1000, "bytes": 900 + number})
+        for number in range(number_of_arms)
     ]
     arms.append(Arm(name="far away", settings={"score": 0.9, "bytes": 90_000}))
     figure = draw_comparison(toy_comparison(tmp_path, arms=arms), x="bytes")
@@ -40,7 +42,12 @@ def test_labels_of_close_points_do_not_overlap(tmp_path: Path) -> None:
     (axes,) = figure.axes
     boxes = [Text.get_window_extent(label) for label in axes.texts]  # without the leader line
 
-    assert len(boxes) == 7
+    names = [label.get_text() for label in axes.texts]
+    assert names[:2] == ["an arm 0", "far away"]  # on the front
+    all_named = set(names) == {arm.name for arm in arms}
+    assert all_named == (number_of_arms == 3)
+    note = str(figure._supxlabel.get_text())  # type: ignore[attr-defined]
+    assert note.endswith("see the table.") != all_named
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
