@@ -46,7 +46,7 @@ def test_labels_of_close_points_do_not_overlap(number_of_arms: int, tmp_path: Pa
     assert names[:2] == ["an arm 0", "far away"]  # on the front
     all_named = set(names) == {arm.name for arm in arms}
     assert all_named == (number_of_arms == 3)
-    note = str(figure._supxlabel.get_text())  # type: ignore[attr-defined]
+    (note,) = (text.get_text() for text in figure.texts)
     assert note.endswith("see the table.") != all_named
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
