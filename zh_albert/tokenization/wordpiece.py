@@ -273,9 +273,10 @@ def _stretch_pattern(lone: Iterable[str]) -> re.Pattern[str]:
 
 def _with_marks(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Extend each token over the combining marks behind it that normalization dropped."""
-    longer = []
-    stops = [*(start for start, _ in offsets[1:]), len(text)]  # one too many without tokens
-    for (start, end), stop in zip(offsets, stops, strict=False):
+    distinct = list(dict.fromkeys(offsets))  # tokens may share a character
+    stops = [*(start for start, _ in distinct[1:]), len(text)]  # one too many without tokens
+    longer = {}
+    for (start, end), stop in zip(distinct, stops, strict=False):
         marks = itertools.takewhile(is_mark, text[end:stop])
-        longer.append((start, end + len([*marks])))
-    return longer
+        longer[start, end] = start, end + len([*marks])
+    return [longer[offset] for offset in offsets]
