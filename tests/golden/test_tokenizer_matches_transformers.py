@@ -1,4 +1,4 @@
-"""The ids and offsets of BERT's own tokenizer in transformers; marks that it drops are in ours."""
+"""The same ids and offsets as BERT's own tokenizer in transformers, on random vocabularies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import pytest
 import transformers
 
-from zh_albert.tokenization.characters import fold_width, is_mark
+from zh_albert.tokenization.characters import fold_width
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer
@@ -49,12 +49,7 @@ def test_ids_and_offsets_equal_transformers(tmp_path, seed, lowercase):
         expected = theirs(text, add_special_tokens=False, return_offsets_mapping=True)
         actual = ours.encode(text)
         assert actual.ids == expected["input_ids"]
-        for (start, end), (first, last) in zip(
-            actual.offsets, expected["offset_mapping"], strict=True
-        ):
-            assert start == first
-            assert all(map(is_mark, text[last:end]))  # which are ours, too, where BERT drops them
-            assert end >= last
+        assert actual.offsets == expected["offset_mapping"]
 
 
 @pytest.mark.parametrize("lowercase", [True, False])

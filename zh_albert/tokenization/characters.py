@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
 
 _CHINESE_WIDE_PUNCTUATION = "！（），：；？～"
 _FOLDED = {
@@ -60,22 +59,6 @@ def is_chinese(character: str) -> bool:
 def is_letter(character: str) -> bool:
     """Return whether a character is a letter, digit or combining mark, and not Chinese."""
     return unicodedata.category(character)[0] in "LNM" and not is_chinese(character)
-
-
-def is_mark(character: str) -> bool:
-    """Return whether a character is a mark on the one before it, as in decomposed ``é``."""
-    return unicodedata.category(character) == "Mn"
-
-
-def has_mark(text: str) -> bool:
-    """Return whether a text has such a mark, but for those of rare scripts above U+3100."""
-    return bool(_mark().search(text))
-
-
-@cache
-def _mark() -> re.Pattern[str]:
-    marks = filter(is_mark, map(chr, range(0x300, 0x3100)))
-    return re.compile(f"[{''.join(marks)}\ufe00-\ufe0f]")  # and variation selectors
 
 
 def is_space(character: str) -> bool:

@@ -8,7 +8,6 @@ library, and its results for short runs are cached.
 
 from __future__ import annotations
 
-import itertools
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from tokenizers import models, normalizers, pre_tokenizers
 
 from zh_albert.errors import ConfigError
 from zh_albert.tokenization.characters import fold_width as folded
-from zh_albert.tokenization.characters import has_mark, is_letter, is_mark, replace_surrogates
+from zh_albert.tokenization.characters import is_letter, replace_surrogates
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 from zh_albert.tokenization.settings import CONFIG_NAME, flag, write_settings
 from zh_albert.tokenization.simplified import simplified
@@ -90,9 +89,9 @@ class WordPieceTokenizer:
     def encode(self, text: str) -> Encoding:
         """Tokenize one text; no special tokens are added. An empty text has none.
 
-        Characters that normalization drops (controls, U+FFFD, spaces) belong to no token, but for
-        combining marks: they belong to what stands before them. A word with an unknown character
-        (see ``split_unknown``), or of more than 100 characters, is one ``[UNK]``.
+        Characters that normalization drops (controls, U+FFFD, spaces) belong to no token. A word
+        with an unknown character (see ``split_unknown``), or of more than 100 characters, is one
+        ``[UNK]``.
         """
         if self.fold_width:
             text = folded(text)
@@ -109,8 +108,6 @@ class WordPieceTokenizer:
                 run_ids, run_offsets = self._encode_run(stretch[0])
                 ids += run_ids
                 offsets += [(start + a, start + b) for a, b in run_offsets]
-        if self.strip_accents and has_mark(text):
-            offsets = _with_marks(text, offsets)
         return Encoding(ids, offsets)
 
     def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
@@ -269,14 +266,3 @@ def _stretch_pattern(lone: Iterable[str]) -> re.Pattern[str]:
     chosen = re.escape("".join(lone))
     other = f"[^{chosen}{_SEPARATORS}]+"
     return re.compile(f"([{chosen}]+)|{other}" if chosen else other)
-
-
-def _with_marks(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Extend each token over the combining marks behind it that normalization dropped."""
-    distinct = list(dict.fromkeys(offsets))  # tokens may share a character
-    stops = [*(start for start, _ in distinct[1:]), len(text)]  # one too many without tokens
-    longer = {}
-    for (start, end), stop in zip(distinct, stops, strict=False):
-        marks = itertools.takewhile(is_mark, text[end:stop])
-        longer[start, end] = start, end + len([*marks])
-    return [longer[offset] for offset in offsets]

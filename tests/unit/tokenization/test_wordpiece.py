@@ -78,23 +78,6 @@ def test_a_long_text_takes_no_longer_than_its_length(text):
     assert all(0 <= start < end <= len(text) for start, end in encoding.offsets)
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("e\u0301去", ["e\u0301", "去"]),
-        ("e\u0301\u0323e", ["e\u0301\u0323", "e"]),
-        ("好\u0301，", ["好\u0301", "，"]),
-        ("か\u3099，", ["か\u3099", "，"]),
-        ("☺\ufe0f好", ["☺\ufe0f", "好"]),
-        ("\u0301好", ["好"]),
-        ("好 \u0301", ["好"]),
-        ("\u0301", []),
-    ],
-)
-def test_a_mark_belongs_to_what_it_stands_on(text, tokens):
-    assert slices(text) == tokens
-
-
 def test_a_very_long_word_is_one_unknown():
     tokenizer = default_tokenizer()
 
