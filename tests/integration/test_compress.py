@@ -243,7 +243,7 @@ class _StopError(Exception):
 
 @pytest.mark.parametrize("name", ["kd", "theseus", "prune-magnitude", "nano", "smallest"])
 def test_a_killed_recipe_goes_on_to_the_same_bytes(
-    name: str, model: Path, file: Path, tmp_path: Path
+    name: str, model: Path, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = [*quick(name, model), "tune.train.save_every_s=0"]
     updates = 0
@@ -256,8 +256,11 @@ def test_a_killed_recipe_goes_on_to_the_same_bytes(
                 raise _StopError
 
     given = {"settings": settings, "out": tmp_path / "killed"}
-    with pytest.raises(_StopError):
-        compress(model, name, file, file, observers=[kill], **given)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.chdir(model.parent)
+        begun = {**given, "out": os.path.relpath(tmp_path / "killed", model.parent)}
+        with pytest.raises(_StopError):
+            compress(f"./{model.name}", name, file, file, observers=[kill], **begun)
     with pytest.raises(ConfigError, match="--resume"):
         compress(model, name, file, file, **given)
     killed = compress(model, name, file, file, resume=True, **given)

@@ -113,15 +113,15 @@ def compress(
             source = without_ngrams(source, folder / "without-ngrams" / source.name)
         work = Work(
             task=task,
-            source=source,
+            source=source.absolute(),  # settings of stages name it: from every folder alike
             train=examples,
             dev=dev_examples,
             unlabelled=list(unlabelled),
-            folder=folder / "stages",
+            folder=(folder / "stages").absolute(),
             observers=observers,
         )
         refuse_unknown_settings(plan, work)
-        current = source
+        current = work.source
         for stage in plan.stages:
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
             begun = work.of(stage.from_) if stage.from_ else current
