@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cache
+from unicodedata import category
 
 import pytest
 import torch
@@ -78,6 +79,8 @@ def test_an_answer_is_a_slice_of_the_context(
         assert 0 <= answer.start <= answer.end <= len(context)
         assert answer.text == context[answer.start : answer.end]
         assert answer.text.strip() == answer.text
+        if answer.text and not odd:  # its tokenizer drops all marks
+            assert not [c for c in context[answer.end : answer.end + 1] if category(c) == "Mn"]
         assert bool(answer.text) or (threshold is not None or not readable)
         assert 0 <= answer.score <= 1
     assert len({(a.start, a.end) for a in ranked}) == len(ranked) >= 1
@@ -91,7 +94,8 @@ def test_a_context_that_fits_one_window_is_read_as_without_windows(
 ) -> None:
     model = reader()
     model.threshold = 0.5
-    asked, read = model.tokenizer.encode(question), model.tokenizer.encode(context)
+    asked = model.tokenizer.encode(question)
+    read = model.tokenizer.encode(context).over_marks(context)
     assume(asked.ids and 0 < len(asked) + len(read) <= SHORT.max_length - 3)
     inputs = build_input(model.tokenizer.special, asked.ids, read.ids)
     ids, types = torch.tensor([inputs.token_ids]), torch.tensor([inputs.type_ids])

@@ -6,11 +6,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import ConfigError
+
+_MARKS = ("Mn", "Me")  # without a width of their own
 
 
 class SpecialIds(NamedTuple):
@@ -42,6 +45,30 @@ class Encoding:
         """Return the tokens of a window; offsets still index the whole text."""
         chosen = slice(tokens.start, tokens.stop)
         return Encoding(self.ids[chosen], self.offsets[chosen])
+
+    def over_marks(self, text: str) -> Encoding:
+        """Return the encoding with tokens that reach over the combining marks behind them.
+
+        BERT's normalizer drops marks, so no token stands for those of "e\u0301", which looks like
+        "é"; an answer that ends there has to contain them.
+
+        Args:
+            text: What was encoded.
+
+        >>> Encoding([7, 8], [(0, 4), (5, 6)]).over_marks("Jose\u0301来").offsets
+        [(0, 5), (5, 6)]
+        """
+        starts = {start for start, _ in self.offsets}
+        reaches = {}
+        for end in {end for _, end in self.offsets}:
+            reach = end
+            while reach < len(text) and category(text[reach]) in _MARKS and reach not in starts:
+                reach += 1
+            if reach > end:
+                reaches[end] = reach
+        if not reaches:
+            return self
+        return Encoding(self.ids, [(start, reaches.get(end, end)) for start, end in self.offsets])
 
     def tokens_at(self, start: int, end: int) -> range:
         """Return the tokens that share a character with the range from ``start`` to ``end``; may be

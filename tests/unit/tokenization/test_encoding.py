@@ -58,3 +58,13 @@ def test_a_part_keeps_the_offsets_of_the_whole():
     encoding = default_tokenizer().encode("一二三四")
 
     assert encoding.part(range(1, 3)).offsets == [(1, 2), (2, 3)]
+
+
+def test_tokens_reach_over_the_marks_behind_them_up_to_the_next_token():
+    text = "Jose\u0301\ufe0f和é\u0302\u0301"
+    encoding = Encoding([1, 2, 3, 3, 4], [(0, 4), (6, 7), (7, 8), (7, 8), (9, 10)])
+
+    reaching = encoding.over_marks(text)
+    assert reaching.ids == encoding.ids
+    assert reaching.offsets == [(0, 6), (6, 7), (7, 9), (7, 9), (9, 10)]
+    assert encoding.over_marks("没有符号的文本") is encoding

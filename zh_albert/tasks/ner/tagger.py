@@ -85,10 +85,11 @@ class TextTagger(TaskModel[str, EncodedPassage]):
         """See ``TaskModel``; a text without tokens is not an error: it has no entities."""
         refuse_non_strings(contents, counted_from=counted_from)
         passages = encode_passages(contents, self.tokenizer, self.window)
-        if not self.split_at_breaks:
-            return [*passages]
         return [
-            passage._replace(breaks=breaks_of(text, passage.encoding.offsets))
+            passage._replace(
+                encoding=passage.encoding.over_marks(text),
+                breaks=breaks_of(text, passage.encoding.offsets) if self.split_at_breaks else (),
+            )
             for text, passage in zip(contents, passages, strict=True)
         ]
 

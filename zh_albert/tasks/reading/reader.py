@@ -66,14 +66,15 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         refuse_non_pairs(contents, counted_from=counted_from)
         texts = list(dict.fromkeys(text for pair in contents for text in pair))
         encodings = dict(zip(texts, self.tokenizer.encode_batch(texts), strict=True))
+        contexts = {text: encodings[text].over_marks(text) for _, text in contents}
         borders: dict[str, Sequence[tuple[int, ...]]] = {}
         if self.split_at_breaks:
-            for text in {context for _, context in contents}:
-                offsets = encodings[text].offsets
+            for text, context in contexts.items():
+                offsets = context.offsets
                 breaks = breaks_of(text, offsets, blanks=False)
                 borders[text] = breaks, between_clauses(text, offsets)
         return [
-            encode_question(encodings[q], encodings[c], self.window, *borders.get(c, ()))
+            encode_question(encodings[q], contexts[c], self.window, *borders.get(c, ()))
             if encodings[q].ids
             else None
             for q, c in contents
