@@ -59,8 +59,9 @@ def test_a_model_within_the_budget_is_written_with_its_plan(planned: Any, tmp_pa
     assert load(out)(["房间很好。"])[0].label in ("positive", "negative")
     assert load_config(out)[1]["compressed"]["recipe"] == "plan"
     assert made.beside.name == made.best
-    assert len(told) == 1 + len(made.chosen)
-    assert "that no other surpasses are trained, which takes about" in told[0]
+    assert len(told) == 2 + len(made.chosen)
+    assert told[0] == f"the whole model: {made.candidates[0].bytes / 1e6:.3g} MB"
+    assert "that no other surpasses are trained, which takes about" in told[1]
     estimated = next(one.bytes for one in made.candidates if one.name == made.best)
     assert best.bytes == pytest.approx(estimated, rel=0.03)
     lines = made.table("accuracy")
@@ -77,17 +78,23 @@ def test_time_is_measured_on_untrained_networks(
 ) -> None:
     shapes = []
 
-    def timed(_task: Any, model: Any, _some: Any, tried: Any) -> list[float]:
+    def timed(_task: Any, model: Any, _some: Any, tried: Any, **_: Any) -> list[float]:
         layers, neurons = model.config.num_hidden_layers, model.config.block_neurons
         shapes.append((layers, neurons, model.config.block_heads))
         # int8 is twice as fast; a layer takes 1 ms, half a one without neurons.
-        return [layers * (0.5 if neurons else 1.0) / (number + 1) for number in range(len(tried))]
+        ms = layers * (0.5 if neurons else 1.0) / 2
+        slow = (
+            5 if len(shapes) in (5, 15) else 1
+        )  # moments in which the machine does something else
+        return [2 * ms * slow, ms * slow][: len(tried)]
 
     monkeypatch.setattr(module, "single_ms", timed)
     made = planned(max_mb=9, max_ms=0.6)
-    assert len(set(shapes)) == len(shapes) - 1 == 10  # each shape once, and what was trained
+    assert shapes[:10] == shapes[10:20]  # each shape twice, in turn, then what was trained
+    assert (len(set(shapes)), len(shapes)) == (10, 21)
     within = {(one.layers, one.neurons < 1) for one in made.candidates if (one.ms or 9) <= 0.58}
     assert within == {(1, False), (1, True), (2, True)}
+    assert {one.ms for one in made.candidates if (one.layers, one.neurons) == (2, 0.25)} == {0.5}
     (best,) = made.tried
     assert (best.int8, best.holds) == (True, True)
     assert best.ms <= 0.6
