@@ -36,7 +36,7 @@ from zh_albert.compression.measures import (
 from zh_albert.compression.planned import Budget, Plan, Tried, read_plan, write_plan
 from zh_albert.compression.recipe import Recipe, Stage
 from zh_albert.compression.stages import refuse_unknown_settings
-from zh_albert.compression.work import Work
+from zh_albert.compression.work import Work, open_folder
 from zh_albert.configio import merged, parse_overrides
 from zh_albert.errors import ConfigError
 from zh_albert.runtimes.exported import weights_digest
@@ -46,8 +46,8 @@ from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import examples_digest, spread
 from zh_albert.training.events import Observer
-from zh_albert.training.resume import refuse_changed, seed_torch
-from zh_albert.training.run_folder import open_run, release, state_folder
+from zh_albert.training.resume import seed_torch
+from zh_albert.training.run_folder import release
 from zh_albert.training.stages import StageMeter
 
 PLAN = "plan.json"
@@ -119,9 +119,7 @@ def plan(
         raise ConfigError(
             f"{out} already holds a plan: add --resume to continue it, or choose another folder"
         )
-    if resume and (earlier := state_folder(out) / "config.toml").is_file():
-        refuse_changed(earlier.read_text("utf-8"), described)
-    open_run(out, described, resume=resume)
+    open_folder(out, described, resume=resume)
     try:
         source = whole if ngrams else without_ngrams(whole, out / _MAKING / "model")
         work = _Work(task, source, train, dev, budget, given, out, observers)

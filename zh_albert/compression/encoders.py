@@ -20,7 +20,7 @@ from zh_albert.compression.surgery import (
     with_head_size,
     with_layers_kept,
 )
-from zh_albert.compression.work import wait_for
+from zh_albert.compression.work import is_made
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -73,9 +73,7 @@ def compress_encoder(
     for stage in plan.stages:
         folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
         if stage.cut is not None:
-            if not is_first_process():
-                wait_for(folder / "config.json")
-            if not (folder / "config.json").exists():
+            if not is_made(folder / "config.json"):
                 _write_cut(stage.cut, current, folder)
         elif stage.distil is not None:
             own = {} if current == source else {"go_on_from": str(current)}

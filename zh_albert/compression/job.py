@@ -17,7 +17,7 @@ from zh_albert.compression.measures import without_ngrams
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
 from zh_albert.compression.record import LENGTH, card_section, read_record, write_record
 from zh_albert.compression.stages import refuse_unknown_settings, run_stage
-from zh_albert.compression.work import Work
+from zh_albert.compression.work import Work, open_folder
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token
@@ -26,8 +26,7 @@ from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import examples_digest
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
-from zh_albert.training.resume import refuse_changed
-from zh_albert.training.run_folder import open_run, release, state_folder
+from zh_albert.training.run_folder import release, state_folder
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,7 @@ def compress(
         raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
     described = _settings(plan, source, examples, dev_examples)
     described += "" if ngrams else "# without n-grams\n"
-    if resume:
-        _refuse_changed(folder, described)
-    open_run(folder, described, resume=resume)
+    open_folder(folder, described, resume=resume)
     try:
         if (kept := read_record(folder)) is not None:
             return Compressed(folder, *kept)
@@ -184,12 +181,6 @@ def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[An
         f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
         f"# examples {examples_digest(train)}\n# dev {examples_digest(dev)}\n"
     )
-
-
-def _refuse_changed(folder: Path, settings: str) -> None:
-    kept = state_folder(folder) / "config.toml"
-    if kept.is_file():
-        refuse_changed(kept.read_text("utf-8"), settings)
 
 
 def _refuse_task(plan: Recipe, source: Path, metadata: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import statistics
 import time
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, NGRAMS, WEIGHTS
 from zh_albert.checkpoints.shared_ngrams import ngrams_file
 from zh_albert.checkpoints.store import load_config
-from zh_albert.configio import build
+from zh_albert.compression.work import job_on
 from zh_albert.runtimes.libraries import OnnxRuntime
 from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.runtimes.runtime import Runtime
@@ -128,12 +127,7 @@ def engines(model: Any) -> list[LazyRuntime]:
     They are what ``load`` and ``export --precision int8`` run.
     """
     exact = choose_runtime(model.module, model.outputs)
-    return [exact, int8_engine(model)] if is_installed("onnxruntime") else [exact]
-
-
-def int8_engine(model: Any) -> LazyRuntime:
-    """Return the engine of int8 that a model's network is exported to."""
-    return LazyRuntime(partial(_int8, model))
+    return [exact, LazyRuntime(partial(_int8, model))] if is_installed("onnxruntime") else [exact]
 
 
 def _int8(model: Any) -> Runtime:
@@ -211,9 +205,7 @@ def training_seconds(task: Task, folder: Path, examples: Sequence[Any]) -> float
         folder: The model's; nothing is written.
         examples: A few dozen.
     """
-    values = {"window": dataclasses.asdict(task.model.load(folder).window)}
-    settings = build(task.job.config_type, values, source="estimate")
-    job = task.job(examples, [], settings, start=folder)
+    job = job_on(task, folder, examples)
     job.prepare(silent)
     network = job.model.module.train()
     began = time.process_time()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor
@@ -22,8 +21,7 @@ from zh_albert.compression.surgery import (
     with_layers_kept,
     with_positions,
 )
-from zh_albert.compression.work import Work
-from zh_albert.configio import build
+from zh_albert.compression.work import Work, job_on
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.tasks.texts import spread
@@ -80,17 +78,10 @@ def cut(config: CutConfig, model: Any, folder: Path, work: Work) -> Any:
 
 def _fit_head(network: Any, folder: Path, work: Work) -> None:
     """Fit a new head to a new encoder, as fine-tuning does, where that helps; see ``probe``."""
-    job = _job(folder, work.train, work)
+    job = job_on(work.task, folder, work.train)
     job.model.module, job.model.config = network, network.encoder.config
     job.sizes = job.encode(silent)
     job.probe(silent)
-
-
-def _job(folder: Path, some: Sequence[Any], work: Work) -> Any:
-    """Return a job that trains on a model with the settings that its task has."""
-    values = {"window": dataclasses.asdict(work.task.model.load(folder).window)}
-    settings = build(work.task.job.config_type, values, source="recipe")
-    return work.task.job(some, [], settings, start=folder)
 
 
 def _layers(config: CutConfig, model: Any, work: Work) -> tuple[int, ...]:
@@ -148,12 +139,8 @@ def pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
         for tokens in _tokens_of(model, [*work.train, *work.unlabelled]):
             counts.update(tokens)
         close_rare_words(network, counts, config.words, model.tokenizer.special)
-    kept: dict[Kind, float] = {
-        "heads": config.heads,
-        "neurons": config.neurons,
-        "embeddings": config.embeddings,
-    }
-    kept = {kind: share for kind, share in kept.items() if share < 1}
+    shares: dict[Kind, float] = {kind: getattr(config, kind) for kind in get_args(Kind)}
+    kept = {kind: share for kind, share in shares.items() if share < 1}
     if not kept and config.criterion != "closed":  # words alone
         return network
     if config.criterion == "gradient":
@@ -171,7 +158,7 @@ def pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
 
 def _importance(config: PruneConfig, folder: Path, kinds: Sequence[Kind], work: Work) -> Any:
     """Return how much the loss on training texts would change by each gate of a model."""
-    job = _job(folder, spread(work.train, config.texts), work)
+    job = job_on(work.task, folder, spread(work.train, config.texts))
     job.prepare(silent)
     network = job.model.module.eval()
     seed_torch(config.seed, 0, 0)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from zh_albert.compression.augmentation.settings import augmentation
+from zh_albert.compression.augmentation.variants import sides_of
 from zh_albert.compression.recipe import ROUTE, Recipe, Stage, StoreConfig
 from zh_albert.compression.reduction import cut, pruned
 from zh_albert.compression.tuning import tune, tuning
-from zh_albert.compression.work import Work, wait_for
+from zh_albert.compression.work import Work, is_made
 from zh_albert.errors import ConfigError
 from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.textio import atomic_write, results_json
-from zh_albert.training.events import Observer
-from zh_albert.training.loop import is_first_process
 from zh_albert.training.stages import StageMeter, silent
 
 
@@ -56,9 +55,7 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     if stage.augment is not None:
         work.unlabelled.extend(_augmented(stage.augment, out, work))
         return model
-    if not is_first_process():
-        wait_for(out / "config.json")
-    if (out / "config.json").exists():  # made before an interruption, and saved as a whole
+    if is_made(out / "config.json"):  # before an interruption, and saved as a whole
         return out
     opened = work.task.model.load(model)
     opened.runtime = plain_runtime(opened.module)  # an export's would not see what changes here
@@ -70,10 +67,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
     opened.config = opened.module.encoder.config
     readme = model / "README.md"
     card = readme.read_text("utf-8") if readme.is_file() else f"# {model.name}\n"
-    if stage.store is not None:
-        opened.save(out, card=card, dtype=torch.int8, bits=store.bits, group=store.group)
-    else:
-        opened.save(out, card=card, dtype=torch.float32)
+    dtype = torch.float32 if stage.store is None else torch.int8
+    opened.save(out, card=card, dtype=dtype, bits=store.bits, group=store.group)
     return out
 
 
@@ -86,21 +81,15 @@ def _augmented(settings: Mapping[str, Any], out: Path, work: Work) -> list[Any]:
     if work.task.read_unlabelled is None:
         raise ConfigError("augment: this task learns from no texts without labels; take it out")
     path = out / "texts.jsonl"
-    if not is_first_process():
-        wait_for(path)
-    if not path.exists():
+    if not is_made(path):
         contents = [example.text for example in work.train]
-        meter = StageMeter("texts are varied", len(contents), _first(work.observers))
+        meter = StageMeter("texts are varied", len(contents), next(iter(work.observers), silent))
         with atomic_write(path) as file:
             for variants in augmentation(settings)(contents):
                 for content in variants:
-                    sides = content if isinstance(content, tuple) else (content,)
+                    sides = sides_of(content)
                     names = ("text_a", "text_b") if len(sides) == 2 else ("text",)
                     row = dict(zip(names, sides, strict=True))
                     file.write((results_json(row) + "\n").encode())
                 meter.advance()
     return work.task.read_unlabelled(path)
-
-
-def _first(observers: Sequence[Observer]) -> Observer:
-    return observers[0] if observers else silent

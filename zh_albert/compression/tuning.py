@@ -15,7 +15,7 @@ from zh_albert.checkpoints.resolve import resolve_init
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.stored_model import same_random_numbers
 from zh_albert.compression.recipe import OF_STAGE, ROUTE
-from zh_albert.compression.work import Work, wait_for
+from zh_albert.compression.work import Work, is_made
 from zh_albert.configio import build, merged
 from zh_albert.distillation.soft_targets import ANSWERS, refuse_other_tokens
 from zh_albert.errors import ConfigError
@@ -73,9 +73,7 @@ def _anew(encoder: Path | None, out: Path, work: Work) -> Path:
     Raises:
         CheckpointError: If the encoder has another vocabulary.
     """
-    if not is_first_process():
-        wait_for(out / "config.json")
-    if (out / "config.json").exists():
+    if is_made(out / "config.json"):
         return out
     model = work.task.model.load(work.source)
     sizes = model.config

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from zh_albert.configio import build
 from zh_albert.tasks.task import Task
 from zh_albert.training.events import Observer
+from zh_albert.training.loop import is_first_process
+from zh_albert.training.resume import refuse_changed
+from zh_albert.training.run_folder import open_run, state_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +43,41 @@ class Work:
         return self.folder / stage
 
 
-def wait_for(file: Path) -> None:
-    """Wait until the first process has written what all go on with; it ends, all are ended."""
-    while not file.exists():
+def open_folder(folder: Path, described: str, *, resume: bool) -> None:
+    """Begin or go on with work in a folder, which stays locked; see ``open_run``.
+
+    Args:
+        folder: The model folder to be written.
+        described: What work that is resumed must not change.
+        resume: Go on, if work was begun there.
+
+    Raises:
+        ConfigError: If the folder holds something else, or work that was described otherwise.
+    """
+    kept = state_folder(folder) / "config.toml"
+    if resume and kept.is_file():
+        refuse_changed(kept.read_text("utf-8"), described)
+    open_run(folder, described, resume=resume)
+
+
+def is_made(file: Path) -> bool:
+    """Return whether a file that all processes go on with is there.
+
+    All but the first wait until it has written the file; if it ends before, all are ended.
+    """
+    while not is_first_process() and not file.exists():
         time.sleep(0.1)
+    return file.exists()
+
+
+def job_on(task: Task, folder: Path, examples: Sequence[Any]) -> Any:
+    """Return a job that trains on a model with the settings that its task has.
+
+    Args:
+        task: Of the model.
+        folder: The model's; nothing is written.
+        examples: To learn from.
+    """
+    values = {"window": asdict(task.model.load(folder).window)}
+    settings = build(task.job.config_type, values, source=str(folder))
+    return task.job(examples, [], settings, start=folder)
