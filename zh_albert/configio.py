@@ -1,7 +1,7 @@
 """Conversion of TOML files and ``key=value`` overrides to frozen dataclasses, and back.
 
 tomllib reads and pydantic checks types; this module adds error messages that name the nearest known
-key, and old names of settings.
+key, old names of settings, and checks of ranges.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import keyword
+import math
 import re
 import tomllib
 import types
@@ -119,6 +120,36 @@ def build(schema: type[T], values: Mapping[str, Any], *, source: str = "configur
         problem = problem.replace("Input should be", "expected")
         found = "" if first["type"] == "missing" else f", found {first['input']!r}"
         raise ConfigError(f"{source}: {key}: {problem}{found}") from None
+
+
+def check_at_least(least: int, name: str, value: float | None) -> None:
+    """Check a setting that has a smallest value; None is not set.
+
+    Raises:
+        ConfigError: If it is smaller, or not finite.
+    """
+    if value is not None and not least <= value < math.inf:
+        raise ConfigError(f"{name} must be at least {least}, got {value}")
+
+
+def check_above_0(name: str, value: float) -> None:
+    """Check a setting such as a weight or a temperature.
+
+    Raises:
+        ConfigError: If it is not above 0, or not finite.
+    """
+    if not 0 < value < math.inf:
+        raise ConfigError(f"{name} must be above 0, got {value}")
+
+
+def check_fraction(name: str, value: float) -> None:
+    """Check a setting that is a fraction of something.
+
+    Raises:
+        ConfigError: If it is not from 0 to 1.
+    """
+    if not 0 <= value <= 1:
+        raise ConfigError(f"{name} must be from 0 to 1, got {value}")
 
 
 def write_toml(config: object) -> str:

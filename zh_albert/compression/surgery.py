@@ -17,7 +17,7 @@ from sklearn.cluster import AgglomerativeClustering
 from torch import Tensor, nn
 
 from zh_albert.distillation.student import CalibrationBatch, narrow_embeddings
-from zh_albert.distillation.width_reduction import read_attention, reduced_attention
+from zh_albert.distillation.width_reduction import read_attention, reduced_attention, write_linears
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
@@ -265,11 +265,7 @@ def with_head_size(network: Any, size: int) -> Any:
         wide = read_attention(block)
         narrow = reduced_attention(wide, whole, heads=heads, head_size=size)
         ours = AttentionBlock(encoder.config, heads)
-        linears = (ours.query, ours.key, ours.value, ours.dense)
-        with torch.no_grad():
-            for linear, (matrix, bias) in zip(linears, narrow.linears(), strict=True):
-                linear.weight.copy_(matrix)
-                linear.bias.copy_(bias)
+        write_linears(ours, narrow)
         ours.norm = block.norm
         encoder.attention[number] = ours.train(block.training)
     return smaller

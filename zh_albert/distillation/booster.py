@@ -5,13 +5,13 @@ Source: Zhou et al. 2018, Rocket Launching (arXiv:1708.04106).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from zh_albert.configio import check_above_0, check_at_least
 from zh_albert.errors import ConfigError
 from zh_albert.model.sharing import LayerBlocks
 from zh_albert.training.loop import LossOutput, Objective
@@ -27,10 +27,8 @@ class BoosterConfig:
     weight: float = 0.1  # of the squared difference of the logits
 
     def __post_init__(self) -> None:
-        if self.shared < 0:
-            raise ConfigError(f"booster.shared must be at least 0, got {self.shared}")
-        if not (self.weight > 0 and math.isfinite(self.weight)):
-            raise ConfigError(f"booster.weight must be above 0, got {self.weight}")
+        check_at_least(0, "booster.shared", self.shared)
+        check_above_0("booster.weight", self.weight)
 
 
 class Rocket(nn.Module):

@@ -96,16 +96,11 @@ def compared_attention(
     own, other = (layer - 1 for layer in layers)
     if term.what == "relations":
         heads = term.heads or ours.heads[own]
-        triples = [(ours.queries, theirs.queries), (ours.keys, theirs.keys)]
-        triples.append((ours.values, theirs.values))
-        found = [
-            attention_divergence(
-                _probabilities(_scores(mine[own], mine[own], heads), mask),
-                _probabilities(_scores(wanted[other], wanted[other], heads), mask),
-                mask,
-            )
-            for mine, wanted in triples
-        ]
+        found = []
+        for part in ("queries", "keys", "values"):
+            vectors = getattr(ours, part)[own], getattr(theirs, part)[other]
+            mine, wanted = (_probabilities(_scores(one, one, heads), mask) for one in vectors)
+            found.append(attention_divergence(mine, wanted, mask))
         return torch.stack(found).mean()
     if ours.heads[own] != theirs.heads[other]:
         raise ConfigError(
@@ -117,11 +112,10 @@ def compared_attention(
         _scores(one.queries[layer], one.keys[layer], one.heads[layer]).float()
         for one, layer in ((ours, own), (theirs, other))
     ]
-    if term.what == "attention" and term.loss == "kl":
-        own_share, their_share = (_probabilities(one, mask) for one in scores)
-        return attention_divergence(own_share, their_share, mask)
     if term.what == "attention":
         scores = [_probabilities(one, mask) for one in scores]
+        if term.loss == "kl":
+            return attention_divergence(scores[0], scores[1], mask)
     real = (mask[:, None, :, None] & mask[:, None, None, :]).float()
     error = ((scores[0] - scores[1]) * real).square().sum()
     return error / (real.sum() * scores[0].shape[1]).clamp(min=1)

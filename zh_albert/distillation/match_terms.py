@@ -7,11 +7,11 @@ term: they are asked once and kept (``soft_targets.TeacherConfig``).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from zh_albert.configio import check_above_0, check_at_least
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.layer_map import layer_map
 
@@ -94,13 +94,9 @@ class MatchTerm:
                 f"{self.loss!r}"
             )
         for name in ("weight", "end_weight"):
-            value = getattr(self, name)
-            if value is not None and not (value >= 0 and math.isfinite(value)):
-                raise ConfigError(f"match.{name} must be at least 0, got {value}")
-        if not (self.temperature > 0 and math.isfinite(self.temperature)):
-            raise ConfigError(f"match.temperature must be above 0, got {self.temperature}")
-        if self.heads is not None and self.heads < 1:
-            raise ConfigError(f"match.heads must be at least 1, got {self.heads}")
+            check_at_least(0, f"match.{name}", getattr(self, name))
+        check_above_0("match.temperature", self.temperature)
+        check_at_least(1, "match.heads", self.heads)
         if self.direction not in get_args(Direction):
             raise ConfigError(f"match.direction: expected 'up' or 'down', found {self.direction!r}")
         if self.projection and self.what not in VECTORS:

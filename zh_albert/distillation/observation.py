@@ -50,10 +50,6 @@ def observing(network: Any, parts: Collection[str]) -> Iterator[Observed]:
     def listen(module: nn.Module, take: Any) -> None:
         handles.append(module.register_forward_hook(lambda _module, _inputs, out: take(out)))
 
-    def count_heads(heads: int, key: Tensor) -> None:
-        found.keys.append(key)
-        found.heads.append(heads)
-
     if "embeddings" in parts:
         listen(encoder.embeddings, lambda out: setattr(found, "embeddings", out))
     if "states" in parts:
@@ -63,7 +59,8 @@ def observing(network: Any, parts: Collection[str]) -> Iterator[Observed]:
         for block in encoder.attention:
             assert isinstance(block, AttentionBlock)
             listen(block.query, found.queries.append)
-            listen(block.key, lambda out, heads=block.heads: count_heads(heads, out))
+            listen(block.key, found.keys.append)
+            listen(block.key, lambda _, heads=block.heads: found.heads.append(heads))
             listen(block.value, found.values.append)
     if "masked" in parts:
         listen(network.masked_lm, lambda out: setattr(found, "masked", out))

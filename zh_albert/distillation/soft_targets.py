@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import random
 import tokenize
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from torch import Tensor
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
+from zh_albert.configio import check_above_0, check_at_least, check_fraction
 from zh_albert.distillation.losses import divergence, logit_error
 from zh_albert.errors import CheckpointError, ConfigError, TrainingError
 from zh_albert.plain_files import refuse_special
@@ -65,12 +65,9 @@ class TeacherConfig:
                 "teacher.turns = 'greedy' is for several teachers one after another, whose answers "
                 "are learned: name several, without together and with a weight above 0"
             )
-        if not 0 <= self.weight <= 1:
-            raise ConfigError(f"teacher.weight must be from 0 to 1, got {self.weight}")
-        if not (self.temperature > 0 and math.isfinite(self.temperature)):
-            raise ConfigError(f"teacher.temperature must be above 0, got {self.temperature}")
-        if not (self.states >= 0 and math.isfinite(self.states)):
-            raise ConfigError(f"teacher.states must be at least 0, got {self.states}")
+        check_fraction("teacher.weight", self.weight)
+        check_above_0("teacher.temperature", self.temperature)
+        check_at_least(0, "teacher.states", self.states)
 
     @property
     def models(self) -> tuple[str, ...]:

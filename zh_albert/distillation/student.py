@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,12 +21,12 @@ from zh_albert.distillation.width_reduction import (
     read_feed_forward,
     reduced_attention,
     reduced_feed_forward,
+    write_linears,
 )
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.fitted_norm import fit_norm
-from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -267,8 +267,7 @@ class _Initialization(NamedTuple):
     def attention(self, block: int, teacher_layers: Sequence[int]) -> None:
         """Fill an attention block from the teacher's layers."""
         student, teacher, calibration, basis = self
-        ours = student.attention[block]
-        assert isinstance(ours, AttentionBlock)
+        ours: Any = student.attention[block]
         wide = mean_weights(
             [read_attention(teacher.attention[teacher.plan[n].attention]) for n in teacher_layers]
         )
@@ -278,26 +277,20 @@ class _Initialization(NamedTuple):
             narrow = reduced_attention(
                 wide, basis, heads=sizes.num_attention_heads, head_size=head_size_of(sizes)
             )
-        linears = (ours.query, ours.key, ours.value, ours.dense)
-        for linear, (matrix, bias) in zip(linears, narrow.linears(), strict=True):
-            _fill(linear, matrix, bias)
+        write_linears(ours, narrow)
         if narrow is wide:
             _fill(ours.norm, wide.gain, wide.offset)
             return
-        pairs = [
-            (
-                ours(calibration.states[n] @ basis, calibration.mask)[0],
-                calibration.attended[n] @ basis,
-            )
-            for n in teacher_layers
-        ]
+        pairs = []
+        for n in teacher_layers:
+            attended, _ = ours(calibration.states[n] @ basis, calibration.mask)
+            pairs.append((attended, calibration.attended[n] @ basis))
         _fit_norm(ours.norm, pairs)
 
     def feed_forward(self, block: int, teacher_layers: Sequence[int]) -> None:
         """Fill a feed-forward block from the teacher's layers."""
         student, teacher, calibration, basis = self
-        ours = student.ffn[block]
-        assert isinstance(ours, FeedForwardBlock)
+        ours: Any = student.ffn[block]
         weights = mean_weights(
             [read_feed_forward(teacher.ffn[teacher.plan[n].ffn]) for n in teacher_layers]
         )
@@ -305,8 +298,7 @@ class _Initialization(NamedTuple):
         if basis.shape[0] > basis.shape[1] or neurons < len(weights.up):
             inputs = calibration.attended[teacher_layers[len(teacher_layers) // 2]].flatten(0, 1)
             weights = reduced_feed_forward(weights, basis, inputs, ours.activation, neurons=neurons)
-        for linear, (matrix, bias) in zip((ours.up, ours.down), weights.linears(), strict=True):
-            _fill(linear, matrix, bias)
+        write_linears(ours, weights)
 
     def last_norms(self, top: int) -> None:
         """Fit the last norm of each layer to the teacher's state that the layer should reach.

@@ -26,10 +26,6 @@ class AttentionWeights(NamedTuple):
     gain: Tensor  # of the norm, as wide as hidden states; width reduction does not change them
     offset: Tensor
 
-    def linears(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Return the matrices and biases of query, key, value and output."""
-        return (self[0:2], self[2:4], self[4:6], self[6:8])
-
 
 class FeedForwardWeights(NamedTuple):
     """Weights of one feed-forward block."""
@@ -41,26 +37,34 @@ class FeedForwardWeights(NamedTuple):
     gain: Tensor
     offset: Tensor
 
-    def linears(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Return the matrices and biases of both linear layers."""
-        return (self[0:2], self[2:4])
-
 
 Weights = TypeVar("Weights", AttentionWeights, FeedForwardWeights)
 
 
 def read_attention(block: nn.Module) -> AttentionWeights:
     """Return the weights of an attention block."""
-    assert isinstance(block, AttentionBlock)
-    parts = (block.query, block.key, block.value, block.dense, block.norm)
-    return AttentionWeights(*(t.detach() for part in parts for t in (part.weight, part.bias)))
+    return AttentionWeights(*_tensors(block))
 
 
 def read_feed_forward(block: nn.Module) -> FeedForwardWeights:
     """Return the weights of a feed-forward block."""
-    assert isinstance(block, FeedForwardBlock)
-    parts = (block.up, block.down, block.norm)
-    return FeedForwardWeights(*(t.detach() for part in parts for t in (part.weight, part.bias)))
+    return FeedForwardWeights(*_tensors(block))
+
+
+def write_linears(block: nn.Module, weights: AttentionWeights | FeedForwardWeights) -> None:
+    """Set the matrices and biases of a block, in place; its norm stays."""
+    for tensor, value in [*zip(_tensors(block), weights, strict=True)][:-2]:
+        tensor.copy_(value)
+
+
+def _tensors(block: nn.Module) -> list[Tensor]:
+    """Return the weights and biases of a block, in the order of those classes."""
+    if isinstance(block, AttentionBlock):
+        parts = [block.query, block.key, block.value, block.dense, block.norm]
+    else:
+        assert isinstance(block, FeedForwardBlock)
+        parts = [block.up, block.down, block.norm]
+    return [tensor.detach() for part in parts for tensor in (part.weight, part.bias)]
 
 
 def mean_weights(weights: Sequence[Weights]) -> Weights:

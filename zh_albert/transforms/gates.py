@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from zh_albert.configio import check_above_0
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import LossOutput, Objective
@@ -139,8 +140,7 @@ class GatesConfig:
                 f"{self.kept}"
             )
         for name in ("weight", "lr_scale"):
-            if not (getattr(self, name) > 0 and math.isfinite(getattr(self, name))):
-                raise ConfigError(f"gates.{name} must be above 0, got {getattr(self, name)}")
+            check_above_0(f"gates.{name}", getattr(self, name))
         if not self.kinds:
             raise ConfigError("gates.kinds must name at least one of heads, neurons, embeddings")
 

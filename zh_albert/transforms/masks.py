@@ -13,6 +13,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from zh_albert.configio import check_at_least
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.transforms.parametrized import Transforms, matrices, transformed
@@ -35,8 +36,7 @@ class MaskConfig:
                 "mask.sparsity is the share of weights that become 0: expected a number between 0 "
                 f"and 1, found {self.sparsity}"
             )
-        if self.steps < 1:
-            raise ConfigError(f"mask.steps must be at least 1, got {self.steps}")
+        check_at_least(1, "mask.steps", self.steps)
 
     def share_at(self, step: int) -> float:
         """Return the share of zeros after a step, from 0; the last one reaches ``sparsity``."""

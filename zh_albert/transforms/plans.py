@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
+from zh_albert.configio import check_fraction
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import LossOutput, Objective
@@ -51,10 +52,8 @@ class ReplaceConfig:
     freeze: bool = True  # the embeddings and the head stay as the predecessor's
 
     def __post_init__(self) -> None:
-        if not 0 <= self.rate <= 1:
-            raise ConfigError(f"replace.rate must be from 0 to 1, got {self.rate}")
-        if not 0 <= self.grow <= 1:
-            raise ConfigError(f"replace.grow must be from 0 to 1, got {self.grow}")
+        check_fraction("replace.rate", self.rate)
+        check_fraction("replace.grow", self.grow)
 
     def rate_at(self, progress: float) -> float:
         """Return the rate when a fraction of the run is done.
@@ -122,15 +121,11 @@ class Replacement(Method):
         self._theirs = open_encoder(predecessor).requires_grad_(False)
         for encoder in (self._encoder, self._theirs):
             refuse_lstm(encoder.config, "replace")
-        ours, theirs = len(network.encoder.plan), len(self._theirs.plan)
-        for name, fits, own, found in (
-            ("layers", theirs % ours == 0, ours, theirs),
-            (
-                "hidden_size",
-                network.encoder.config.hidden_size == self._theirs.config.hidden_size,
-                network.encoder.config.hidden_size,
-                self._theirs.config.hidden_size,
-            ),
+        layers = len(self._encoder.plan), len(self._theirs.plan)
+        widths = self._encoder.config.hidden_size, self._theirs.config.hidden_size
+        for name, (own, found), fits in (
+            ("layers", layers, layers[1] % layers[0] == 0),
+            ("hidden_size", widths, widths[1] == widths[0]),
         ):
             if not fits:
                 raise ConfigError(
@@ -138,13 +133,9 @@ class Replacement(Method):
                     "same width, and a multiple of the student's layers"
                 )
         if config.freeze:
-            blocks = {
-                id(p)
-                for kind in ("attention", "ffn")
-                for p in getattr(self._encoder, kind).parameters()
-            }
-            for parameter in network.parameters():
-                parameter.requires_grad_(id(parameter) in blocks)
+            network.requires_grad_(False)
+            for blocks in (self._encoder.attention, self._encoder.ffn):
+                blocks.requires_grad_(True)
 
     def on_update(self, update: int, total: int) -> None:
         """Draw which layers run in an update: one draw for each of the successor's."""

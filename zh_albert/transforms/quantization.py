@@ -12,12 +12,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from zh_albert.configio import check_at_least
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.rounding import dequantized, is_rounded, rounded
 from zh_albert.transforms.parametrized import Transforms, transformed
-
-_FEWEST, _MOST = 2, 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,21 +28,11 @@ class QuantizeConfig:
     start: float = 0.0  # share of the run before which nothing is rounded
 
     def __post_init__(self) -> None:
-        refuse_bits(self.bits)
-        if self.group is not None and self.group < 2:
-            raise ConfigError(f"quantize.group must be at least 2, got {self.group}")
+        if not 2 <= self.bits <= 8:
+            raise ConfigError(f"bits: expected 2 to 8 for a weight, found {self.bits}")
+        check_at_least(2, "quantize.group", self.group)
         if not 0 <= self.start < 1:
             raise ConfigError(f"quantize.start must be in [0, 1), got {self.start}")
-
-
-def refuse_bits(bits: int) -> None:
-    """Check a number of bits.
-
-    Raises:
-        ConfigError: If no integers have so many.
-    """
-    if not _FEWEST <= bits <= _MOST:
-        raise ConfigError(f"bits: expected {_FEWEST} to {_MOST} for a weight, found {bits}")
 
 
 class FakeQuantization(nn.Module):

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
 from zh_albert.model.fitted_norm import fit_norm
+from zh_albert.model.sharing import head_size_of
 from zh_albert.transforms.gates import Gated, Kind, gated_parts
 
 
@@ -39,15 +40,11 @@ def close_least(
         for score in scores:
             score[score.argmax()] = float("inf")  # the last of a block stays
         together = torch.cat(scores)
+        stay = max(round(share * len(together)), len(parts))
         closed = torch.zeros_like(together, dtype=torch.bool)
-        closed[
-            together.argsort(stable=True)[
-                : len(together) - max(round(share * len(together)), len(parts))
-            ]
-        ] = True
-        for part, shut in zip(
-            parts, closed.split_with_sizes([part.gates for part in parts]), strict=True
-        ):
+        closed[together.argsort(stable=True)[: len(together) - stay]] = True
+        by_part = closed.split_with_sizes([part.gates for part in parts])
+        for part, shut in zip(parts, by_part, strict=True):
             with torch.no_grad():
                 part.module.weight[:, shut.repeat_interleave(part.width)] = 0
 
@@ -132,17 +129,14 @@ def without_closed(network: Any) -> Any:
                     _keep_normed(head.norm, kept)
         _keep_columns(part.module, columns)
     sizes = encoder.config
+    all_heads = set(heads) == {sizes.num_attention_heads} and not sizes.head_size
     encoder.config = replace(
         sizes,
         embedding_size=encoder.embeddings.word.embedding_dim,
-        head_size=sizes.head_size or sizes.hidden_size // sizes.num_attention_heads,
-        block_heads=tuple(heads),
-        block_neurons=tuple(neurons),
+        head_size=None if all_heads else head_size_of(sizes),
+        block_heads=() if all_heads else tuple(heads),
+        block_neurons=() if set(neurons) == {sizes.intermediate_size} else tuple(neurons),
     )
-    if heads == [sizes.num_attention_heads] * len(heads) and not sizes.head_size:
-        encoder.config = replace(encoder.config, head_size=None, block_heads=())
-    if neurons == [sizes.intermediate_size] * len(neurons):
-        encoder.config = replace(encoder.config, block_neurons=())
     return smaller
 
 

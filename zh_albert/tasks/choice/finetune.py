@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from zh_albert.errors import ConfigError, DataError
+from zh_albert.configio import check_at_least
+from zh_albert.errors import DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import FORBIDDEN
 from zh_albert.tasks import run
@@ -60,8 +61,7 @@ class FinetuneConfig(JobConfig):
     longest_context: int | None = None
 
     def __post_init__(self) -> None:
-        if self.longest_context is not None and self.longest_context < 1:
-            raise ConfigError(f"longest_context must be at least 1, got {self.longest_context}")
+        check_at_least(1, "longest_context", self.longest_context)
 
 
 class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):

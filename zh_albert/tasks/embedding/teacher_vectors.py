@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from zh_albert.errors import ConfigError, DataError
+from zh_albert.configio import check_above_0
+from zh_albert.errors import DataError
 
 _AVERAGED = 20_000  # vectors whose mean is taken off all
 
@@ -27,8 +27,7 @@ class VectorsConfig:
     weight: float = 1.0  # of a text that has one, where a pair that means the same weighs 1
 
     def __post_init__(self) -> None:
-        if not (self.weight > 0 and math.isfinite(self.weight)):
-            raise ConfigError(f"vectors.weight must be above 0, got {self.weight}")
+        check_above_0("vectors.weight", self.weight)
 
 
 class TeacherVectors:
