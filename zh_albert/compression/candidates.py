@@ -121,9 +121,8 @@ def candidates(
     found = []
     # Layers that share blocks add no tensors, so many shapes have the same.
     known: dict[Any, tuple[int, dict[int, int]]] = {}
-    for shape in shapes(model.config):
-        config = shaped(model.config, *shape)
-        layers, heads, neurons, blocks, words = shape
+    for layers, heads, neurons, blocks, words in shapes(model.config):
+        config = shaped(model.config, layers, heads, neurons, blocks, words)
         key = sharing.heads_of(config), sharing.neurons_of(config), words
         if key not in known:
             with torch.device("meta"):
@@ -253,18 +252,15 @@ def best_by_capacity(fitting: Sequence[Candidate], whole: Candidate, most: int) 
         whole: The whole model, for the order.
         most: How many are returned.
     """
-    sizes = sorted({(one.macs, one.parameters, one.bits) for one in fitting}, reverse=True)
+    by_size = {(one.macs, one.parameters, one.bits): one for one in fitting}
+    sizes = sorted(by_size, reverse=True)
     front = {
         size
         for number, size in enumerate(sizes)
         if not any(other[1] >= size[1] and other[2] >= size[2] for other in sizes[:number])
     }
-    undominated = {
-        (one.macs, one.parameters, one.bits): one
-        for one in fitting
-        if (one.macs, one.parameters, one.bits) in front
-    }
-    return sorted(undominated.values(), key=lambda one: one.expected_loss(whole))[:most]
+    undominated = [one for size, one in by_size.items() if size in front]
+    return sorted(undominated, key=lambda one: one.expected_loss(whole))[:most]
 
 
 def recipe_for(
@@ -293,9 +289,7 @@ def recipe_for(
         stages.append(Stage(name="remove", prune=removed))
         stages.append(Stage(name="learn", tune=_tuned(TAUGHT, settings, plain=plain)))
     if candidate.bits <= _TRAINED_BITS:
-        rounding: dict[str, Any] = {"bits": candidate.bits}
-        if candidate.group:
-            rounding["group"] = candidate.group
+        rounding = {"bits": candidate.bits, "group": candidate.group}
         rounded = {**ROUNDED, "quantize": rounding}
         stages.append(Stage(name="round", tune=_tuned(rounded, settings, plain=plain)))
     stored = StoreConfig(bits=candidate.bits, group=candidate.group)

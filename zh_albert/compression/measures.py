@@ -210,7 +210,7 @@ def training_seconds(task: Task, folder: Path, examples: Sequence[Any]) -> float
     network = job.model.module.train()
     began = time.process_time()
     for item in job.plan(0):
-        job.loss(network, job.load(item).inputs).loss.backward()  # type: ignore[no-untyped-call]
+        job.loss(network, job.load(item).inputs).loss.backward()
     return (time.process_time() - began) / len(examples)
 
 

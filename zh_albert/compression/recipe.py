@@ -9,10 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from zh_albert.configio import build, merged, parse_overrides, read_toml
+from zh_albert.configio import build, check_at_least, merged, parse_overrides, read_toml
 from zh_albert.errors import ConfigError, nearest
 
-Layers = Literal["even", "first", "last", "searched", "learned"] | tuple[int, ...]
 Criterion = Literal["gradient", "random", "closed"]
 
 
@@ -56,8 +55,7 @@ class CutConfig:
         if self.layers == ():
             raise ConfigError("cut.layers: expected at least one layer to keep, found none")
         for name in ("groups", "embedding_size", "head_size", "positions", "lstm", "hidden_size"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise ConfigError(f"cut.{name} must be at least 1, got {value}")
+            check_at_least(1, f"cut.{name}", getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +90,7 @@ class PruneConfig:
             raise ConfigError(
                 "prune: expected a share below 1 of heads, neurons, embeddings or words, found none"
             )
-        if self.texts < 1:
-            raise ConfigError(f"prune.texts must be at least 1, got {self.texts}")
+        check_at_least(1, "prune.texts", self.texts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +103,7 @@ class StoreConfig:
     def __post_init__(self) -> None:
         if not 2 <= self.bits <= 8:
             raise ConfigError(f"store.bits: expected 2 to 8 for a weight, found {self.bits}")
-        if self.group is not None and self.group < 2:
-            raise ConfigError(f"store.group must be at least 2, got {self.group}")
+        check_at_least(2, "store.group", self.group)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +174,7 @@ class Stage:
 
 ACTIONS = tuple(field.name for field in fields(Stage) if field.name not in ("name", "from_"))
 _OF_ENCODERS = ("distil", "pretrain")
+_FOLDER = Path(str(files("zh_albert.compression") / "recipes"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,12 +238,7 @@ class Recipe:
 @cache
 def recipes() -> Mapping[str, Recipe]:
     """Return the recipes of the package by name."""
-    folder = files("zh_albert.compression") / "recipes"
-    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
-    return {
-        name.removesuffix(".toml"): _read(Path(str(folder / name)), name.removesuffix(".toml"))
-        for name in names
-    }
+    return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.toml"))}
 
 
 def find_recipe(name: str, settings: Sequence[str] = ()) -> Recipe:
@@ -260,20 +252,18 @@ def find_recipe(name: str, settings: Sequence[str] = ()) -> Recipe:
         ConfigError: If there is no such recipe or stage, or a value is wrong.
     """
     if name.endswith(".toml"):
-        path = Path(name)
-        return _read(path, path.stem, settings)
-    folder = files("zh_albert.compression") / "recipes"
-    path = Path(str(folder / f"{name}.toml"))
+        return _read(Path(name), settings)
+    path = _FOLDER / f"{name}.toml"
     if "/" in name or not path.is_file():
         raise ConfigError(
             f"unknown recipe {name!r}; {nearest(name, recipes())}; a recipe of your own is a path "
             "that ends in .toml"
         )
-    return _read(path, name, settings)
+    return _read(path, settings)
 
 
-def _read(path: Path, name: str, settings: Sequence[str] = ()) -> Recipe:
-    values = read_toml(path)
+def _read(path: Path, settings: Sequence[str] = ()) -> Recipe:
+    values, name = read_toml(path), path.stem
     stages = values.get("stages")
     if isinstance(stages, list) and all(isinstance(stage, dict) for stage in stages):
         values["stages"] = _with_settings(stages, parse_overrides(settings), name)

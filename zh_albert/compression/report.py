@@ -27,6 +27,7 @@ from zh_albert.compression.report_arms import (
 from zh_albert.compression.report_files import write_report
 from zh_albert.compression.stages import refuse_unknown_settings
 from zh_albert.compression.work import Work
+from zh_albert.configio import check_at_least
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.experiments.arms import run_key
 from zh_albert.experiments.comparison import Comparison, compare
@@ -106,8 +107,7 @@ def report(
         DataError: If a task file cannot be read.
         CheckpointError: If there is no such model.
     """
-    if seeds < 1:
-        raise ConfigError(f"--seeds must be at least 1, got {seeds}")
+    check_at_least(1, "--seeds", seeds)
     config = read_report(path, settings)
     asked = chosen(config, tasks, arms)
     for task, _ in asked:
@@ -194,9 +194,7 @@ class _Runs:
         seconds = clock.stop()
         states = [read_run_state(state_folder(making / "stages" / s.name)) for s in recipe.stages]
         metrics = {
-            "parameters": made.after["parameters"],
-            "bytes": made.after["bytes"],
-            "macs": made.after["macs"],
+            **{name: made.after[name] for name in ("parameters", "bytes", "macs")},
             "minutes": seconds / 60,
             "updates": sum(state[0].update for state in states if state),
         }

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.compression.recipe import Recipe, Stage, StoreConfig, find_recipe
-from zh_albert.configio import build, merged, parse_overrides, read_toml, write_toml
+from zh_albert.configio import (
+    build,
+    check_at_least,
+    merged,
+    parse_overrides,
+    read_toml,
+    write_toml,
+)
 from zh_albert.errors import ConfigError, nearest
 from zh_albert.experiments.arms import Arm, Direction
 
@@ -41,8 +48,7 @@ class ReportTask:
 
     def __post_init__(self) -> None:
         for name in ("texts", "choose_by"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise ConfigError(f"task {self.name!r}: {name} must be at least 1, got {value}")
+            check_at_least(1, f"task {self.name!r}: {name}", getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from zh_albert.compression.recipe import recipes
-from zh_albert.compression.report_arms import ReportArm, ReportConfig
+from zh_albert.compression.report_arms import ReportConfig
 from zh_albert.experiments.comparison import Comparison
 from zh_albert.experiments.picture import draw_comparison
 from zh_albert.experiments.table import markdown_table
@@ -16,6 +16,15 @@ from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.curves_picture import write_picture
 
 _AXES = {"ms": "ms for one text, one thread", "MB": "MB of weights"}
+_HEADINGS = {
+    "M": "M parameters",
+    "MB": "MB",
+    "M MACs": "M MACs a token",
+    "ms": "ms a text",
+    "texts_per_second": "texts/s in bulk",
+    "minutes": "minutes",
+    "updates": "updates",
+}
 _EXPLAINED = (
     "Every arm begins with the same model without its n-grams and sees the same training texts. "
     "Best weights are chosen on part of the dev texts; scores are of the network alone, in fp32, "
@@ -29,21 +38,17 @@ _EXPLAINED = (
 def not_run(config: ReportConfig, done: Mapping[str, Comparison]) -> dict[str, Any]:
     """Return what the report says nothing about: tasks, arms, recipes of the package."""
     used = {arm.recipe for arm in config.arms}
+    arms = {}
+    for task in config.tasks:
+        if (comparison := done.get(task.name)) is not None:
+            run = {arm.name for arm in comparison.arms}
+            if left := [arm.name for arm in config.arms_of(task) if arm.name not in run]:
+                arms[task.name] = left
     return {
         "tasks": [task.name for task in config.tasks if task.name not in done],
-        "arms": {
-            task.name: left
-            for task in config.tasks
-            if task.name in done
-            if (left := _left_out(config.arms_of(task), done[task.name]))
-        },
+        "arms": arms,
         "recipes": [name for name in recipes() if name not in used],
     }
-
-
-def _left_out(arms: Sequence[ReportArm], comparison: Comparison) -> list[str]:
-    run = {arm.name for arm in comparison.arms}
-    return [arm.name for arm in arms if arm.name not in run]
 
 
 def write_report(
@@ -73,7 +78,7 @@ def write_report(
             f"## {task.name}\n",
             f"`{task.model}` compressed with {texts:,} training examples, scored on {dev:,}. "
             f"{task.note}\n",
-            markdown_table(shown, headings=_headings(shown)),
+            markdown_table(shown, headings={shown.score: shown.score, **_HEADINGS}),
             *(f"![{title}]({name}.png)\n" for title, name in pictures),
         ]
         described.append(
@@ -128,19 +133,6 @@ def _readable(comparison: Comparison) -> Comparison:
 
 def _short(value: float) -> float:
     return float(f"{value:.3g}")
-
-
-def _headings(comparison: Comparison) -> dict[str, str]:
-    return {
-        comparison.score: comparison.score,
-        "M": "M parameters",
-        "MB": "MB",
-        "M MACs": "M MACs a token",
-        "ms": "ms a text",
-        "texts_per_second": "texts/s in bulk",
-        "minutes": "minutes",
-        "updates": "updates",
-    }
 
 
 def _draw(comparison: Comparison, name: str, out: Path) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -59,6 +59,7 @@ def write_linears(block: nn.Module, weights: AttentionWeights | FeedForwardWeigh
 
 def _tensors(block: nn.Module) -> list[Tensor]:
     """Return the weights and biases of a block, in the order of those classes."""
+    parts: list[Any]
     if isinstance(block, AttentionBlock):
         parts = [block.query, block.key, block.value, block.dense, block.norm]
     else:

@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 from zh_albert.compression.augmentation.variants import (
     UNKNOWN_SIGN,
-    Change,
-    check_number,
     check_share,
     distinct_variants,
     sides_of,
 )
+from zh_albert.configio import check_at_least
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.texts import Content
 from zh_albert.tokenization.characters import replace_surrogates
@@ -49,7 +48,7 @@ class TangAugmentation:
     ngram: float = 0.25  # probability of a variant to be cut to 1 to 5 words
 
     def __post_init__(self) -> None:
-        check_number("variants", self.variants)
+        check_at_least(1, "variants", self.variants)
         for name in ("mask", "same_pos", "ngram"):
             check_share(name, getattr(self, name))
         if self.mask + self.same_pos > 1:
@@ -145,18 +144,27 @@ def tang_variants(
     tagged = tagger()
     words = {text: tagged(text) for content in contents for text in sides_of(content)}
     texts = (text for content in contents for text in sides_of(content))
-    same_pos = _by_tag(itertools.chain.from_iterable(words[text] for text in texts))
+    same_pos = _by_tag(word for text in texts for word in words[text])
 
     def change(text: str, rng: random.Random) -> str:
-        return _changed(words[text], same_pos, settings, rng)
+        parts = [word.text for word in words[text]]
+        places = [place for place, word in enumerate(words[text]) if word.tag]
+        for place in places:
+            number = rng.random()
+            if number < settings.mask:
+                parts[place] = MASKED
+            elif number < settings.mask + settings.same_pos:
+                parts[place] = same_pos[words[text][place].tag].another(parts[place], rng)
+        if places and rng.random() < settings.ngram:
+            length = min(rng.randint(1, LONGEST_NGRAM), len(places))
+            first = rng.randrange(len(places) - length + 1)
+            parts = parts[places[first] : places[first + length - 1] + 1]
+        return "".join(parts)
 
-    return (_variants(content, change, settings, seed) for content in contents)
-
-
-def _variants(
-    content: Content, change: Change, settings: TangAugmentation, seed: int
-) -> list[Content]:
-    return distinct_variants(content, [change] * 2, _TURNS, settings.variants, seed)
+    return (
+        distinct_variants(content, [change] * 2, _TURNS, settings.variants, seed)
+        for content in contents
+    )
 
 
 def _by_tag(words: Iterable[Word]) -> dict[str, Frequencies]:
@@ -165,24 +173,3 @@ def _by_tag(words: Iterable[Word]) -> dict[str, Frequencies]:
         if word.tag:
             counts[word.tag][word.text] += 1
     return {tag: Frequencies(counted) for tag, counted in counts.items()}
-
-
-def _changed(
-    words: Sequence[Word],
-    same_pos: Mapping[str, Frequencies],
-    settings: TangAugmentation,
-    rng: random.Random,
-) -> str:
-    parts = [word.text for word in words]
-    places = [place for place, word in enumerate(words) if word.tag]
-    for place in places:
-        number = rng.random()
-        if number < settings.mask:
-            parts[place] = MASKED
-        elif number < settings.mask + settings.same_pos:
-            parts[place] = same_pos[words[place].tag].another(words[place].text, rng)
-    if places and rng.random() < settings.ngram:
-        length = min(rng.randint(1, LONGEST_NGRAM), len(places))
-        first = rng.randrange(len(places) - length + 1)
-        parts = parts[places[first] : places[first + length - 1] + 1]
-    return "".join(parts)

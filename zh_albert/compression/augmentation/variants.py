@@ -58,16 +58,6 @@ def distinct_variants(
     return list(found.values())
 
 
-def check_number(name: str, value: int) -> None:
-    """Check a setting that counts.
-
-    Raises:
-        ConfigError: If it is less than 1.
-    """
-    if value < 1:
-        raise ConfigError(f"{name} must be at least 1, got {value}")
-
-
 def check_share(name: str, value: float) -> None:
     """Check a setting that is a probability.
 

@@ -23,11 +23,11 @@ from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.compression.augmentation.variants import (
-    check_number,
     check_share,
     distinct_variants,
     sides_of,
 )
+from zh_albert.configio import check_at_least
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tasks.texts import Content
@@ -63,8 +63,8 @@ class WordReplacement:
     encoder: str = "encoder"  # proposes the words: a bundled name, a folder or a hub id
 
     def __post_init__(self) -> None:
-        check_number("variants", self.variants)
-        check_number("candidates", self.candidates)
+        check_at_least(1, "variants", self.variants)
+        check_at_least(1, "candidates", self.candidates)
         check_share("share", self.share)
         if not self.share:
             raise ConfigError("with a share of 0 no text is changed; the paper's is 0.4")
@@ -152,13 +152,13 @@ class WordProposer:
         blanks = self._blanks(text, encoding)
         places: list[Place] = []
         for window in windows(encoding, self._room, 0):
+            known = places[-1].end if places else 0  # the last window overlaps the one before
             here = [
                 blank
                 for blank in blanks
+                if blank.start >= known
                 if blank.tokens.start in window and blank.tokens[-1] in window
             ]
-            known = places[-1].end if places else 0  # the last window overlaps the one before
-            here = [blank for blank in here if blank.start >= known]
             if here:
                 places += self._proposed(encoding.ids, window, here, count)
         return places
@@ -292,8 +292,6 @@ def _lexicon(words: Sequence[tuple[str, tuple[int, ...]]], counts: Sequence[floa
     shares /= shares.sum()
     together = shares.log()
     for column in ids.T:
-        of_character = torch.zeros(int(column.max()) + 1, dtype=shares.dtype)
-        of_character.index_add_(0, column, shares)
-        together -= of_character[column].log()
+        together -= torch.bincount(column, weights=shares)[column].log()
     numbers = {word_ids: number for number, (_, word_ids) in enumerate(words)}
     return _Lexicon([word for word, _ in words], ids, together.float(), numbers)
