@@ -112,9 +112,13 @@ def plan(
     stages = tuple(Stage(name=k, tune=merged(v, given)) for k, v in trainings.items())
     refuse_unknown_settings(
         Recipe(title="", family="", source="", stages=stages),
-        Work(task=task, source=whole, train=train, dev=dev, unlabelled=[], folder=out),
+        Work(task=task, source=whole, train=train, dev=dev, folder=out),
     )
-    described = _described(whole, train, dev, budget, most, ngrams=ngrams, settings=settings)
+    described = (  # what a resumed plan must not change; the least score may
+        f"# model {weights_fingerprint(whole)}\n# budget {budget}\n"
+        f"# examples {examples_digest(train)}\n# dev {examples_digest(dev)}\n"
+        f"# most {most}\n# ngrams {str(ngrams).lower()}\n# settings {' '.join(settings)}\n"
+    )
     if (out / PLAN).exists() and not resume:
         raise ConfigError(
             f"{out} already holds a plan: add --resume to continue it, or choose another folder"
@@ -220,16 +224,12 @@ class _Work:
 
     def _nothing_holds(self, found: Sequence[Candidate]) -> str:
         nearest = min(found, key=lambda one: self.budget.excess(one.bytes, one.ms))
-        needs = f"{nearest.bytes / 1e6:.3g} MB"
-        needs += f" and {nearest.ms:.3g} ms" if nearest.ms is not None else ""
+        whole, alone = (around_weights(self.source, ngrams=kept) for kept in (True, False))
         return (
             f"nothing holds {self.budget}: of {len(found):,} candidates the nearest is "
-            f"{nearest.name} with {needs}, and {1 - _SPARE:.0%} are kept in reserve; raise the "
-            "budget" + (", or leave the n-grams out (--no-ngrams)" if self._has_ngrams() else "")
+            f"{nearest.name} with {_needs(nearest)}, and {1 - _SPARE:.0%} are kept in reserve; "
+            "raise the budget" + (", or leave the n-grams out (--no-ngrams)" * (whole > alone))
         )
-
-    def _has_ngrams(self) -> bool:
-        return around_weights(self.source, ngrams=True) > around_weights(self.source, ngrams=False)
 
     def _seconds(self, one: Candidate, whole: Candidate, each: float) -> float:
         """Estimate the time to train a candidate, if an example takes the whole model ``each``."""
@@ -268,7 +268,8 @@ class _Work:
                 "the budget"
             )
         if known.best is None:
-            self._put(best)
+            folder = self.out / _MAKING / best.name
+            replace_folder(self.out, self._files(folder, best.score if best.int8 else None))
         known = replace(known, best=best.name)
         write_plan(self.out / PLAN, known)
         return known
@@ -306,11 +307,6 @@ class _Work:
             )
         return max(found, key=lambda each: (each.holds, each.score))
 
-    def _put(self, best: Tried) -> None:
-        """Write the files of a trained candidate as the model, whole or not at all."""
-        folder = self.out / _MAKING / best.name
-        replace_folder(self.out, self._files(folder, best.score if best.int8 else None))
-
     def _files(self, folder: Path, int8: float | None) -> dict[str, bytes]:
         """Return a folder's files; with a score in int8 also what makes ``load`` run it so."""
         files = {
@@ -333,26 +329,3 @@ class _Work:
 
 def _needs(one: Tried | Candidate) -> str:
     return f"{one.bytes / 1e6:.3g} MB" + (f" and {one.ms:.3g} ms" if one.ms is not None else "")
-
-
-def _described(
-    model: Path,
-    train: Sequence[Any],
-    dev: Sequence[Any],
-    budget: Budget,
-    most: int,
-    *,
-    ngrams: bool,
-    settings: Sequence[str],
-) -> str:
-    """Return what a resumed plan must not change; the least score may."""
-    lines = [
-        f"model {weights_fingerprint(model)}",
-        f"budget {budget}",
-        f"examples {examples_digest(train)}",
-        f"dev {examples_digest(dev)}",
-        f"most {most}",
-        f"ngrams {str(ngrams).lower()}",
-        f"settings {' '.join(settings)}",
-    ]
-    return "".join(f"# {line}\n" for line in lines)

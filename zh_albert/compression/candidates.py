@@ -274,6 +274,11 @@ def recipe_for(
         settings: Over those of every training.
         plain: Without a teacher: the same student and updates, plainly fine-tuned.
     """
+
+    def tuned(taught: Mapping[str, Any]) -> dict[str, Any]:
+        values = merged(taught, settings)
+        return {k: v for k, v in values.items() if not plain or k not in _WITH_TEACHER}
+
     own = len(dict.fromkeys(sharing.plan_of(_left(config, candidate.layers))))
     cut: dict[str, Any] = {
         "layers": candidate.layers if candidate.layers < config.num_hidden_layers else None,
@@ -283,15 +288,14 @@ def recipe_for(
     stages = []
     if any(cut.values()):
         stages.append(Stage(name="student", cut=CutConfig(**cut)))
-        stages.append(Stage(name="teach", tune=_tuned(TAUGHT, settings, plain=plain)))
+        stages.append(Stage(name="teach", tune=tuned(TAUGHT)))
     if candidate.heads < 1 or candidate.neurons < 1:
         removed = PruneConfig(heads=candidate.heads, neurons=candidate.neurons)
         stages.append(Stage(name="remove", prune=removed))
-        stages.append(Stage(name="learn", tune=_tuned(TAUGHT, settings, plain=plain)))
+        stages.append(Stage(name="learn", tune=tuned(TAUGHT)))
     if candidate.bits <= _TRAINED_BITS:
         rounding = {"bits": candidate.bits, "group": candidate.group}
-        rounded = {**ROUNDED, "quantize": rounding}
-        stages.append(Stage(name="round", tune=_tuned(rounded, settings, plain=plain)))
+        stages.append(Stage(name="round", tune=tuned({**ROUNDED, "quantize": rounding})))
     stored = StoreConfig(bits=candidate.bits, group=candidate.group)
     return Recipe(
         name="plan",
@@ -300,10 +304,3 @@ def recipe_for(
         source="zh-albert compress plan",
         stages=(*stages, Stage(name="file", store=stored)),
     )
-
-
-def _tuned(
-    taught: Mapping[str, Any], settings: Mapping[str, Any], *, plain: bool
-) -> dict[str, Any]:
-    tuned = merged(taught, settings)
-    return {k: v for k, v in tuned.items() if not plain or k not in _WITH_TEACHER}

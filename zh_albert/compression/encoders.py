@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,12 @@ from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
 from zh_albert.compression.record import LENGTH, Figures, card_section, read_record, write_record
-from zh_albert.compression.surgery import (
-    chosen_layers,
-    with_groups,
-    with_head_size,
-    with_layers_kept,
-)
+from zh_albert.compression.surgery import chosen_layers, with_cut_layers
 from zh_albert.compression.work import is_made
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.model.size import macs_per_token
+from zh_albert.model.size import macs_per_token, parameter_counts
 from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.pretraining.run import PretrainConfig, pretrain
 from zh_albert.textio import atomic_write
@@ -72,25 +67,23 @@ def compress_encoder(
     current = source
     for stage in plan.stages:
         folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
+        base: dict[str, Any] = {"out": str(folder), "data": data}
+        going_on = resume and folder.exists()
         if stage.cut is not None:
             if not is_made(folder / "config.json"):
                 _write_cut(stage.cut, current, folder)
         elif stage.distil is not None:
-            own = {} if current == source else {"go_on_from": str(current)}
-            base = {"out": str(folder), "data": data, "teacher": str(source), **own}
+            base["teacher"] = str(source)
+            if current != source:
+                base["go_on_from"] = str(current)
             settings = build(DistilConfig, merged(base, stage.distil), source="recipe")
-            distil(settings, resume=resume and folder.exists(), observers=observers)
-            release(folder)
+            distil(settings, resume=going_on, observers=observers)
         else:
             assert stage.pretrain is not None
-            base = {"out": str(folder), "data": data, "start": {"from": str(current)}}
-            values = merged(base, stage.pretrain)
-            pretrain(
-                build(PretrainConfig, values, source="recipe"),
-                resume=resume and folder.exists(),
-                observers=observers,
-            )
-            release(folder)
+            base["start"] = {"from": str(current)}
+            pretraining = build(PretrainConfig, merged(base, stage.pretrain), source="recipe")
+            pretrain(pretraining, resume=going_on, observers=observers)
+        release(folder)
         current = folder
     before, after = _figures(source), _figures(out)
     if is_first_process():
@@ -102,7 +95,7 @@ def compress_encoder(
 
 
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
-    if config.embedding_size or config.lstm or config.choice == "searched":
+    if config.embedding_size or config.lstm or config.positions or config.choice == "searched":
         raise ConfigError(
             "cut: of an encoder, layers (even, first, last, learned), groups and head_size can be "
             "cut"
@@ -110,14 +103,11 @@ def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
     sizes, metadata = load_config(source)
     network: Any = AlbertForPretraining(sizes)
     load_weights(network, source, optional=BESIDE_MASKED_LM)
+    layers = None
     if config.layers is not None:
         total, rates = sizes.num_hidden_layers, metadata.get(DROP_RATES)
         layers = chosen_layers(config.layers, config.choice, total, rates)
-        network = with_layers_kept(network, layers)
-    if config.groups is not None:
-        network = with_groups(network, config.groups)
-    if config.head_size is not None:
-        network = with_head_size(network, config.head_size)
+    network = with_cut_layers(network, config, layers)
     files = matching_tokenizer(source, sizes).save_files()
     kept: dict[str, Any] = {
         key: metadata[key] for key in ("name", "max_length", "trained_on") if key in metadata
@@ -135,13 +125,9 @@ def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
 def _figures(folder: Path) -> dict[str, float]:
     """Return the size of an encoder and its scores on held-out text."""
     sizes, metadata = load_config(folder)
-    scores: Mapping[str, float] = metadata.get("dev", {})
-    with torch.device("meta"):
-        parameters = sum(p.numel() for p in AlbertForPretraining(sizes).parameters())
-    size = (folder / WEIGHTS).stat().st_size
     return {
-        "parameters": parameters,
-        "bytes": size,
+        "parameters": parameter_counts(sizes)["parameters"],
+        "bytes": (folder / WEIGHTS).stat().st_size,
         "macs": macs_per_token(sizes, LENGTH),
-        **scores,
+        **metadata.get("dev", {}),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,11 @@ def compress(
     source, folder = resolve_model(model), Path(out)
     _, metadata = load_config(source)
     if plan.of_encoders:
-        _refuse_task(plan, source, metadata)
+        if metadata.get("name") in TASKS:
+            raise CheckpointError(
+                f"{source}: recipe {plan.name} is for encoders, found a model for "
+                f"{metadata['name']}"
+            )
         return Compressed(
             folder,
             *compress_encoder(plan, source, train, dev, folder, resume=resume, observers=observers),
@@ -97,10 +102,15 @@ def compress(
             "first: zh-albert finetune --init …"
         )
     task = task_of(source, metadata)
-    examples, dev_examples = (_examples(task, given) for given in (train, dev))
+    examples, dev_examples = (
+        task.read(Path(given)) if isinstance(given, str | Path) else given for given in (train, dev)
+    )
     if not examples and any(stage.tune is not None for stage in plan.stages):
         raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
-    described = _settings(plan, source, examples, dev_examples)
+    described = (
+        f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
+        f"# examples {examples_digest(examples)}\n# dev {examples_digest(dev_examples)}\n"
+    )
     described += "" if ngrams else "# without n-grams\n"
     open_folder(folder, described, resume=resume)
     try:
@@ -162,35 +172,10 @@ def _write(
     model = task.model.load(last)
     model.metadata["compressed"] = {"recipe": plan.name, "of": source.name}
     card = (last / "README.md").read_text("utf-8")
-    store = stored or StoreConfig()
-
-    def save(card: str) -> None:
-        dtype = torch.float16 if stored is None else torch.int8
-        model.save(out, card=card, dtype=dtype, bits=store.bits, group=store.group)
-
-    save(card)
+    store, dtype = stored or StoreConfig(), torch.float16 if stored is None else torch.int8
+    save = partial(model.save, out, dtype=dtype, bits=store.bits, group=store.group)
+    save(card=card)
     after = figures(task, out, dev)  # of what is kept: half precision is not that of training
-    save(card + card_section(plan, source, made.before, after))
+    save(card=card + card_section(plan, source, made.before, after))
     write_record(out, plan, source, made.before, after)
     return Compressed(out, made.before, after)
-
-
-def _settings(plan: Recipe, source: Path, train: Sequence[Any], dev: Sequence[Any]) -> str:
-    """Return what a resumed compression must not change."""
-    return (
-        f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
-        f"# examples {examples_digest(train)}\n# dev {examples_digest(dev)}\n"
-    )
-
-
-def _refuse_task(plan: Recipe, source: Path, metadata: Mapping[str, Any]) -> None:
-    if metadata.get("name") in TASKS:
-        raise CheckpointError(
-            f"{source}: recipe {plan.name} is for encoders, found a model for {metadata['name']}"
-        )
-
-
-def _examples(task: Task, given: Sequence[Any] | str | Path) -> Sequence[Any]:
-    if isinstance(given, str | Path):
-        return task.read(Path(given))
-    return given

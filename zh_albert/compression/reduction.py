@@ -15,10 +15,8 @@ from zh_albert.compression.recipe import CutConfig, PruneConfig
 from zh_albert.compression.surgery import (
     chosen_layers,
     searched_layers,
+    with_cut_layers,
     with_embedding_size,
-    with_groups,
-    with_head_size,
-    with_layers_kept,
     with_positions,
 )
 from zh_albert.compression.work import Work, job_on
@@ -50,13 +48,11 @@ def cut(config: CutConfig, model: Any, folder: Path, work: Work) -> Any:
     network = model.module
     if {config.layers, config.groups, config.head_size} != {None}:
         refuse_lstm(network.encoder.config, "cut.layers, cut.groups and cut.head_size")
+    layers = None
     if config.layers is not None:
-        network = with_layers_kept(network, _layers(config, model, work))
+        layers = _layers(config, model, work)
         model.metadata.pop(DROP_RATES, None)  # of other layers
-    if config.groups is not None:
-        network = with_groups(network, config.groups)
-    if config.head_size is not None:
-        network = with_head_size(network, config.head_size)
+    network = with_cut_layers(network, config, layers)
     if config.embedding_size is not None:
         token_ids = _calibration_ids(model, work.train)
         network = with_embedding_size(network, config.embedding_size, token_ids)

@@ -155,12 +155,7 @@ def _refuse_unknown(
 ) -> None:
     """Check the settings of all trainings before the first one."""
     work = Work(
-        task=given.task,
-        source=given.source,
-        train=given.train,
-        dev=given.dev,
-        unlabelled=[],
-        folder=out / _MAKING,
+        task=given.task, source=given.source, train=given.train, dev=given.dev, folder=out / _MAKING
     )
     for arm in arms:
         try:

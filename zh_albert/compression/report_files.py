@@ -11,6 +11,7 @@ from zh_albert.compression.recipe import recipes
 from zh_albert.compression.report_arms import ReportConfig
 from zh_albert.experiments.comparison import Comparison
 from zh_albert.experiments.picture import draw_comparison
+from zh_albert.experiments.runs import Outcome
 from zh_albert.experiments.table import markdown_table
 from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.curves_picture import write_picture
@@ -112,27 +113,22 @@ def _said(left: Mapping[str, Any]) -> list[str]:
 
 def _readable(comparison: Comparison) -> Comparison:
     """Return the same with sizes in units that a table can hold."""
-    outcomes = {
-        name: {
-            seed: replace(
-                run,
-                metrics={
-                    **run.metrics,
-                    "M": _short(run.metrics["parameters"] / 1e6),
-                    "MB": _short(run.metrics["bytes"] / 1e6),
-                    "M MACs": _short(run.metrics["macs"] / 1e6),
-                    "minutes": _short(run.metrics["minutes"]),
-                },
-            )
-            for seed, run in runs.items()
+
+    def readable(run: Outcome) -> Outcome:
+        found = {
+            "M": run.metrics["parameters"] / 1e6,
+            "MB": run.metrics["bytes"] / 1e6,
+            "M MACs": run.metrics["macs"] / 1e6,
+            "minutes": run.metrics["minutes"],
         }
+        short = {name: float(f"{value:.3g}") for name, value in found.items()}
+        return replace(run, metrics={**run.metrics, **short})
+
+    outcomes = {
+        name: {seed: readable(run) for seed, run in runs.items()}
         for name, runs in comparison.outcomes.items()
     }
     return replace(comparison, outcomes=outcomes)
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.3g}")
 
 
 def _draw(comparison: Comparison, name: str, out: Path) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ import torch
 from sklearn.cluster import AgglomerativeClustering
 from torch import Tensor, nn
 
+from zh_albert.compression.recipe import CutConfig
 from zh_albert.distillation.student import CalibrationBatch, narrow_embeddings
 from zh_albert.distillation.width_reduction import read_attention, reduced_attention, write_linears
 from zh_albert.errors import ConfigError
@@ -24,7 +25,7 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import build_encoder
-from zh_albert.model.sharing import LayerBlocks, head_size_of, heads_of, sharing_plan
+from zh_albert.model.sharing import LayerBlocks, head_size_of, heads_of, plan_of, sharing_plan
 
 
 def chosen_layers(
@@ -97,6 +98,23 @@ def searched_layers(
     return kept
 
 
+def with_cut_layers(network: Any, config: CutConfig, layers: Sequence[int] | None) -> Any:
+    """Return a network with what a config cuts of its layers; the same one if that is nothing.
+
+    Args:
+        network: An encoder, or a network with an ``encoder``.
+        config: Says how many blocks stay, and the rank of heads.
+        layers: Those that stay, counted from 1; None: all.
+    """
+    if layers is not None:
+        network = with_layers_kept(network, layers)
+    if config.groups is not None:
+        network = with_groups(network, config.groups)
+    if config.head_size is not None:
+        network = with_head_size(network, config.head_size)
+    return network
+
+
 def with_layers_kept(network: Any, layers: Sequence[int]) -> Any:
     """Return a copy of a network that runs only some of its layers.
 
@@ -115,20 +133,18 @@ def with_plan(network: Any, plan: Sequence[LayerBlocks]) -> Any:
     attention, ffn = ([*dict.fromkeys(blocks)] for blocks in zip(*plan, strict=True))
     encoder.attention = nn.ModuleList(encoder.attention[number] for number in attention)
     encoder.ffn = nn.ModuleList(encoder.ffn[number] for number in ffn)
-    own = tuple(
-        LayerBlocks(attention.index(layer.attention), ffn.index(layer.ffn)) for layer in plan
-    )
+    own = tuple((attention.index(layer.attention), ffn.index(layer.ffn)) for layer in plan)
     sizes = encoder.config
     encoder.config = _config_of(
         replace(
             sizes,
             num_hidden_layers=len(own),
-            plan=tuple((layer.attention, layer.ffn) for layer in own),
+            plan=own,
             block_heads=_of_blocks(sizes.block_heads, attention),
             block_neurons=_of_blocks(sizes.block_neurons, ffn),
         )
     )
-    encoder.plan = own
+    encoder.plan = plan_of(encoder.config)
     return smaller
 
 
@@ -219,10 +235,7 @@ def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
     smaller = copy.deepcopy(network)
     encoder = _encoder_of(smaller)
     sizes = encoder.config
-    if not 1 <= size < sizes.embedding_size:
-        raise ConfigError(
-            f"cut.embedding_size must be below {sizes.embedding_size}, the model's; got {size}"
-        )
+    _refuse_not_below("embedding_size", size, sizes.embedding_size)
     if sizes.embedding_layout != "google":
         raise ConfigError("cut.embedding_size needs the google layout; convert the model first")
     if hasattr(smaller, "masked_lm"):
@@ -256,8 +269,7 @@ def with_head_size(network: Any, size: int) -> Any:
     encoder = _encoder_of(smaller)
     sizes = encoder.config
     width = head_size_of(sizes)
-    if not 1 <= size < width:
-        raise ConfigError(f"cut.head_size must be below {width}, the model's; got {size}")
+    _refuse_not_below("head_size", size, width)
     encoder.config = replace(sizes, head_size=size)
     whole = torch.eye(sizes.hidden_size)
     for number, heads in enumerate(heads_of(sizes)):
@@ -284,16 +296,16 @@ def with_positions(network: Any, count: int) -> Any:
     smaller = copy.deepcopy(network)
     encoder = _encoder_of(smaller)
     positions: nn.Embedding = encoder.embeddings.position
-    if not 1 <= count < positions.num_embeddings:
-        raise ConfigError(
-            f"cut.positions must be below {positions.num_embeddings}, the model's; got {count}"
-        )
-    fewer = nn.Embedding(count, positions.embedding_dim)
-    with torch.no_grad():
-        fewer.weight.copy_(positions.weight[:count])
-    encoder.embeddings.position = fewer
+    _refuse_not_below("positions", count, positions.num_embeddings)
+    fewer = positions.weight.detach()[:count].clone()
+    encoder.embeddings.position = nn.Embedding.from_pretrained(fewer, freeze=False)
     encoder.config = replace(encoder.config, max_position_embeddings=count)
     return smaller
+
+
+def _refuse_not_below(name: str, size: int, theirs: int) -> None:
+    if not 1 <= size < theirs:
+        raise ConfigError(f"cut.{name} must be below {theirs}, the model's; got {size}")
 
 
 def _encoder_of(network: Any) -> AlbertEncoder:

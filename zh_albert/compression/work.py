@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,8 @@ class Work:
         source: Folder of the model that is compressed; the teacher unless a recipe says another.
         train: Training examples.
         dev: Examples that choose the best weights.
-        unlabelled: Further texts for the teacher; stages that augment add to them.
         folder: The stages' folders are in it.
+        unlabelled: Further texts for the teacher; stages that augment add to them.
         observers: Called while training.
     """
 
@@ -34,8 +34,8 @@ class Work:
     source: Path
     train: Sequence[Any]
     dev: Sequence[Any]
-    unlabelled: list[Any]
     folder: Path
+    unlabelled: list[Any] = field(default_factory=list)
     observers: Sequence[Observer] = ()
 
     def of(self, stage: str) -> Path:
