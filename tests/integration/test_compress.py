@@ -474,3 +474,12 @@ def test_positions_of_a_window_have_to_stay(model: Path, file: Path, tmp_path: P
     assert made.after["accuracy"] == pytest.approx(made.before["accuracy"])
     with pytest.raises(ConfigError, match=r"at least 32, the tokens of .* windows; got 31"):
         compress(model, "plain", file, file, out=tmp_path / "x", settings=["cut.positions=31"])
+
+
+def test_what_is_not_cut_of_an_encoder_is_refused(
+    pretrained: Path, shards: Path, tmp_path: Path
+) -> None:
+    for number, setting in enumerate(("positions=32", "choice=searched", "embedding_size=8")):
+        out, settings = tmp_path / str(number), [f"cut.{setting}"]
+        with pytest.raises(ConfigError, match=r"of an encoder, layers .* can be cut"):
+            compress(pretrained, "distilbert", shards, shards, out=out, settings=settings)

@@ -297,8 +297,8 @@ def with_positions(network: Any, count: int) -> Any:
     encoder = _encoder_of(smaller)
     positions: nn.Embedding = encoder.embeddings.position
     _refuse_not_below("positions", count, positions.num_embeddings)
-    fewer = positions.weight.detach()[:count].clone()
-    encoder.embeddings.position = nn.Embedding.from_pretrained(fewer, freeze=False)
+    positions.weight = nn.Parameter(positions.weight.detach()[:count].clone())
+    positions.num_embeddings = count
     encoder.config = replace(encoder.config, max_position_embeddings=count)
     return smaller
 

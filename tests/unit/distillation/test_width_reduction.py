@@ -11,6 +11,7 @@ from zh_albert.distillation.width_reduction import (
     read_feed_forward,
     reduced_attention,
     reduced_feed_forward,
+    write_linears,
 )
 from zh_albert.model.layer import AttentionBlock, FeedForwardBlock
 
@@ -27,10 +28,7 @@ def test_attention_seen_through_a_basis_of_full_width_is_unchanged() -> None:
     hidden = torch.randn(2, 7, 24)
     everything = torch.ones(1, 1, 1, 7, dtype=torch.bool)
     with torch.no_grad():
-        linears = (turned.query, turned.key, turned.value, turned.dense)
-        for linear, (matrix, bias) in zip(linears, narrow.linears(), strict=True):
-            linear.weight.copy_(matrix)
-            linear.bias.copy_(bias)
+        write_linears(turned, narrow)
         expected, probabilities = block(hidden, everything, return_probabilities=True)
         block.norm = turned.norm = torch.nn.Identity()  # type: ignore[assignment]
         expected, _ = block(hidden, everything)
