@@ -21,7 +21,7 @@ from tests.helpers.task_files import reviews
 from zh_albert import load
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, save_model
-from zh_albert.compression import compress, recipes
+from zh_albert.compression import compress, encoders, recipes
 from zh_albert.compression.recipe import find_recipe
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
@@ -153,6 +153,14 @@ def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+class _StopError(Exception):
+    """What ends a test's process."""
+
+
+def stop(*_: Any, **__: Any) -> None:
+    raise _StopError
+
+
 @pytest.mark.parametrize("name", OF_ENCODERS)
 def test_encoders_are_compressed_on_a_corpus(
     name: str, pretrained: Path, shards: Path, tmp_path: Path
@@ -172,6 +180,25 @@ def test_encoders_are_compressed_on_a_corpus(
         *(pretrained, name, shards, shards), out=tmp_path / "out", settings=given, resume=True
     )
     assert again == made
+
+
+def test_an_encoder_that_was_cut_goes_on_with_the_same_settings_only(
+    pretrained: Path, shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = [f"distil.train.{one}" for one in ("max_updates=2", "batch_tokens=512")]
+    settings.append("distil.instances.length=32")
+    given = {"out": tmp_path / "out", "resume": True}
+    asked = (pretrained, "distilbert", shards, shards)
+    with monkeypatch.context() as killed:
+        killed.setattr(encoders, "distil", stop)
+        with pytest.raises(_StopError):
+            compress(*asked, settings=settings, **given)
+    with pytest.raises(ConfigError, match="then: layers = 3, now: layers = 2"):
+        compress(*asked, settings=[*settings, "cut.layers=2"], **given)
+    made = compress(*asked, settings=settings, **given)
+    assert load_config(made.folder)[0].num_hidden_layers == 3
+    with pytest.raises(ConfigError, match="already holds a model"):
+        compress(*asked, settings=settings, out=tmp_path / "out")
 
 
 def refuse_other_layers(before: Path, after: Path) -> None:
@@ -235,10 +262,6 @@ def test_half_as_wide_is_as_much_smaller_as_is_counted(
     assert sum(tensor.numel() for tensor in stored.values()) == ours
     metrics = (made.folder / "training" / "metrics.jsonl").read_text("utf-8")
     assert '"weights"' in metrics
-
-
-class _StopError(Exception):
-    """What ends a test's process."""
 
 
 @pytest.mark.parametrize("name", ["kd", "theseus", "prune-magnitude", "nano", "smallest"])

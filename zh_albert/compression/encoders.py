@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from zh_albert.checkpoints.files import WEIGHTS
+from zh_albert.checkpoints.files import WEIGHTS, weights_fingerprint
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
@@ -16,7 +16,7 @@ from zh_albert.compression.recipe import CutConfig, Recipe
 from zh_albert.compression.record import LENGTH, Figures, card_section, read_record, write_record
 from zh_albert.compression.surgery import chosen_layers, with_cut_layers
 from zh_albert.compression.work import is_made
-from zh_albert.configio import build, merged
+from zh_albert.configio import build, merged, write_toml
 from zh_albert.errors import ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.size import macs_per_token, parameter_counts
@@ -25,7 +25,8 @@ from zh_albert.pretraining.run import PretrainConfig, pretrain
 from zh_albert.textio import atomic_write
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
-from zh_albert.training.run_folder import release
+from zh_albert.training.resume import refuse_changed
+from zh_albert.training.run_folder import refuse_taken, release
 from zh_albert.transforms.learned_drop import DROP_RATES
 
 
@@ -53,7 +54,8 @@ def compress_encoder(
         observers: Called while training.
 
     Raises:
-        ConfigError: If shards are not given as folders, or settings do not fit.
+        ConfigError: If shards are not given as folders, settings do not fit or are others than
+            those the work was begun with, or ``out`` holds something else.
     """
     for name, given in (("--train", shards), ("--dev", heldout)):
         if not isinstance(given, str | Path) or not Path(given).is_dir():
@@ -64,6 +66,13 @@ def compress_encoder(
     data = {"train": str(shards), "heldout": str(heldout)}
     if resume and (kept := read_record(out)) is not None:
         return kept
+    refuse_taken(out, resume=resume)
+    described = f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
+    if (begun := out / "stages" / "recipe.toml").is_file():  # stages that cut keep no settings
+        refuse_changed(begun.read_text("utf-8"), described)
+    elif len(plan.stages) > 1 and is_first_process():
+        with atomic_write(begun) as file:
+            file.write(described.encode())
     current = source
     for stage in plan.stages:
         folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
