@@ -41,7 +41,7 @@ from zh_albert.configio import merged, parse_overrides
 from zh_albert.errors import ConfigError
 from zh_albert.runtimes.exported import weights_digest
 from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES
-from zh_albert.runtimes.selection import plain_runtime
+from zh_albert.runtimes.selection import LazyRuntime, plain_runtime
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import examples_digest, spread
@@ -134,7 +134,7 @@ def plan(
         known = work.trained(known, tell)
         if beside_plain and known.beside is None:
             best = next(one for one in known.candidates if one.name == known.best)
-            known = replace(known, beside=work.tried(best, plain=True))
+            known = replace(known, beside=work.tried(best, known.candidates[0], plain=True))
             write_plan(out / PLAN, known)
         shutil.rmtree(out / _MAKING, ignore_errors=True)
         return known
@@ -250,7 +250,9 @@ class _Work:
             if any(one.name == name for one in known.tried):
                 continue
             tell(f"candidate {number} of {len(known.chosen)}: {name}")
-            known = replace(known, tried=(*known.tried, self.tried(by_name[name])))
+            known = replace(
+                known, tried=(*known.tried, self.tried(by_name[name], known.candidates[0]))
+            )
             write_plan(self.out / PLAN, known)
         holding = [one for one in known.tried if one.holds]
         if not holding:
@@ -274,8 +276,8 @@ class _Work:
         write_plan(self.out / PLAN, known)
         return known
 
-    def tried(self, one: Candidate, *, plain: bool = False) -> Tried:
-        """Train a candidate and measure what comes out."""
+    def tried(self, one: Candidate, whole: Candidate, *, plain: bool = False) -> Tried:
+        """Train a candidate and measure what comes out; ``whole`` is the model as it is."""
         folder = self.out / _MAKING / (one.name + "-plain" * plain)
         config = load_config(self.source)[0]
         recipe = recipe_for(one, config, self.settings, plain=plain)
@@ -291,10 +293,10 @@ class _Work:
         model = self.task.model.load(folder)
         found: list[Tried] = []
         # int8 only if time counts: it is a little less exact.
-        tried = engines(model) if self.budget.max_ms is not None else engines(model)[:1]
+        tried = engines(model) if whole.ms is not None else engines(model)[:1]
         times: list[float | None] = [None]
-        if self.budget.max_ms is not None:
-            times = [*single_ms(self.task, model, spread(self.dev, _TIMED), tried)]
+        if whole.ms is not None:
+            times = [*self._now(model, tried, whole.ms)]
         for engine, ms in zip(tried, times, strict=True):
             model.runtime = engine
             score = float(self.task.evaluate(model, self.dev)[self.task.metric])
@@ -306,6 +308,22 @@ class _Work:
                 Tried(name=one.name, score=score, bytes=size, ms=ms, int8=int8, holds=holds)
             )
         return max(found, key=lambda each: (each.holds, each.score))
+
+    def _now(self, model: Any, tried: Sequence[LazyRuntime], whole_ms: float) -> list[float]:
+        """Measure a trained model with each engine, beside the whole one.
+
+        Shapes were timed hours ago: how much slower or faster the machine is now, which the whole
+        model tells, is taken off again.
+        """
+        whole, some = self.task.model.load(self.source), spread(self.dev, _TIMED)
+        turns = [
+            [single_ms(self.task, one, some, on) for one, on in pairs]
+            for pairs in [((whole, engines(whole)), (model, tried))] * _TURNS
+        ]
+        now = min(ms for theirs, _ in turns for ms in theirs)
+        return [
+            min(each) * whole_ms / now for each in zip(*(ours for _, ours in turns), strict=True)
+        ]
 
     def _files(self, folder: Path, int8: float | None) -> dict[str, bytes]:
         """Return a folder's files; with a score in int8 also what makes ``load`` run it so."""

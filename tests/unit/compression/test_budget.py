@@ -90,8 +90,9 @@ def test_time_is_measured_on_untrained_networks(
 
     monkeypatch.setattr(module, "single_ms", timed)
     made = planned(max_mb=9, max_ms=0.6)
-    assert shapes[:10] == shapes[10:20]  # each shape twice, in turn, then what was trained
-    assert (len(set(shapes)), len(shapes)) == (10, 21)
+    assert shapes[:10] == shapes[10:20]  # each shape twice, in turn
+    assert shapes[20] == shapes[22] == shapes[0]  # the whole model beside what was trained
+    assert (len(set(shapes)), len(shapes)) == (10, 24)
     within = {(one.layers, one.neurons < 1) for one in made.candidates if (one.ms or 9) <= 0.58}
     assert within == {(1, False), (1, True), (2, True)}
     assert {one.ms for one in made.candidates if (one.layers, one.neurons) == (2, 0.25)} == {0.5}
