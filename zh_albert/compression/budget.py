@@ -27,9 +27,9 @@ from zh_albert.compression.candidates import (
 )
 from zh_albert.compression.job import compress
 from zh_albert.compression.measures import (
+    TimedBeside,
     around_weights,
     engines,
-    single_ms,
     training_seconds,
     without_ngrams,
 )
@@ -41,7 +41,7 @@ from zh_albert.configio import merged, parse_overrides
 from zh_albert.errors import ConfigError
 from zh_albert.runtimes.exported import weights_digest
 from zh_albert.runtimes.onnx_graph import MATRIX_BITS, SCALES
-from zh_albert.runtimes.selection import LazyRuntime, plain_runtime
+from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import examples_digest, spread
@@ -57,7 +57,7 @@ _MAKING = "candidates"  # folder of the candidates that are trained
 # and pruning by importance takes heads from some layers more than from others.
 _SPARE = 0.97
 _TIMED = 100  # examples that speeds are measured on
-_TURNS = 2  # how often each shape's time is measured
+_TURNS = 2  # how often each time is measured
 
 
 def plan(
@@ -189,16 +189,17 @@ class _Work:
     ) -> list[Candidate]:
         """Measure each depth and width, with random weights: time does not depend on them.
 
-        All are measured in turn, twice, and a shape takes at most what one that has all of it
-        takes: so a slow moment of the machine does not count as slowness of what it hit.
+        Each is measured in turn with the whole model, twice, and what counts is the share of its
+        time, as the speed of a busy machine changes from minute to minute. A shape takes at most
+        what one that has all of it takes.
         """
         shapes = list(dict.fromkeys((one.layers, one.heads, one.neurons) for one in found))
         meters = [
             StageMeter("shapes timed", _TURNS * len(shapes), observer)
             for observer in self.observers
         ]
-        largest, some = found[0], spread(self.dev, _TIMED)
-        took = dict.fromkeys(shapes, math.inf)
+        whole, largest = TimedBeside(self.task, model, spread(self.dev, _TIMED)), found[0]
+        shares = dict.fromkeys(shapes, math.inf)
         for shape in shapes * _TURNS:
             layers, heads, neurons = shape
             # The most blocks that so many layers run, and the widest words: never too fast.
@@ -208,14 +209,15 @@ class _Work:
             seed_torch(0, 0, 0)
             untrained.module = self.task.model.network(untrained.config, metadata).eval()
             untrained.runtime = plain_runtime(untrained.module)
-            by_engine = single_ms(self.task, untrained, some, engines(untrained), texts=20)
-            took[shape] = min(took[shape], *by_engine)
+            shares[shape] = min(shares[shape], *whole.shares(untrained, engines(untrained)))
             for meter in meters:
                 meter.advance()
+        shares[shapes[0]] = 1.0  # the whole model's own
         times = {
-            shape: min(
-                ms
-                for other, ms in took.items()
+            shape: whole.ms
+            * min(
+                share
+                for other, share in shares.items()
                 if all(a <= b for a, b in zip(shape, other, strict=True))
             )
             for shape in shapes
@@ -296,7 +298,11 @@ class _Work:
         tried = engines(model) if whole.ms is not None else engines(model)[:1]
         times: list[float | None] = [None]
         if whole.ms is not None:
-            times = [*self._now(model, tried, whole.ms)]
+            beside = TimedBeside(
+                self.task, self.task.model.load(self.source), spread(self.dev, _TIMED)
+            )
+            turns = [beside.shares(model, tried) for _ in range(_TURNS)]
+            times = [whole.ms * min(shares) for shares in zip(*turns, strict=True)]
         for engine, ms in zip(tried, times, strict=True):
             model.runtime = engine
             score = float(self.task.evaluate(model, self.dev)[self.task.metric])
@@ -307,23 +313,9 @@ class _Work:
             found.append(
                 Tried(name=one.name, score=score, bytes=size, ms=ms, int8=int8, holds=holds)
             )
-        return max(found, key=lambda each: (each.holds, each.score))
-
-    def _now(self, model: Any, tried: Sequence[LazyRuntime], whole_ms: float) -> list[float]:
-        """Measure a trained model with each engine, beside the whole one.
-
-        Shapes were timed hours ago: how much slower or faster the machine is now, which the whole
-        model tells, is taken off again.
-        """
-        whole, some = self.task.model.load(self.source), spread(self.dev, _TIMED)
-        turns = [
-            [single_ms(self.task, one, some, on) for one, on in pairs]
-            for pairs in [((whole, engines(whole)), (model, tried))] * _TURNS
-        ]
-        now = min(ms for theirs, _ in turns for ms in theirs)
-        return [
-            min(each) * whole_ms / now for each in zip(*(ours for _, ours in turns), strict=True)
-        ]
+        if any(each.holds for each in found):
+            return max(found, key=lambda each: (each.holds, each.score))
+        return min(found, key=lambda each: self.budget.excess(each.bytes, each.ms))
 
     def _files(self, folder: Path, int8: float | None) -> dict[str, bytes]:
         """Return a folder's files; with a score in int8 also what makes ``load`` run it so."""

@@ -121,6 +121,28 @@ def single_ms(
     return [1000 * statistics.median(seconds) for seconds in took]
 
 
+class TimedBeside:
+    """A model that others are timed in turn with, for the speed of a busy machine changes.
+
+    Attributes:
+        ms: The least time it took for a text alone, with the engine that is the fastest for it.
+    """
+
+    def __init__(self, task: Task, model: Any, examples: Sequence[Any]) -> None:
+        self._task, self._model, self._examples = task, model, examples
+        tried = engines(model)
+        by_engine = single_ms(task, model, examples, tried)
+        self.ms = min(by_engine)
+        self._engine = tried[by_engine.index(self.ms)]
+
+    def shares(self, model: Any, tried: Sequence[LazyRuntime]) -> list[float]:
+        """Return what share of this model's time another one takes with each engine."""
+        [now] = single_ms(self._task, self._model, self._examples, [self._engine], texts=20)
+        self.ms = min(self.ms, now)
+        theirs = single_ms(self._task, model, self._examples, tried, texts=20)
+        return [ms / now for ms in theirs]
+
+
 def engines(model: Any) -> list[LazyRuntime]:
     """Return the engines that a network is tried with: the exact one, and int8 where there is one.
 
