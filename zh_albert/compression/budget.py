@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 import shutil
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +57,7 @@ _MAKING = "candidates"  # folder of the candidates that are trained
 # and pruning by importance takes heads from some layers more than from others.
 _SPARE = 0.97
 _TIMED = 100  # examples that speeds are measured on
-_TURNS = 2  # how often each time is measured
+_TURNS = 3  # how often each time is measured
 
 
 def plan(
@@ -189,9 +189,8 @@ class _Work:
     ) -> list[Candidate]:
         """Measure each depth and width, with random weights: time does not depend on them.
 
-        Each is measured in turn with the whole model, twice, and what counts is the share of its
-        time, as the speed of a busy machine changes from minute to minute. A shape takes at most
-        what one that has all of it takes.
+        Each is measured in turn with the whole model, and what counts is the share of its time, as
+        the speed of a busy machine changes from minute to minute.
         """
         shapes = list(dict.fromkeys((one.layers, one.heads, one.neurons) for one in found))
         meters = [
@@ -199,7 +198,7 @@ class _Work:
             for observer in self.observers
         ]
         whole, largest = TimedBeside(self.task, model, spread(self.dev, _TIMED)), found[0]
-        shares = dict.fromkeys(shapes, math.inf)
+        shares: dict[tuple[int, float, float], list[float]] = {shape: [] for shape in shapes}
         for shape in shapes * _TURNS:
             layers, heads, neurons = shape
             # The most blocks that so many layers run, and the widest words: never too fast.
@@ -209,19 +208,11 @@ class _Work:
             seed_torch(0, 0, 0)
             untrained.module = self.task.model.network(untrained.config, metadata).eval()
             untrained.runtime = plain_runtime(untrained.module)
-            shares[shape] = min(shares[shape], *whole.shares(untrained, engines(untrained)))
+            shares[shape].append(min(whole.shares(untrained, engines(untrained))))
             for meter in meters:
                 meter.advance()
-        shares[shapes[0]] = 1.0  # the whole model's own
-        times = {
-            shape: whole.ms
-            * min(
-                share
-                for other, share in shares.items()
-                if all(a <= b for a, b in zip(shape, other, strict=True))
-            )
-            for shape in shapes
-        }
+        shares[shapes[0]] = [1.0]  # the whole model's own
+        times = {shape: whole.ms * statistics.median(each) for shape, each in shares.items()}
         return [replace(one, ms=times[one.layers, one.heads, one.neurons]) for one in found]
 
     def _nothing_holds(self, found: Sequence[Candidate]) -> str:
@@ -302,7 +293,7 @@ class _Work:
                 self.task, self.task.model.load(self.source), spread(self.dev, _TIMED)
             )
             turns = [beside.shares(model, tried) for _ in range(_TURNS)]
-            times = [whole.ms * min(shares) for shares in zip(*turns, strict=True)]
+            times = [whole.ms * statistics.median(shares) for shares in zip(*turns, strict=True)]
         for engine, ms in zip(tried, times, strict=True):
             model.runtime = engine
             score = float(self.task.evaluate(model, self.dev)[self.task.metric])
