@@ -30,10 +30,9 @@ _TRAINED_BITS = 5  # from here on, rounding after training costs points
 _TABLE = "embeddings.word.weight"
 _SAMPLE = 1 << 18  # numbers of a matrix that are deflated to learn how small they become
 _NAMING = 96  # bytes for each tensor in the header of a file
-# What a halving and a number of bits cost in points, for the order in which candidates are tried:
-# measured on TNEWS and OCNLI (layers 2, 4 and 6 of `news`; docs/experiments/int8.md), and rough.
-_HALF_THE_WORK, _HALF_THE_PARAMETERS = 2.5, 1.0
-_ROUNDING = {8: 0.0, 6: 0.0, 5: 0.2, 4: 0.5, 3: 2.0}
+# Points of accuracy that halving costs, and rounding: docs/experiments/compression.md, TNEWS.
+_HALVING = {"layers": 1.6, "heads": 0.2, "neurons": 0.2, "blocks": 4.0, "words": 4.0}
+_ROUNDING = {8: 0.0, 6: 0.0, 5: 0.0, 4: 0.1, 3: 0.2}
 _WITH_TEACHER = ("teacher", "match", "match_only", "booster", "replace")  # a teacher's settings
 _TRAIN: dict[str, Any] = {"epochs": 2, "peak_lr": 2e-4, "batch_tokens": 2048}
 _TEACHER = {"weight": 0.7, "temperature": 2.0}
@@ -94,12 +93,9 @@ class Candidate:
 
     def expected_loss(self, whole: Candidate) -> float:
         """Return roughly how many points it loses against the whole model; for an order only."""
-        work, parameters = whole.macs / self.macs, whole.parameters / self.parameters
-        return (
-            _HALF_THE_WORK * math.log2(work)
-            + _HALF_THE_PARAMETERS * math.log2(parameters)
-            + _ROUNDING[self.bits]
-        )
+        unmerged = {**vars(whole), "blocks": min(whole.blocks, self.layers)}
+        halvings = {name: math.log2(unmerged[name] / getattr(self, name)) for name in _HALVING}
+        return sum(_HALVING[name] * n for name, n in halvings.items()) + _ROUNDING[self.bits]
 
 
 def candidates(

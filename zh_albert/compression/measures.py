@@ -65,7 +65,7 @@ def speed_of(
         model: Its weights may be random.
         examples: At least one; of the task.
         texts: How many are timed one by one.
-        rounds: Each times all of them; medians over all.
+        rounds: Each times all of them; the least of each text counts, and the median in bulk.
     """
     contents = [content_of(model, example) for example in examples]
     tried, bulk = engines(model), []
@@ -90,7 +90,9 @@ def single_ms(
     texts: int = 40,
     rounds: int = 3,
 ) -> list[float]:
-    """Return the median milliseconds for a text alone, with each of some engines.
+    """Return the milliseconds for a text alone, with each of some engines.
+
+    For each text the least of all rounds counts, of these the median.
 
     Args:
         task: Of the model.
@@ -101,7 +103,7 @@ def single_ms(
         rounds: The engines take turns, so that a slow moment hits all of them.
     """
     contents = [content_of(model, example) for example in spread(examples, texts)]
-    took: list[list[float]] = [[] for _ in tried]
+    took: list[list[list[float]]] = [[] for _ in tried]
     pairs = getattr(model, "pairs", False)
 
     def ask(predictor: Any, content: Any) -> None:
@@ -117,8 +119,8 @@ def single_ms(
             if not number:
                 for content in contents[:_WARM_UP]:
                     ask(predictor, content)
-            took[engine] += [_seconds(partial(ask, predictor), content) for content in contents]
-    return [1000 * statistics.median(seconds) for seconds in took]
+            took[engine].append([_seconds(partial(ask, predictor), one) for one in contents])
+    return [1000 * statistics.median(map(min, zip(*each, strict=True))) for each in took]
 
 
 class TimedBeside:
@@ -137,9 +139,10 @@ class TimedBeside:
 
     def shares(self, model: Any, tried: Sequence[LazyRuntime]) -> list[float]:
         """Return what share of this model's time another one takes with each engine."""
-        [now] = single_ms(self._task, self._model, self._examples, [self._engine], texts=20)
+        asked = self._task, self._model, self._examples
+        [now] = single_ms(*asked, [self._engine], texts=20, rounds=5)
         self.ms = min(self.ms, now)
-        theirs = single_ms(self._task, model, self._examples, tried, texts=20)
+        theirs = single_ms(self._task, model, self._examples, tried, texts=20, rounds=5)
         return [ms / now for ms in theirs]
 
 
