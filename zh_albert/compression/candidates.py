@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -241,22 +242,17 @@ class _Rates:
 def best_by_capacity(fitting: Sequence[Candidate], whole: Candidate, most: int) -> list[Candidate]:
     """Return what is worth training: of the candidates that no other one has all of, the best few.
 
-    One has all of another if it has at least as many MACs, parameters and bits.
+    One has all of another if it has at least its layers, heads, neurons, blocks, width and bits.
 
     Args:
         fitting: Those within the budget.
         whole: The whole model, for the order.
         most: How many are returned.
     """
-    by_size = {(one.macs, one.parameters, one.bits): one for one in fitting}
-    sizes = sorted(by_size, reverse=True)
-    front = {
-        size
-        for number, size in enumerate(sizes)
-        if not any(other[1] >= size[1] and other[2] >= size[2] for other in sizes[:number])
-    }
-    undominated = [one for size, one in by_size.items() if size in front]
-    return sorted(undominated, key=lambda one: one.expected_loss(whole))[:most]
+    sizes = np.array([[getattr(one, name) for name in (*_HALVING, "bits")] for one in fitting])
+    having_all = (sizes[:, None] >= sizes).all(-1).sum(0)  # of each, it among them
+    front = [one for one, count in zip(fitting, having_all, strict=True) if count == 1]
+    return sorted(front, key=lambda one: one.expected_loss(whole))[:most]
 
 
 def recipe_for(

@@ -99,32 +99,36 @@ def test_blocks_of_several_sizes_are_not_grouped_and_single_heads_not_pruned() -
     assert [*dict.fromkeys(layers for layers, *_ in shapes(many))] == [12, 9, 8, 6, 4, 3]
 
 
+SIZES = ("layers", "neurons", "blocks", "bits")
+
+
 @given(
     st.lists(
         st.tuples(
-            st.integers(1, 5), st.integers(1, 5), st.sampled_from([8, 6, 4]), st.integers(1, 9)
+            st.integers(1, 6),
+            st.sampled_from([1.0, 0.5, 0.25]),
+            st.integers(1, 3),
+            st.sampled_from([8, 6, 4]),
         ),
         min_size=1,
         max_size=12,
+        unique=True,
     )
 )
-def test_no_candidate_that_is_trained_is_surpassed(rows: list[tuple[int, int, int, int]]) -> None:
-    whole = candidate(macs=8, parameters=8)
-    found = [
-        candidate(macs=macs, parameters=parameters, bits=bits, blocks=blocks)
-        for macs, parameters, bits, blocks in rows
-    ]
-    sizes = {(one.macs, one.parameters, one.bits) for one in found}
+def test_no_candidate_that_is_trained_is_surpassed(
+    rows: list[tuple[int, float, int, int]],
+) -> None:
+    whole = candidate(layers=6, blocks=3)
+    found = [candidate(**dict(zip(SIZES, row, strict=True))) for row in rows]
 
-    def surpassed(size: tuple[int, int, int]) -> bool:
+    def surpassed(row: tuple[float, ...]) -> bool:
         return any(
-            other != size and all(b >= a for a, b in zip(size, other, strict=True))
-            for other in sizes
+            other != row and all(b >= a for a, b in zip(row, other, strict=True)) for other in rows
         )
 
     chosen = best_by_capacity(found, whole, 99)
-    front = {size for size in sizes if not surpassed(size)}
-    assert {(one.macs, one.parameters, one.bits) for one in chosen} == front
+    front = {row for row in rows if not surpassed(row)}
+    assert {tuple(getattr(one, name) for name in SIZES) for one in chosen} == front
     assert len(chosen) == len(front)
     losses = [one.expected_loss(whole) for one in chosen]
     assert losses == sorted(losses)
