@@ -198,13 +198,14 @@ class _Work:
         Each is measured in turn with the whole model, and what counts is the share of its time, as
         the speed of a busy machine changes from minute to minute.
         """
-        shapes = list(dict.fromkeys((one.layers, one.heads, one.neurons) for one in found))
+        own, *shapes = dict.fromkeys((one.layers, one.heads, one.neurons) for one in found)
         meters = [
             StageMeter("shapes timed", _TURNS * len(shapes), observer)
             for observer in self.observers
         ]
         whole, largest = TimedBeside(self.task, model, spread(self.dev, _TIMED)), found[0]
         shares: dict[tuple[int, float, float], list[float]] = {shape: [] for shape in shapes}
+        shares[own] = [1.0]
         for shape in shapes * _TURNS:
             layers, heads, neurons = shape
             # The most blocks that so many layers run, and the widest words: never too fast.
@@ -217,7 +218,6 @@ class _Work:
             shares[shape].append(min(whole.shares(untrained, engines(untrained))))
             for meter in meters:
                 meter.advance()
-        shares[shapes[0]] = [1.0]  # the whole model's own
         times = {shape: whole.ms * statistics.median(each) for shape, each in shares.items()}
         return [replace(one, ms=times[one.layers, one.heads, one.neurons]) for one in found]
 
