@@ -173,10 +173,11 @@ class BatchingQueue:
 
     def _forget(self, job: Job) -> None:
         with self._changed:
+            if self._unanswered.pop(id(job), None) is None:
+                return
             self._waiting -= sum(job.costs)
             # By identity: two requests may be equal.
             self._jobs = deque(other for other in self._jobs if other is not job)
-            self._unanswered.pop(id(job), None)
 
     def _start(self) -> threading.Thread:
         # A daemon thread: a second Ctrl-C ends the process at once.
@@ -267,6 +268,7 @@ class BatchingQueue:
         answers = job.answers
         if answers.done() or not (answers.running() or answers.set_running_or_notify_cancel()):
             return  # the client has disconnected
+        self._forget(job)  # before its client knows, who may ask what waits
         if error is None:
             answers.set_result(job.rows)
         else:
