@@ -33,7 +33,7 @@ def test_health_says_which_model_is_ready(folder: str, monkeypatch: pytest.Monke
         yield from stream(contents)
 
     monkeypatch.setattr(hangs, "stream", waiting)
-    app = create_app({"good": good, "hangs": hangs}, Limits(timeout_s=0.2))
+    app = create_app({"good": good, "hangs": hangs}, Limits(timeout_s=1.0))
     with TestClient(app) as client:
         assert client.get("/health").json()["models"] == {"good": True, "hangs": True}
         assert client.post("/v1/models/hangs/predict", json=BODY).status_code == 504
