@@ -152,6 +152,16 @@ def check_fraction(name: str, value: float) -> None:
         raise ConfigError(f"{name} must be from 0 to 1, got {value}")
 
 
+def check_named_once(what: str, names: Sequence[str]) -> None:
+    """Check the names of some settings that are told apart by them.
+
+    Raises:
+        ConfigError: If two have the same.
+    """
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ConfigError(f"two {what}s are called {twice!r}; give one another name")
+
+
 def write_toml(config: object) -> str:
     r"""Write a dataclass as TOML; ``None`` is omitted, because TOML has no such value.
 

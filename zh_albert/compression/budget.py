@@ -203,15 +203,14 @@ class _Work:
             StageMeter("shapes timed", _TURNS * len(shapes), observer)
             for observer in self.observers
         ]
-        whole, largest = TimedBeside(self.task, model, spread(self.dev, _TIMED)), found[0]
+        whole = TimedBeside(self.task, model, spread(self.dev, _TIMED))
         shares: dict[tuple[int, float, float], list[float]] = {shape: [] for shape in shapes}
         shares[own] = [1.0]
         for shape in shapes * _TURNS:
-            layers, heads, neurons = shape
             # The most blocks that so many layers run, and the widest words: never too fast.
-            blocks = max(one.blocks for one in found if one.layers == layers)
+            widest = next(one for one in found if (one.layers, one.heads, one.neurons) == shape)
             untrained = copy.copy(model)
-            untrained.config = shaped(model.config, layers, heads, neurons, blocks, largest.words)
+            untrained.config = shaped(model.config, widest)
             seed_torch(0, 0, 0)
             untrained.module = self.task.model.network(untrained.config, metadata).eval()
             untrained.runtime = plain_runtime(untrained.module)
@@ -281,15 +280,8 @@ class _Work:
         folder = self.out / _MAKING / (one.name + "-plain" * plain)
         config = load_config(self.source)[0]
         recipe = recipe_for(one, config, self.settings, plain=plain)
-        compress(
-            self.source,
-            recipe,
-            self.train,
-            self.dev,
-            out=folder,
-            resume=True,
-            observers=self.observers,
-        )
+        asked = self.source, recipe, self.train, self.dev
+        compress(*asked, out=folder, resume=True, observers=self.observers)
         model = self.task.model.load(folder)
         found: list[Tried] = []
         # int8 only if time counts: it is a little less exact.

@@ -52,20 +52,15 @@ ROUNDED: dict[str, Any] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A smaller network and how it is stored.
+class Shape:
+    """What stays of a network; every block keeps the same shares.
 
     Attributes:
         layers: Number of layers, evenly spaced.
-        heads: Share of the attention heads that stay.
-        neurons: Share of the feed-forward neurons that stay.
+        heads: Share of the attention heads.
+        neurons: Share of the feed-forward neurons.
         blocks: Blocks that the layers share.
         words: Width of the word table.
-        bits: Of a stored weight.
-        bytes: Estimated size of the model folder.
-        parameters: Their number.
-        macs: Multiplications for a token of a text of 32.
-        ms: For one text, with random weights; None: not measured.
     """
 
     layers: int
@@ -73,6 +68,20 @@ class Candidate:
     neurons: float
     blocks: int
     words: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate(Shape):
+    """A smaller network and how it is stored.
+
+    Attributes:
+        bits: Of a stored weight.
+        bytes: Estimated size of the model folder.
+        parameters: Their number.
+        macs: Multiplications for a token of a text of 32.
+        ms: For one text, with random weights; None: not measured.
+    """
+
     bits: int
     bytes: int
     parameters: int
@@ -118,9 +127,9 @@ def candidates(
     found = []
     # Layers that share blocks add no tensors, so many shapes have the same.
     known: dict[Any, tuple[int, dict[int, int]]] = {}
-    for layers, heads, neurons, blocks, words in shapes(model.config):
-        config = shaped(model.config, layers, heads, neurons, blocks, words)
-        key = sharing.heads_of(config), sharing.neurons_of(config), words
+    for shape in shapes(model.config):
+        config = shaped(model.config, shape)
+        key = sharing.heads_of(config), sharing.neurons_of(config), shape.words
         if key not in known:
             with torch.device("meta"):
                 network = task.model.network(config, settings)
@@ -131,23 +140,15 @@ def candidates(
         macs = macs_per_token(config, LENGTH)
         found += [
             Candidate(
-                layers=layers,
-                heads=heads,
-                neurons=neurons,
-                blocks=blocks,
-                words=words,
-                bits=bits,
-                bytes=besides + size,
-                parameters=parameters,
-                macs=macs,
+                **vars(shape), bits=bits, bytes=besides + size, parameters=parameters, macs=macs
             )
             for bits, size in sizes.items()
         ]
     return found
 
 
-def shapes(config: AlbertConfig) -> Iterator[tuple[int, float, float, int, int]]:
-    """Yield layers, share of heads, share of neurons, blocks and width of the word table."""
+def shapes(config: AlbertConfig) -> Iterator[Shape]:
+    """Yield the shapes that a network can be given, the one it has first."""
     total = config.num_hidden_layers
     most = (
         [total * part // 12 for part in (12, 9, 8, 6, 4, 3)] if total > 6 else range(total, 0, -1)
@@ -164,14 +165,12 @@ def shapes(config: AlbertConfig) -> Iterator[tuple[int, float, float, int, int]]
             _SHARES, dict.fromkeys(grouped), widths
         ):
             if heads == 1 or min(sharing.heads_of(left)) > 1:
-                yield layers, heads, neurons, blocks, words
+                yield Shape(layers=layers, heads=heads, neurons=neurons, blocks=blocks, words=words)
 
 
-def shaped(
-    config: AlbertConfig, layers: int, heads: float, neurons: float, blocks: int, words: int
-) -> AlbertConfig:
-    """Return the sizes of a shape; see ``shapes``. Every block keeps the same share."""
-    left = _left(config, layers)
+def shaped(config: AlbertConfig, shape: Shape) -> AlbertConfig:
+    """Return the sizes of a network of that shape."""
+    left, blocks = _left(config, shape.layers), shape.blocks
     own = [*dict.fromkeys(sharing.plan_of(left))]
     if blocks < len(own):  # which of them become one makes no difference to sizes
         merged_to = {pair: number * blocks // len(own) for number, pair in enumerate(own)}
@@ -182,13 +181,13 @@ def shaped(
             block_heads=left.block_heads[:blocks],
             block_neurons=left.block_neurons[:blocks],
         )
-    if heads < 1:
-        kept = tuple(max(1, round(heads * count)) for count in sharing.heads_of(left))
+    if shape.heads < 1:
+        kept = tuple(max(1, round(shape.heads * count)) for count in sharing.heads_of(left))
         left = replace(left, head_size=sharing.head_size_of(left), block_heads=kept)
-    if neurons < 1:
-        kept = tuple(max(1, round(neurons * count)) for count in sharing.neurons_of(left))
+    if shape.neurons < 1:
+        kept = tuple(max(1, round(shape.neurons * count)) for count in sharing.neurons_of(left))
         left = replace(left, block_neurons=kept)
-    return replace(left, embedding_size=words)
+    return replace(left, embedding_size=shape.words)
 
 
 def _left(config: AlbertConfig, layers: int) -> AlbertConfig:

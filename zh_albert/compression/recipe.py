@@ -9,7 +9,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from zh_albert.configio import build, check_at_least, merged, parse_overrides, read_toml
+from zh_albert.configio import (
+    build,
+    check_at_least,
+    check_named_once,
+    merged,
+    parse_overrides,
+    read_toml,
+)
 from zh_albert.errors import ConfigError, nearest
 
 Criterion = Literal["gradient", "random", "closed"]
@@ -204,9 +211,7 @@ class Recipe:
     def __post_init__(self) -> None:
         if not self.stages:
             raise ConfigError("expected at least one stage, found none")
-        names = [stage.name for stage in self.stages]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ConfigError(f"two stages are called {twice!r}; give one another name")
+        check_named_once("stage", [stage.name for stage in self.stages])
         makers: list[str] = []
         for stage in self.stages:
             begins = [("begins from", stage.from_)] if stage.from_ is not None else []

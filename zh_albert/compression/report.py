@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ class TaskData:
     dev: Sequence[Any]
     choose_by: int
 
-    @property
+    @cached_property
     def inputs(self) -> str:
         """A digest of the model and the examples."""
         train, dev = map(examples_digest, (self.train, self.dev))
@@ -127,7 +128,7 @@ def report(
         given = all_data[task.name]
         done[task.name] = compare(
             [experiment_arm(arm, task) for arm in here],
-            _Runs(given, out, progress),
+            partial(_run, given, out, progress),
             score=given.task.metric,
             seeds=range(1, seeds + 1),
             inputs=given.inputs,
@@ -164,51 +165,41 @@ def _refuse_unknown(
             raise ConfigError(f"arm {arm.name!r}: {error}") from None
 
 
-class _Runs:
-    """Runs of a task's arms: compressed, measured, and thrown away."""
+def _run(
+    given: TaskData, out: Path, progress: Observer, settings: Mapping[str, Any], seed: int
+) -> Outcome:
+    """Compress as an arm says, measure what comes out and throw it away."""
+    key = run_key(settings, seed, inputs=given.inputs, version=_VERSION)
+    making = out / _MAKING / key[:20]
+    clock = _CpuClock(making.with_suffix(".seconds"))
+    recipe, judges = recipe_of(settings, seed), spread(given.dev, given.choose_by)
+    asked = given.source, recipe, given.train, judges
+    made = compress(*asked, out=making, resume=True, observers=[clock, progress])
+    seconds = clock.stop()
+    states = [read_run_state(state_folder(making / "stages" / s.name)) for s in recipe.stages]
+    metrics = {
+        **{name: made.after[name] for name in ("parameters", "bytes", "macs")},
+        "minutes": seconds / 60,
+        "updates": sum(state[0].update for state in states if state),
+    }
+    outcome = _measured(given.task, making, given.dev, metrics)
+    shutil.rmtree(making)
+    clock.file.unlink(missing_ok=True)
+    return outcome
 
-    def __init__(self, given: TaskData, out: Path, progress: Observer) -> None:
-        self._given, self._out, self._progress = given, out, progress
-        self._inputs = given.inputs
 
-    def __call__(self, settings: Mapping[str, Any], seed: int) -> Outcome:
-        given = self._given
-        key = run_key(settings, seed, inputs=self._inputs, version=_VERSION)
-        making = self._out / _MAKING / key[:20]
-        clock = _CpuClock(making.with_suffix(".seconds"))
-        recipe = recipe_of(settings, seed)
-        made = compress(
-            given.source,
-            recipe,
-            given.train,
-            spread(given.dev, given.choose_by),
-            out=making,
-            resume=True,
-            observers=[clock, self._progress],
-        )
-        seconds = clock.stop()
-        states = [read_run_state(state_folder(making / "stages" / s.name)) for s in recipe.stages]
-        metrics = {
-            **{name: made.after[name] for name in ("parameters", "bytes", "macs")},
-            "minutes": seconds / 60,
-            "updates": sum(state[0].update for state in states if state),
-        }
-        outcome = self._measured(making, metrics)
-        shutil.rmtree(making)
-        clock.file.unlink(missing_ok=True)
-        return outcome
-
-    def _measured(self, folder: Path, metrics: dict[str, float]) -> Outcome:
-        task, dev = self._given.task, self._given.dev
-        model = task.model.load(folder)
-        speed = speed_of(task, model, spread(dev, _TIMED))
-        metrics |= {"ms": speed.ms, "texts_per_second": speed.texts_per_second}
-        model.runtime = choose_runtime(model.module, model.outputs)
-        right = right_answers(model, dev) if task.metric == "accuracy" else None
-        if right is not None:
-            return Outcome({"accuracy": float(right.mean()), **metrics}, right)
-        scores = task.evaluate(model, dev)
-        return Outcome({task.metric: float(scores[task.metric]), **metrics})
+def _measured(
+    task: Task, folder: Path, dev: Sequence[Any], metrics: Mapping[str, float]
+) -> Outcome:
+    model = task.model.load(folder)
+    speed = speed_of(task, model, spread(dev, _TIMED))
+    metrics = {**metrics, "ms": speed.ms, "texts_per_second": speed.texts_per_second}
+    model.runtime = choose_runtime(model.module, model.outputs)
+    right = right_answers(model, dev) if task.metric == "accuracy" else None
+    if right is not None:
+        return Outcome({"accuracy": float(right.mean()), **metrics}, right)
+    scores = task.evaluate(model, dev)
+    return Outcome({task.metric: float(scores[task.metric]), **metrics})
 
 
 class _CpuClock:

@@ -12,6 +12,7 @@ from zh_albert.compression.recipe import Recipe, Stage, StoreConfig, find_recipe
 from zh_albert.configio import (
     build,
     check_at_least,
+    check_named_once,
     merged,
     parse_overrides,
     read_toml,
@@ -95,8 +96,7 @@ class ReportConfig:
         for what, names in (("task", tasks), ("arm", [arm.name for arm in self.arms])):
             if not names:
                 raise ConfigError(f"expected at least one {what}, found none")
-            if twice := next((name for name in names if names.count(name) > 1), None):
-                raise ConfigError(f"two {what}s are called {twice!r}; give one another name")
+            check_named_once(what, names)
         for arm in self.arms:
             for name in arm.tasks:
                 if name not in tasks:
@@ -216,15 +216,12 @@ def stages_of(arm: ReportArm, task: ReportTask) -> list[dict[str, Any]]:
 def recipe_of(settings: Mapping[str, Any], seed: int) -> Recipe:
     """Return the recipe of an arm's settings; whatever is random in it follows the seed."""
     own = {"seed": seed}
-    places: dict[str, dict[str, Any]] = {
-        "tune": {"train": own},
-        "prune": own,
-        "augment": own,
-        "cut": own,
-    }
+    drawn = {"tune": {"train": own}, "prune": own, "augment": own}
     stages = []
-    for stage in settings["stages"]:  # of cuts, new layers alone are random
-        drawn = {k: places[k] for k in places if k in stage and (k != "cut" or "lstm" in stage[k])}
-        stages.append(merged(stage, drawn))
+    for stage in settings["stages"]:
+        new = (
+            {"cut": own} if "lstm" in stage.get("cut", {}) else {}
+        )  # of cuts, they alone are drawn
+        stages.append(merged(stage, {k: v for k, v in (drawn | new).items() if k in stage}))
     said = {"title": "an arm of a report", "family": "report", "source": "this file"}
     return build(Recipe, {**said, "name": "arm", "stages": stages}, source="report")

@@ -82,16 +82,8 @@ def write_report(
             markdown_table(shown, headings={shown.score: shown.score, **_HEADINGS}),
             *(f"![{title}]({name}.png)\n" for title, name in pictures),
         ]
-        described.append(
-            {
-                "name": task.name,
-                "model": task.model,
-                "texts": texts,
-                "dev_texts": dev,
-                "note": task.note,
-                **comparison.as_json(),
-            }
-        )
+        about = {"name": task.name, "model": task.model, "texts": texts, "dev_texts": dev}
+        described.append({**about, "note": task.note, **comparison.as_json()})
     parts.append("## Not run\n")
     parts.append("\n".join(_said(left)) + "\n")
     with atomic_write(out / "report.md") as file:

@@ -15,6 +15,7 @@ from tests.helpers.micro import CONFIG
 from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.candidates import (
     Candidate,
+    Shape,
     best_by_capacity,
     candidates,
     recipe_for,
@@ -46,25 +47,23 @@ def candidate(**changed: Any) -> Candidate:
 
 
 @pytest.mark.parametrize("shape", [*shapes(SIX)][::7])
-def test_a_shape_is_what_cutting_and_pruning_make(
-    shape: tuple[int, float, float, int, int],
-) -> None:
-    layers, heads, neurons, blocks, words = shape
+def test_a_shape_is_what_cutting_and_pruning_make(shape: Shape) -> None:
+    layers = shape.layers
     torch.manual_seed(0)
     whole: Any = torch.nn.Module()
     whole.encoder = AlbertEncoder(SIX)
     kept = [round(number * 6 / layers) for number in range(1, layers + 1)]
-    network = with_groups(with_layers_kept(whole, kept), blocks)
-    shares: Any = {k: v for k, v in (("heads", heads), ("neurons", neurons)) if v < 1}
+    network = with_groups(with_layers_kept(whole, kept), shape.blocks)
+    shares: Any = {k: v for k, v in (("heads", shape.heads), ("neurons", shape.neurons)) if v < 1}
     # The same score for all: every block loses as many, as the estimate has it.
     scores = {
         (part.kind, part.block): torch.arange(part.gates).flip(0).float()
         for part in gated_parts(network, shares)
     }
     close_least(network, scores, shares)
-    made = replace(without_closed(network).encoder.config, embedding_size=words)
+    made = replace(without_closed(network).encoder.config, embedding_size=shape.words)
 
-    expected = shaped(SIX, *shape)
+    expected = shaped(SIX, shape)
     assert sum(heads_of(made)) == sum(heads_of(expected))
     assert sum(neurons_of(made)) == sum(neurons_of(expected))
     assert parameter_counts(made) == parameter_counts(expected)
@@ -91,12 +90,12 @@ def test_the_estimate_of_size_is_that_of_the_file(tmp_path: Path) -> None:
 
 def test_blocks_of_several_sizes_are_not_grouped_and_single_heads_not_pruned() -> None:
     pruned = replace(SIX, head_size=8, block_heads=(1, 1, 2, 2))
-    assert {blocks for layers, _, _, blocks, _ in shapes(pruned) if layers == 6} == {4}
-    assert {heads for layers, heads, *_ in shapes(pruned) if layers == 6} == {1.0}
+    assert {one.blocks for one in shapes(pruned) if one.layers == 6} == {4}
+    assert {one.heads for one in shapes(pruned) if one.layers == 6} == {1.0}
     other = replace(SIX, embedding_layout="brightmart")
-    assert {words for *_, words in shapes(other)} == {16}
+    assert {one.words for one in shapes(other)} == {16}
     many = replace(SIX, num_hidden_layers=12, num_hidden_groups=1)
-    assert [*dict.fromkeys(layers for layers, *_ in shapes(many))] == [12, 9, 8, 6, 4, 3]
+    assert [*dict.fromkeys(one.layers for one in shapes(many))] == [12, 9, 8, 6, 4, 3]
 
 
 SIZES = ("layers", "neurons", "blocks", "bits")
