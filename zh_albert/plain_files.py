@@ -20,7 +20,8 @@ LIMIT_VARIABLE = "ZH_ALBERT_MAX_MB"
 """Environment variable that raises the limit: of a line, of a metadata file, of what unpacks."""
 _LIMIT_MB = 64
 _RATIO = 8  # unpacked to packed; 1.2 to 2 in the bundled models, 4.7 as float32
-_DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # <(…) of a shell is among them
+# <(…) of a shell is among them.
+_DESCRIPTORS = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -57,6 +58,14 @@ def how_to_raise() -> str:
     )
 
 
+def is_stream(path: Path) -> bool:
+    """Return whether a file is a descriptor of this process, a pipe, a socket or a device.
+
+    No file can take its place: it is written to as it is.
+    """
+    return str(path).startswith(_DESCRIPTORS) or _kind(path) in _KINDS
+
+
 def refuse_special(path: Path, *, pipes: bool = False) -> None:
     """Check that a file is a regular one, which can be opened without waiting for anybody.
 
@@ -70,13 +79,17 @@ def refuse_special(path: Path, *, pipes: bool = False) -> None:
     """
     if pipes or str(path).startswith(_DESCRIPTORS):
         return
-    try:
-        kind = stat.S_IFMT(path.stat().st_mode)
-    except OSError:
-        return
+    kind = _kind(path)
     if kind in _KINDS:
         problem = f"expected a regular file, found {_KINDS[kind]}"
         raise OSError(errno.EINVAL, problem, str(path))
+
+
+def _kind(path: Path) -> int:
+    try:
+        return stat.S_IFMT(path.stat().st_mode)
+    except OSError:  # opening it tells why
+        return 0
 
 
 def read_plain(path: Path, *, limited: bool = True) -> bytes:

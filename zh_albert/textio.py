@@ -19,10 +19,11 @@ from typing import IO, Any
 from zh_albert.encodings import decoded_lines, utf8_lines
 from zh_albert.errors import CheckpointError, DataError, MissingExtraError
 from zh_albert.half_written import half_written
-from zh_albert.plain_files import how_to_raise, limit_bytes, refuse_special
+from zh_albert.plain_files import how_to_raise, is_stream, limit_bytes, refuse_special
 
 _BUFFER = 1 << 17  # bytes; Python's 8 KiB make reading a sixth slower
 _DICTIONARY = 128 << 20  # bytes; the highest level of xz needs 65 MiB, a header may say 4 GiB
+_LENIENT = json.JSONDecoder(parse_constant=lambda _: None)  # pandas writes empty cells as NaN
 _ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
 
 
@@ -73,13 +74,13 @@ def numbered_lines(
 
 
 def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
-    """Parse one line of a JSON Lines file.
+    """Parse one line of a JSON Lines file; NaN and Infinity, which JSON has not, become None.
 
     Raises:
         DataError: If the line is not JSON, or JSON but not an object.
     """
     try:
-        row = json.loads(line)
+        row = _LENIENT.decode(line)
     except json.JSONDecodeError as error:
         problem = f"not JSON: {error.msg} at column {error.colno}"
         raise DataError.at(source, number, problem, hint="One JSON object a line") from None
@@ -134,10 +135,17 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Write a file atomically: it appears complete or not at all; on an error the old one remains.
 
     The data reach the disk before the file gets its name, so a full disk or a power cut cannot
-    leave a truncated file under ``path``.
+    leave a truncated file under ``path``. What a link leads to is written; into a pipe or a device
+    the data go at once.
     """
     if path.is_dir():  # a later error would name the temporary file
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if is_stream(path):
+        with path.open("wb") as stream:
+            yield stream
+        return
+    if path.is_symlink():
+        path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     with half_written(path, is_folder=False) as temporary:
         with temporary.open("wb") as file:

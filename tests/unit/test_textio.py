@@ -243,3 +243,22 @@ def test_numbers_that_json_has_not_become_null_in_results_and_an_error_in_answer
     assert found == {"loss": None, "all": [1.5, None], "deep": [{"a": None}], "b": True}
     with pytest.raises(CheckpointError, match="expected finite numbers in an answer"):
         encode_json({"score": math.nan})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_what_a_link_leads_to_is_written_and_a_pipe_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    with atomic_write(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with atomic_write(tmp_path / "pipe") as file:
+        file.write(b"new")
+    assert os.read(reader, 9) == b"new"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "real"]

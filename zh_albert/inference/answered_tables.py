@@ -20,6 +20,8 @@ from zh_albert.textio import atomic_write, encode_json
 Row = dict[str, Any]
 _LONGEST = 32_767  # characters of a workbook's cell
 _MOST_ROWS = 1 << 20  # of a sheet
+_EXACT = 10**15  # from here on a spreadsheet rounds whole numbers
+_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")  # would be read as a character
 _NOT_XML = re.compile("[\\0-\\x08\\v\\f\\x0e-\\x1f\\ufffe\\uffff]|\\r(?=\\n)")
 _LISTS: Mapping[str, Callable[[Any], str]] = {  # field of an answer → its cell
     "entities": lambda found: "; ".join(f"{one['text']}/{one['type']}" for one in found),
@@ -65,9 +67,20 @@ class AnsweredTable:
         if not self._answers:
             self._answers = {name: _apart(name, self._columns) for name in [*found, "error"]}
             self._write([*self._columns, *self._answers.values()])
-            for damaged in self._waiting:
-                self._write_row({}, damaged)
+            self._write_waiting()
         self._write_row(given, found)
+
+    def finish(self) -> None:
+        """Write what waits for a row that could be read, if none came."""
+        if self._waiting and not self._answers:
+            names = dict.fromkeys(name for found in self._waiting for name in found)
+            self._answers = {name: name for name in names}
+            self._write([*self._answers])
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        for damaged in self._waiting:
+            self._write_row({}, damaged)
 
     def _write_row(self, given: Row, found: Row) -> None:
         lost = [n for n in given if n not in self._columns and not _is_empty(given[n])]
@@ -129,15 +142,19 @@ def answered_table(
             # Excel takes a file for UTF-8 only if it begins with the mark.
             text = io.TextIOWrapper(file, "utf-8-sig", "backslashreplace", newline="")
             writer = csv.writer(text, lineterminator="\r\n")
-            yield AnsweredTable(
+            table = AnsweredTable(
                 lambda cells: writer.writerow(map(_harmless, cells)), names, columns
             )
+            yield table
+            table.finish()
             text.flush()
             text.detach()
         else:
             sheets = _Sheets()
             try:
-                yield AnsweredTable(sheets.append, names, columns)
+                table = AnsweredTable(sheets.append, names, columns)
+                yield table
+                table.finish()
             except BaseException:
                 sheets.discard()
                 raise
@@ -151,22 +168,33 @@ class _Sheets:
         import openpyxl  # noqa: PLC0415  (takes a while)
 
         self.book = openpyxl.Workbook(write_only=True)
+        self._cell_type = openpyxl.cell.WriteOnlyCell
         self._sheets: list[Any] = []
         self._names: list[Any] = []
         self._rows = 0
 
     def append(self, cells: Sequence[Any]) -> None:
         """Add a row; the first one names the columns of every sheet."""
-        row = [_of_workbook(cell) for cell in cells]
-        self._names = self._names or row
+        values = [_of_workbook(cell) for cell in cells]
+        self._names = self._names or values
         if self._rows % _MOST_ROWS == 0:
             title = f"answers {len(self._sheets) + 1}" if self._sheets else "answers"
             self._sheets.append(self.book.create_sheet(title))
             if self._rows:
-                self._sheets[-1].append(self._names)
-                self._rows += 1
-        self._sheets[-1].append(row)
+                self._write(self._names)
+        self._write(values)
+
+    def _write(self, values: Sequence[Any]) -> None:
+        self._sheets[-1].append([self._cell(value) for value in values])
         self._rows += 1
+
+    def _cell(self, value: Any) -> Any:
+        """Return a cell whose text no spreadsheet runs, also after it was edited."""
+        if not isinstance(value, str) or (harmless(value) == value and value[:1] != "#"):
+            return value  # of texts, openpyxl takes those with "=" or "#" for something else
+        cell = self._cell_type(self._sheets[-1], value)
+        cell.data_type, cell.quotePrefix = "s", True
+        return cell
 
     def discard(self) -> None:
         """Delete the sheets' temporary files, which else stay until the process ends."""
@@ -232,13 +260,15 @@ def _harmless(cell: Any) -> Any:
 
 
 def _of_workbook(cell: Any) -> Any:
-    r"""Return a cell that a workbook can hold, and whose text is no formula.
+    r"""Return a value that a workbook can hold.
 
     Characters that XML cannot hold are blanks, so that offsets stay true: also ``\r`` in ``\r\n``.
     """
+    if isinstance(cell, int) and abs(cell) >= _EXACT:
+        return str(cell)
     if not isinstance(cell, str):
         return cell
     kept = _NOT_XML.sub(" ", cell).replace("\r", "\n").encode("utf-8", "replace").decode()
     if len(kept) > _LONGEST:
         tell(FileNote(f"a text is cut to {_LONGEST:,} characters, the most of a cell", "cut_text"))
-    return harmless(kept)[:_LONGEST]
+    return _ESCAPE.sub("_x005F_", kept[:_LONGEST])

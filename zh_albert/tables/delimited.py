@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from zh_albert.tables.table_error import NAMES_EXPECTED, TableError
 from zh_albert.textio import read_lines
 
 _SEPARATORS = ",\t;|"
+_OLD_MAC = "lines end in a carriage return alone, as on old Macs: save with \\n"
+_MOST_LINES = 100  # of a row in a table with tabs
 _LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
 
 
@@ -53,16 +57,11 @@ def csv_rows(
     csv.field_size_limit(_LONGEST_CELL)
     begun, texts = _to_the_first_row(line for _, line in lines)
     separator = separator_of(begun[-1]) if begun else ","
-    # Programs that write tabs rarely quote, so that a quote is mostly part of a text.
-    reader = csv.reader(
-        chain(begun, texts),
-        delimiter=separator,
-        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL,
-        strict=True,
-    )
+    every = chain(begun, texts)
+    rows = _tab_rows(every, source) if separator == "\t" else _rows(every, separator, source)
     header: list[str] = []
     written: list[str] = []
-    for line, cells in from_the_names(_cells(reader, separator, source), source):
+    for line, cells in from_the_names(rows, source):
         if not header:
             written = header = _checked_header(cells, source, line)
             if len({*map(restored, written)}) == len({*written}):  # names must stay apart
@@ -79,21 +78,63 @@ def csv_rows(
                 yield line, error
 
 
-def _cells(reader: Any, separator: str, source: Path | str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the last line and the cells of each row of a ``csv.reader``."""
+def _rows(
+    lines: Iterator[str], separator: str, source: Path | str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the last line and the cells of each row."""
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     while True:
         try:
             cells = next(reader, None)
         except csv.Error as error:
             problem = "a quote is not closed or not doubled, or a cell is too long"
             if "new-line character" in str(error):
-                problem = "lines end in a carriage return alone, as on old Macs: save with \\n"
+                problem = _OLD_MAC
             raise TableError.of("bad_csv", problem, source, reader.line_num) from None
         if cells is None:
             return
-        if separator == "\t":
-            cells = [_unquoted(cell) for cell in cells]
         yield reader.line_num, cells
+
+
+def _tab_rows(lines: Iterator[str], source: Path | str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the last line and the cells of each row of a table with tabs.
+
+    Programs that write tabs rarely quote, so that a quote is mostly part of a text. A cell is taken
+    for a quoted one with tabs or line ends in it only if its row then has as many cells as the
+    first one.
+    """
+    ahead: deque[str] = deque()
+    number = count = 0
+
+    def row_and_below() -> Iterator[str]:
+        for place in range(_MOST_LINES):
+            ahead.extend(islice(lines, int(place == len(ahead))))
+            if place == len(ahead):
+                return
+            yield ahead[place]
+
+    while row := next(row_and_below(), None):
+        row = row.removesuffix("\n").removesuffix("\r")
+        raw, used = row.split("\t"), 1
+        cells = [_unquoted(cell) for cell in raw]
+        if any(map(_is_open, raw)) and (len(raw) != count or _is_open(raw[-1])):
+            reader = csv.reader(row_and_below(), delimiter="\t", strict=True)
+            with suppress(csv.Error):  # no quoted cell
+                found = next(reader)
+                below = "".join(list(ahead)[1 : reader.line_num])
+                if len(found) == count and not ("\t" in below and len(raw) == count):
+                    cells, used = found, reader.line_num
+        if used == 1 and "\r" in row:
+            raise TableError.of("bad_csv", _OLD_MAC, source, number + 1)
+        for _ in range(used):
+            ahead.popleft()
+        number += used
+        count = count or len(cells) * bool(row.strip())
+        yield number, cells
+
+
+def _is_open(cell: str) -> bool:
+    return cell.startswith('"') and cell.count('"') % 2 == 1
 
 
 def _to_the_first_row(lines: Iterator[str]) -> tuple[list[str], Iterator[str]]:

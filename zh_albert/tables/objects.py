@@ -48,6 +48,8 @@ def json_rows(
 ) -> Iterator[tuple[int, Any]]:
     """Yield the objects of JSON Lines, or of one JSON array, with their line (place in the array).
 
+    One object over several lines, whose first is ``{``, is also read, as exports of SQuAD are.
+
     Args:
         lines: The file's lines.
         source: Named in errors.
@@ -62,7 +64,8 @@ def json_rows(
         if line.strip():
             break
     lines = chain(begun, lines)
-    if not begun or not begun[-1][1].lstrip().startswith("["):
+    opening = begun[-1][1].strip() if begun else ""
+    if opening != "{" and not opening.startswith("["):
         for number, line in lines:
             if not line.strip():
                 yield from [(number, "")] * in_place
@@ -74,10 +77,10 @@ def json_rows(
                     raise
                 yield number, error
     else:
-        yield from _array_rows(lines, source, in_place=in_place)
+        yield from _whole_rows(lines, source, in_place=in_place)
 
 
-def _array_rows(
+def _whole_rows(
     lines: Iterator[tuple[int, str]], source: Path | str, *, in_place: bool
 ) -> Iterator[tuple[int, Any]]:
     text, size = [], 0
@@ -85,13 +88,16 @@ def _array_rows(
         text.append(line)
         size += len(line)
         if size > limit_bytes():
-            problem = f"expected a JSON array of at most {limit_bytes():,} characters"
+            problem = f"expected a JSON array or object of at most {limit_bytes():,} characters"
             raise DataError(f"{source}: {problem}; use JSON Lines, or {how_to_raise()}")
     try:
-        rows = json.loads("\n".join(text))
+        read = json.loads("\n".join(text), parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{source}: not a JSON array that can be read: {error}") from None
-    for number, row in enumerate(rows, start=1):
+        raise DataError(
+            f"{source}: not a JSON array or object that can be read: {error}; of JSON Lines, each "
+            "line is a whole object"
+        ) from None
+    for number, row in enumerate(read if isinstance(read, list) else [read], start=1):
         if isinstance(row, dict):
             yield number, row
             continue

@@ -15,6 +15,7 @@ from zh_albert.textio import read_lines
 Row = dict[str, Any]
 _TAG = re.compile(r"O|([BIMELSU])[-_](\S+)")
 _COLUMNS = re.compile(r"[ \t]+")  # U+3000 may be a token
+_NEW_DOCUMENT = "-DOCSTART-"  # of CoNLL 2003
 _WORD = re.compile(r"[A-Za-z0-9]{2}")
 _BEGINS, _ENDS = "BSU", "ESLU"
 
@@ -44,7 +45,7 @@ def tagged_rows(lines: Iterator[tuple[int, str]], source: Path | str) -> Iterato
     for number, line in [*lines, (0, "")]:
         columns = _COLUMNS.split(line.rstrip("\r\n \t"))
         if not line.strip():
-            if tokens:
+            if tokens and tokens != [_NEW_DOCUMENT]:
                 yield begun, _joined(tokens, tags)
             tokens, tags = [], []
             continue

@@ -23,6 +23,7 @@ _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _HEAD_BYTES = 1 << 16  # of a sheet: its range, and some hundred rows
 _NOT_COMPUTED = re.compile(rb"<f[^<]*(?:/>|>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>")
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _OLD = b"\xd0\xcf\x11\xe0"  # the beginning of .xls, and of workbooks with a password
 _LOOKED_AT = 100  # rows of a sheet that may be empty
 # What openpyxl raises for damaged workbooks, some of it only while rows are read.
@@ -161,6 +162,8 @@ def _text(value: Any) -> str:
     match value:
         case None:
             return ""
+        case str():  # a carriage return is stored as _x000D_
+            return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
         case bool():
             return str(value).upper()
         case float() if value.is_integer():

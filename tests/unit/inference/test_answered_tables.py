@@ -13,6 +13,7 @@ import pytest
 from zh_albert.file_notes import listening
 from zh_albert.inference import answered_tables
 from zh_albert.inference.answered_tables import answered_table
+from zh_albert.tables.objects import read_objects
 
 
 def test_a_full_sheet_is_followed_by_another(
@@ -105,3 +106,26 @@ def test_a_job_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         interrupted(tmp_path / "a.xlsx")
     assert not list(tmp_path.iterdir())
+
+
+ODD = ["@张三 不错", "-好评", "=1+1", "#N/A", "_x000D_", "'好", "+86 好", "一_x41", "a\tb"]
+
+
+def test_a_workbook_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    with answered_table(tmp_path / "a.xlsx") as table:
+        for text in ODD:
+            table.write({"text": text, "id": 1234567890123456789}, {"label": "x"})
+    rows = [row for _, row in read_objects(tmp_path / "a.xlsx")]
+    assert [row["text"] for row in rows] == ODD
+    assert {row["id"] for row in rows} == {"1234567890123456789"}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_rows_of_which_none_could_be_read_have_their_errors(tmp_path: Path, name: str) -> None:
+    with answered_table(tmp_path / name) as table:
+        for number in (2, 3):
+            table.write(None, {"label": None, "error": f"line {number}: damaged"})
+    with answered_table(tmp_path / f"empty-{name}"):
+        pass
+    rows = [row for _, row in read_objects(tmp_path / name)]
+    assert [row["error"] for row in rows] == ["line 2: damaged", "line 3: damaged"]

@@ -83,3 +83,17 @@ def test_pairs_of_texts_with_tabs_are_no_table(tmp_path: Path) -> None:
     assert not is_csv(tmp_path / "pairs.tsv")
     assert is_csv(tmp_path / "table.tsv")
     assert is_csv(Path("A.CSV.xz"))
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ('text\tlabel\n"房间好，\n早餐差"\t1\n不错\t0\n', ["房间好，\n早餐差", "不错"]),
+        ('label\ttext\n1\t"一\r\n\r\n二"\r\n0\t"a\tb"\r\n', ["一\r\n\r\n二", "a\tb"]),
+        ('text\tlabel\n"好 吃\t1\n别的"\t0\n', ['"好 吃', '别的"']),
+        ('label\ttext\n1\t"abc\n0\tdef"\n', ['"abc', 'def"']),
+        ('label\ttext\n1\t"abc\n', ['"abc']),
+    ],
+)
+def test_a_quoted_cell_beside_tabs_may_have_tabs_and_line_ends(text: str, texts: list[str]) -> None:
+    assert [row["text"] for row in rows(text)] == texts

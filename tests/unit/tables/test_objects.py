@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import openpyxl
@@ -78,7 +79,7 @@ def test_an_array_with_something_else_in_it_is_named(tmp_path: Path) -> None:
     rows = list(json_rows(read_lines(tmp_path / "a.json"), "a.json", in_place=True))
     assert [type(row) for _, row in rows] == [dict, DataError]
     (tmp_path / "a.json").write_text('[{"text": "好"}, ')
-    with pytest.raises(DataError, match="not a JSON array that can be read"):
+    with pytest.raises(DataError, match="not a JSON array or object that can be read"):
         list(read_objects(tmp_path / "a.json"))
 
 
@@ -87,3 +88,13 @@ def test_a_damaged_line_stands_in_its_place_if_asked() -> None:
     first, blank, damaged, last = (row for _, row in json_rows(lines, "a", in_place=True))
     assert (first, blank, last) == ({"a": 1}, "", {"a": 2})
     assert "a, line 3: not JSON" in str(damaged)
+
+
+def test_one_object_over_several_lines_is_read(tmp_path: Path) -> None:
+    squad = {"data": [{"paragraphs": [{"context": "李华去了杭州", "qas": []}]}], "n": math.nan}
+    (tmp_path / "a.json").write_text(json.dumps(squad, indent=1))
+    assert list(read_objects(tmp_path / "a.json")) == [(1, squad | {"n": None})]
+    (tmp_path / "a.jsonl").write_text('{"text": "好", "price": NaN}\n{\n', "utf-8")
+    [first, second] = json_rows(read_lines(tmp_path / "a.jsonl"), "a.jsonl", in_place=True)
+    assert first == (1, {"text": "好", "price": None})
+    assert isinstance(second[1], DataError)

@@ -86,3 +86,8 @@ def test_an_annotation_that_does_not_fit_its_text_is_named(tmp_path: Path) -> No
 def test_a_file_of_tags_is_a_task_file(tmp_path: Path) -> None:
     (tmp_path / "a.bio").write_text("李 B-PER\n华 I-PER\n\n好 O\n")
     assert [row["text"] for _, row in read_task_rows(tmp_path / "a.bio")] == ["李华", "好"]
+
+
+def test_marks_of_new_documents_are_no_texts(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("-DOCSTART- -X- O\n\n李 B-PER\n华 I-PER\n", "utf-8")
+    assert [row["text"] for _, row in read_task_rows(tmp_path / "a.txt")] == ["李华"]

@@ -138,3 +138,8 @@ def test_the_sheet_is_told_where_others_are_used(tmp_path: Path) -> None:
     book.save(path)
     with pytest.warns(UserWarning, match="read from sheet 'Sheet'; there are also '说明'$"):
         rows_of(path)
+
+
+def test_escaped_characters_of_a_cell_are_read_as_what_they_are(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.xlsx", [["text"], ["李华去了_x000D_\n杭州"], ["_x005F_x000D_"]])
+    assert [row["text"] for _, row in rows_of(path)] == ["李华去了\r\n杭州", "_x000D_"]
