@@ -6,11 +6,14 @@ import atexit
 import pickle
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -351,3 +354,86 @@ def test_a_fit_that_fails_leaves_the_fitted_estimator_usable() -> None:
     with pytest.raises(DataError):
         model.fit(["好", " "], ["x", "y"])
     assert set(model.predict(["好", "坏"])) <= {"a", "b"}
+
+
+@pytest.mark.parametrize("labels", [(0.0, 1.0), ("1.0", "2.0"), ("好评 ", "差评 "), (True, False)])
+def test_labels_come_back_as_they_were_given(labels: tuple[Any, Any]) -> None:
+    given = [labels[label == "bad"] for label in LABELS]
+    model = small(class_weight={labels[0]: 2.0}).fit(TEXTS, given)
+    assert sorted(model.classes_.tolist()) == sorted(labels)
+    assert set(model.predict(TEXTS).tolist()) <= set(labels)
+    scores = [
+        cross_val_score(small(random_state=1), TEXTS, given, cv=2, scoring=scoring)
+        for scoring in (None, "accuracy")
+    ]
+    np.testing.assert_array_equal(*scores)
+    assert np.isfinite(scores).all()
+
+
+def test_spellings_of_a_label_are_one_class() -> None:
+    labels = [f"{1 + (label == 'bad')}" + ".0" * (n % 2) for n, label in enumerate(LABELS)]
+    model = small().fit(TEXTS, labels)
+    assert model.classes_.tolist() == ["1", "2"]
+    assert model.score(TEXTS, labels) == model.score(TEXTS, [label[0] for label in labels])
+
+
+def test_sparse_columns_are_taken() -> None:
+    columns = np.array([[label == "good", label == "bad"] for label in LABELS], int)
+    dense, sparse = (small().fit(TEXTS, y) for y in (columns, csr_matrix(columns)))
+    np.testing.assert_array_equal(dense.predict_proba(TEXTS), sparse.predict_proba(TEXTS))
+    assert sparse.score(TEXTS, csr_matrix(columns)) == dense.score(TEXTS, columns)
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        ([["good"], ["bad"], ["good"], [None]], r"labels\[3\]: expected a label, found None"),
+        ([["good"], ["bad"], ["good"], [""]], r"labels\[3\]: expected a label, found ''"),
+        (["good", "bad", "good", "\u3000 "], r"labels\[3\]: expected a label"),
+        ((label for label in ["good", "bad"]), "y: expected a list of labels, found generator"),
+        ({"good", "bad"}, "y: expected a list of labels, found set"),
+    ],
+)
+def test_labels_that_are_missing_are_named(labels: Any, problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
+        small().fit(TEXTS[14:18], labels)
+
+
+def test_random_numbers_of_the_caller_stay_as_they_are() -> None:
+    drawn = []
+    for use in (
+        lambda: None,
+        lambda: small().fit(TEXTS, LABELS),
+        lambda: AlbertEmbedder(init=MICRO, max_length=16, stride=4).encode(["好"]),
+    ):
+        torch.manual_seed(3)
+        use()
+        drawn.append(torch.rand(1).item())
+    assert len(set(drawn)) == 1
+
+
+def test_fits_in_threads_are_those_of_one_thread() -> None:
+    def probabilities(_: int) -> Any:
+        return small(random_state=1).fit(TEXTS, LABELS).predict_proba(TEXTS)
+
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(probabilities, range(3)):
+            np.testing.assert_array_equal(found, probabilities(0))
+
+
+def test_targets_of_taggers_and_readers_may_be_any_iterable() -> None:
+    texts, entities = ["李华去了", "王芳来了"], [[(0, 2, "PER")], np.array([["0", "2", "PER"]])]
+    settings: Any = {k: v for k, v in QUICK.items() if k != "epochs"} | {"stride": 4, "epochs": 1}
+    assert AlbertTagger(**settings).fit(texts, iter(entities)).types_ == ["PER"]
+    with pytest.raises(DataError, match=r"texts\[1\]: expected a list of entities, found nan"):
+        AlbertTagger(**settings).fit(texts, [[(0, 2, "PER")], float("nan")])
+    reader = AlbertReader(**{**settings, "max_length": 32})
+    reader.fit([("谁去了", texts[0]), ("谁来了", texts[1])], iter(["李华", "王芳"]))
+
+
+def test_labels_of_pairs_are_read_as_those_of_files() -> None:
+    pairs = [("怎么退货", "如何办理退货"), ("怎么退货", "什么时候发货"), ("几点开门", "营业时间")]
+    model = AlbertEmbedder(init=MICRO, max_length=16, stride=4)
+    assert model.score(pairs, ["5", "1", " 4"]) == model.score(pairs, [5, 1, 4])
+    names = ["similar", "different", "similar"]
+    assert model.score(pairs, ["similar ", *names[1:]]) == model.score(pairs, names)

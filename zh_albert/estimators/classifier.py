@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -25,7 +26,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import ClassificationJob, ModelConfig
 from zh_albert.tasks.classification.heads import LabelSet
-from zh_albert.tasks.fields import label_name
+from zh_albert.tasks.fields import class_name
 from zh_albert.tasks.texts import Content
 
 _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
@@ -55,8 +56,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         on_event: Called with progress (``zh_albert.training.events``).
 
     Attributes:
-        classes_: The class labels, sorted; as given to ``fit``. For a multi-label model the columns
-            of ``y``.
+        classes_: The class labels, sorted; as given to ``fit`` (of spellings of one label, "1" and
+            "1.0", the first). For a multi-label model the columns of ``y``.
         classifier_: The trained ``TextClassifier``.
         config_: The training settings.
 
@@ -92,7 +93,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         texts = contents_to_learn(X)
         refuse_no_targets(y, "a label for each text")
         refuse_missing_labels(y)
-        labels = _with_one_name_each(_table_or_column(y))
+        labels = _table_or_column(y)
         check_classification_targets(labels)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = column_or_1d(labels, warn=True)
@@ -124,10 +125,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
             model, batch_tokens, class_weights=weights_of_classes, contrast=contrast
         )
         self._learn(examples, config)
-        columns = np.arange(labels.shape[-1])
-        self.classes_ = (
-            columns if several else np.unique(labels)
-        )  # last: a fit that fails leaves the old one usable
+        # Last: a fit that fails leaves the old one usable.
+        self.classes_ = np.arange(labels.shape[-1]) if several else _one_spelling_each(labels)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
@@ -135,7 +134,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         texts = as_contents(X)
         classifier: TextClassifier = self._model()
         # The network's classes are strings, sorted as such, without classes of weight 0.
-        names = [str(label) for label in self.classes_.tolist()]
+        names = [_names(label) for label in self.classes_.tolist()]
         columns = [names.index(name) for name in classifier.labels]
         result = np.zeros((len(texts), len(names)), dtype=np.float32)
         result[:, columns] = classifier.scores(texts)
@@ -154,8 +153,14 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         return np.asarray(self.classes_[best])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
-        """Return the accuracy on texts ``X`` with labels ``y``, named as in ``fit``."""
-        return float(super().score(X, _with_one_name_each(_table_or_column(y)), sample_weight))
+        """Return the accuracy on texts ``X`` with labels ``y``, however they are spelled."""
+        self._model()
+        given = _table_or_column(y)
+        if given.ndim == 1 and given.dtype.kind in "OUT":
+            known = {_names(label): label for label in self.classes_.tolist()}
+            labels = [known.get(_names(label), label) for label in given.tolist()]
+            given = np.array(labels, object if given.dtype.kind == "O" else None)
+        return float(super().score(X, given, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags: samples are strings and may have several labels."""
@@ -184,14 +189,16 @@ def _class_weights(given: Any) -> Any:
     if given is None or given == "balanced":
         return given
     if isinstance(given, Mapping) and all(isinstance(w, SupportsFloat) for w in given.values()):
-        return {_names(_one_name(label)): float(weight) for label, weight in given.items()}
+        return {_names(label): float(weight) for label, weight in given.items()}
     raise DataError(
         "class_weight: expected None, 'balanced' or a weight for each label such as "
         f"{{'spam': 5.0}}, found {given!r:.50}"
     )
 
 
-def _table_or_column(y: ArrayLike) -> NDArray[Any]:
+def _table_or_column(y: Any) -> NDArray[Any]:
+    if issparse(y):
+        return np.asarray(y.toarray())
     try:
         return np.asarray(y)
     except ValueError:  # rows of different lengths
@@ -199,22 +206,16 @@ def _table_or_column(y: ArrayLike) -> NDArray[Any]:
         raise DataError(f"y: {problem}; {_TABLE}") from None
 
 
-def _with_one_name_each(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels with strings as ``label_name`` writes them."""
-    if labels.dtype.kind not in "OUT":
-        return labels
-    named = [_one_name(one) for one in labels.ravel().tolist()]
-    result = np.empty(len(named), dtype=object)
-    result[:] = named
-    return result.reshape(labels.shape).astype(labels.dtype)
+def _one_spelling_each(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels, sorted; of several with the same name the first."""
+    every = np.unique(labels)
+    _, first = np.unique([_names(label) for label in every.tolist()], return_index=True)
+    spelled: NDArray[Any] = every[np.sort(first)]
+    return spelled
 
 
-def _one_name(label: Any) -> Any:
-    return label_name(label) if isinstance(label, str) else label
-
-
-def _names(label: Any) -> str | tuple[str, ...]:
+def _names(label: Any) -> Any:
     """Return the network's class name of a label, or the names of a row's columns."""
     if isinstance(label, list):
         return tuple(str(column) for column, given in enumerate(label) if given)
-    return str(label)
+    return class_name(label)

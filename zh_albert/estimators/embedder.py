@@ -24,7 +24,7 @@ from zh_albert.estimators.fitting import (
 )
 from zh_albert.tasks.config import NetworkConfig
 from zh_albert.tasks.embedding.embedder import TextEmbedder
-from zh_albert.tasks.embedding.examples import EmbeddingExample
+from zh_albert.tasks.embedding.examples import EmbeddingExample, named_or_number
 from zh_albert.tasks.embedding.finetune import ContrastConfig, EmbeddingJob, evaluate, new_embedder
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.texts import Content
@@ -170,8 +170,8 @@ def _labelled(contents: Sequence[Content], y: Any) -> list[EmbeddingExample]:
         raise DataError(f"expected a label for each pair: {len(contents)}, found {len(labels)}")
     examples = []
     for row, (content, label) in enumerate(zip(contents, labels, strict=True)):
-        known = float(label) if isinstance(label, Real) else label
-        if not isinstance(known, float | str):
+        if not isinstance(label, Real | str):
             raise DataError(f"labels[{row}]: expected a number or a name, found {label!r:.80}")
+        known = named_or_number(label) if isinstance(label, str) else float(label)
         examples.append(EmbeddingExample(content, known))
     return examples

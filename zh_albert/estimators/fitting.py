@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Literal, SupportsFloat, SupportsIndex
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
@@ -23,6 +25,7 @@ from zh_albert.configio import write_toml
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.chunks import as_count
 from zh_albert.tasks.config import NetworkConfig
+from zh_albert.tasks.fields import label_name
 from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.run import finetune
@@ -33,6 +36,8 @@ from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event, Observer, Warned
 from zh_albert.training.precision import settled
 from zh_albert.training.run_folder import refuse_foreign
+
+_LEARNING = threading.RLock()
 
 
 def as_contents(X: ArrayLike) -> Sequence[Content]:  # noqa: N803
@@ -99,15 +104,20 @@ def refuse_missing_labels(y: ArrayLike) -> None:
     """Check for missing labels, before NumPy converts an empty cell to a class "nan".
 
     Raises:
-        DataError: Names the first row without a label.
+        DataError: Names the first row without a label; or there is no list of labels.
     """
-    for row, label in enumerate(np.asarray(y, dtype=object)):
+    if issparse(y):  # its cells are numbers
+        return
+    labels = np.asarray(y, dtype=object)
+    if labels.ndim == 0:
+        raise DataError(f"y: expected a list of labels, found {type(y).__name__}: {y!r:.50}")
+    for row, label in enumerate(labels[:, 0] if labels.shape[1:] == (1,) else labels):
         is_nan = isinstance(label, float) and math.isnan(label)
         if (
             label is None
             or is_nan
             or type(label).__name__ == "NAType"
-            or (isinstance(label, str) and not label)
+            or (isinstance(label, str) and not label_name(label))
         ):
             raise DataError(
                 f"labels[{row}]: expected a label, found {label!r}: leave out the texts without one"
@@ -195,9 +205,11 @@ class AlbertEstimator(BaseEstimator):
 
     def _learn(self, examples: Sequence[Any], config: Any) -> Any:
         """Train a model on examples, keep it, and return it."""
-        model, state = finetune(
-            self._job, examples, [], config, init=self._start(), observers=self._observers()
-        )
+        # One after another: all threads share PyTorch's random numbers.
+        with _LEARNING:
+            model, state = finetune(
+                self._job, examples, [], config, init=self._start(), observers=self._observers()
+            )
         setattr(self, self._kept_in, model)
         self.config_ = replace(config, train=replace(config.train, epochs=state.epoch))
         return model

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import AlbertEstimator, refuse_no_targets
+from zh_albert.tasks.chunks import as_list
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
 from zh_albert.tasks.reading.finetune import ModelConfig, ReadingJob, evaluate
 from zh_albert.tasks.reading.predictor import Answer, Reader
@@ -97,10 +98,11 @@ def _pairs(X: ArrayLike) -> list[tuple[Any, Any]]:  # noqa: N803
 def _examples(X: ArrayLike, y: Answers) -> list[ReadingExample]:  # noqa: N803
     pairs = _pairs(X)
     refuse_no_targets(y, "the answers to each question")
-    if len(pairs) != len(y):
-        raise DataError(f"{len(pairs)} questions, but answers to {len(y)}")
+    given = as_list(y, "y")
+    if len(pairs) != len(given):
+        raise DataError(f"{len(pairs)} questions, but answers to {len(given)}")
     examples = []
-    for number, ((question, context), answers) in enumerate(zip(pairs, y, strict=True)):
+    for number, ((question, context), answers) in enumerate(zip(pairs, given, strict=True)):
         for name, text in (("question", question), ("context", context)):
             if not isinstance(text, str):
                 found = f"found {type(text).__name__}: {text!r:.50}"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import AlbertEstimator, as_texts, refuse_no_targets
+from zh_albert.tasks.chunks import as_list
 from zh_albert.tasks.ner.examples import EntityExample, as_spans
 from zh_albert.tasks.ner.finetune import ModelConfig, TaggingJob, evaluate
 from zh_albert.tasks.ner.networks import Head
@@ -83,10 +84,11 @@ def _examples(X: ArrayLike, y: Entities) -> list[EntityExample]:  # noqa: N803
     texts = as_texts(X)
     refuse_non_strings(texts)
     refuse_no_targets(y, "the entities of each text")
-    if len(texts) != len(y):
-        raise DataError(f"{len(texts)} texts, but entities of {len(y)}")
+    given = as_list(y, "y")
+    if len(texts) != len(given):
+        raise DataError(f"{len(texts)} texts, but entities of {len(given)}")
     examples = []
-    for number, (text, entities) in enumerate(zip(texts, y, strict=True)):
+    for number, (text, entities) in enumerate(zip(texts, given, strict=True)):
         if not has_content(text):
             raise DataError(f"texts[{number}] is empty: there is nothing to learn; leave it out")
         spans = as_spans(entities, text, f"entities of texts[{number}]")

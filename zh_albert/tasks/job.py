@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+import torch
 from torch import Tensor, nn
 
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
@@ -45,8 +46,9 @@ def untrained(
         build: Creates the model with random weights.
     """
     sizes, tokenizer = starting_point(config.model, init)
-    seed_torch(config.train.seed, 0, 0)
-    model = build(sizes, tokenizer)
+    with torch.random.fork_rng(devices=[]):
+        seed_torch(config.train.seed, 0, 0)
+        model = build(sizes, tokenizer)
     if init is not None:
         load_encoder(model.module, init)
     return model

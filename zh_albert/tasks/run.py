@@ -36,6 +36,7 @@ from zh_albert.training.stages import watched
 Model = TypeVar("Model", bound=TaskModel[Any, Any])
 
 
+@torch.random.fork_rng(devices=[])  # the caller's random numbers stay as they are
 def finetune(
     job_type: type[FineTuningJob[Any, Model]],
     examples: Sequence[Any],

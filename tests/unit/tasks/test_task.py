@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.micro import save_micro_encoder
+from zh_albert.distillation.soft_targets import TeacherConfig
+from zh_albert.errors import ConfigError
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification import finetune as classification
@@ -46,3 +48,12 @@ def test_how_far_a_file_is_scored_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     told = [event for event in events if isinstance(event, StageProgress)]
     assert {(event.what, event.total) for event in told} == {("tokens of some.jsonl", 96)}
     assert [event.done for event in told] == [*range(12, 97, 12)]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_checks_the_settings_that_all_have(name: str) -> None:
+    settings = TASKS[name].job.config_type
+    with pytest.raises(ConfigError, match="match_only learns nothing"):
+        settings(match_only=True)
+    with pytest.raises(ConfigError, match=r"teacher\.weight must be above 0"):
+        settings(teacher=TeacherConfig(model="x", weight=0.0))

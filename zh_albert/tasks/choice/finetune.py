@@ -61,6 +61,7 @@ class FinetuneConfig(JobConfig):
     longest_context: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_at_least(1, "longest_context", self.longest_context)
 
 

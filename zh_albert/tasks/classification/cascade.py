@@ -7,7 +7,7 @@ yet those that its head needs: Li et al. 2021, CascadeBERT (arXiv:2012.14682).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import Any, Self, SupportsFloat
 
 import numpy as np
 
@@ -48,10 +48,9 @@ class Cascade:
                 f"small and large must have the same classes and read the same, found "
                 f"{', '.join(small.labels):.80} and {', '.join(large.labels):.80}"
             )
-        if not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
-            raise ConfigError(f"threshold: expected a number from 0 to 1, found {threshold!r:.50}")
         self._small, self._large = small, large
-        self.labels, self.pairs, self.threshold = small.labels, small.pairs, float(threshold)
+        self.labels, self.pairs = small.labels, small.pairs
+        self.threshold = _fraction(threshold, "threshold")
         self._asked = self._answered = 0
 
     @classmethod
@@ -74,10 +73,10 @@ class Cascade:
             loss: Accuracy that may be lost on them, against the large one alone.
 
         Raises:
-            ConfigError: See the class.
+            ConfigError: See the class; or ``loss`` is no number from 0 to 1.
             DataError: If there are no texts, not as many labels, or labels of no class.
         """
-        found = cls(small, large, threshold=1)
+        found, most = cls(small, large, threshold=1), _fraction(loss, "loss")
         contents = as_list(texts)
         if not contents or len(contents) != len(labels):
             raise DataError(
@@ -97,7 +96,7 @@ class Cascade:
         gained = np.concatenate([[0], np.cumsum((kept - others)[order])])
         steps = np.concatenate([[np.inf], scores[order], [-np.inf]])
         whole = steps[:-1] != steps[1:]  # texts of one score are kept together or not at all
-        possible = np.flatnonzero(whole & (gained >= -loss * len(contents)))
+        possible = np.flatnonzero(whole & (gained >= -most * len(contents)))
         last = int(possible[-1])
         found.threshold = float(scores[order[last - 1]]) if last else 1.0
         return found
@@ -123,3 +122,9 @@ class Cascade:
         self._asked += len(unsure)
         self._answered += len(contents)
         return answers
+
+
+def _fraction(value: Any, name: str) -> float:
+    if not (isinstance(value, SupportsFloat) and 0 <= float(value) <= 1):
+        raise ConfigError(f"{name}: expected a number from 0 to 1, found {value!r:.50}")
+    return float(value)

@@ -15,6 +15,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import MeanEncoder
 from zh_albert.runtimes.onnx_network import mean_vectors
 from zh_albert.tasks.batched_inference import predicted_outputs
+from zh_albert.tasks.chunks import as_count
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.texts import refuse_non_strings
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_windows
@@ -73,12 +74,22 @@ class TextEmbedder(TaskModel[str, EncodedText]):
         Raises:
             ConfigError: If a vector has fewer.
         """
-        whole = self.config.hidden_size
-        if width is not None and not 1 <= width <= whole:
-            raise ConfigError(f"width must be from 1 to {whole}, the vectors' width; got {width}")
+        kept, whole = self.checked_width(width), self.config.hidden_size
         merged = predicted_outputs(self.runtime, encoded, width=whole, config=self.config)
-        merged = merged[:, :width]
+        merged = merged[:, :kept]
         return np.asarray(torch.nn.functional.normalize(merged, dim=-1) if normalize else merged)
+
+    def checked_width(self, width: int | None) -> int | None:
+        """Return how many numbers of each vector are kept; None: all.
+
+        Raises:
+            ConfigError: If a vector has fewer.
+            DataError: If it is no whole number above 0.
+        """
+        whole = self.config.hidden_size
+        if width is not None and as_count(width, "width") > whole:
+            raise ConfigError(f"width must be from 1 to {whole}, the vectors' width; got {width}")
+        return width if width is None else as_count(width, "width")
 
     def cosines(
         self, pairs: Sequence[tuple[str, str]], widths: Sequence[int] = ()

@@ -14,6 +14,7 @@ from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.fields import (
     checked_name,
     checked_text,
+    label_name,
     refuse_missing_fields,
     refuse_no_examples,
     refuse_not_finite,
@@ -119,6 +120,20 @@ def _alikeness(label: float | str, positive_threshold: float | None = None) -> f
     return label if positive_threshold is None else float(label >= positive_threshold)
 
 
+def named_or_number(label: str) -> float | str:
+    """Return the number that a string holds, as CSV has only strings, else the name of a class.
+
+    >>> named_or_number("4.5"), named_or_number("similar ")
+    (4.5, 'similar')
+    """
+    name = label_name(label)
+    try:
+        value = float(name)
+    except ValueError:
+        return name
+    return value if math.isfinite(value) else name
+
+
 def _checked_label(label: Any, path: Path, line: int) -> float | str | None:
     if label is None:
         return None
@@ -126,11 +141,6 @@ def _checked_label(label: Any, path: Path, line: int) -> float | str | None:
         refuse_not_finite(label, path, line)
         return float(label)
     if isinstance(label, str):
-        name = checked_name(label, "label", path, line)
-        try:
-            value = float(name)  # CSV has only strings
-        except ValueError:
-            return name
-        return value if math.isfinite(value) else name
+        return named_or_number(checked_name(label, "label", path, line))
     problem = f'"label" must be a number or a string, found {label!r:.80}'
     raise DataError.at(path, line, problem)

@@ -50,6 +50,7 @@ class Embedder(Predictor[str, EncodedText, NDArray[np.float32]]):
             ConfigError: If ``width`` is more than vectors have.
             DataError: If a text is not a string, or empty (its index is named).
         """
+        width = self._model.checked_width(width)
         vectors = self._all(as_list(texts), normalize=normalize, width=width)
         columns = width or self._model.config.hidden_size
         return np.array(vectors, np.float32).reshape(len(vectors), columns)
@@ -73,6 +74,7 @@ class Embedder(Predictor[str, EncodedText, NDArray[np.float32]]):
             normalize: See ``encode``.
             width: See ``encode``.
         """
+        width = self._model.checked_width(width)
         return self._stream(contents, normalize=normalize, width=width)
 
     def answers(

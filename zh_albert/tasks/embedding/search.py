@@ -86,7 +86,7 @@ class SemanticSearch:
             raise DataError(f"{problem}: there is nothing to search for") from None
         if not len(self._places):
             return []
-        cosines = self._vectors @ asked
+        cosines = np.clip(self._vectors @ asked, -1, 1)
         best = np.argsort(-cosines, kind="stable")[:most]
         return [
             Hit(int(self._places[n]), self.texts[self._places[n]], float(cosines[n])) for n in best

@@ -8,6 +8,8 @@ from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from zh_albert.errors import DataError
 from zh_albert.tables.columns import BY_NAMES, TableLayout
 from zh_albert.tables.task_rows import read_task_rows
@@ -146,9 +148,11 @@ def as_spans(entities: Sequence[Any] | None, text: str, where: str) -> tuple[Ent
         DataError: If one is none of these, or does not lie in the text.
     """
     spans = []
+    if isinstance(entities, str) or not isinstance(entities, Iterable | None):
+        raise DataError(f"{where}: expected a list of entities, found {entities!r:.80}")
     for entity in () if entities is None else entities:
         try:
-            match entity:
+            match entity.tolist() if isinstance(entity, np.ndarray) else entity:
                 case {"start": start, "end": end, "type": name} | (start, end, name):
                     pass
                 case _:

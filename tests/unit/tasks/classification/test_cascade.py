@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,8 +93,12 @@ def test_what_does_not_fit_is_refused() -> None:
         Cascade(one, Fixed({}, "ac"))
     with pytest.raises(ConfigError, match=r"threshold: .* from 0 to 1, found 90"):
         Cascade(one, one, threshold=90)
+    for loss in (-0.1, float("nan")):
+        with pytest.raises(ConfigError, match=r"loss: expected a number from 0 to 1, found"):
+            Cascade.fit(one, one, ["1"], ["a"], loss=loss)
     with pytest.raises(DataError, match=r"found 0 texts and 1 labels"):
         Cascade.fit(one, one, [], ["a"])
     with pytest.raises(DataError, match=r"labels\[1\]: classes \['好'\] .* the model knows a, b"):
         Cascade.fit(one, one, ["1", "2"], ["a", "好"])
     assert one.asked == []
+    assert Cascade(one, one, threshold=np.float32(0.5)).threshold == 0.5  # type: ignore[arg-type]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.helpers.counting_embedder import Counting
+from zh_albert import load
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.embedding.search import SemanticSearch
 
@@ -43,3 +46,32 @@ def test_what_cannot_be_searched_is_said_in_a_line() -> None:
     with pytest.raises(DataError, match="texts: expected a string or a list of them, found dict"):
         SemanticSearch(Counting(), {"上": 1})
     assert [hit.text for hit in SemanticSearch(Counting(), "上中")("上")] == ["上中"]
+
+
+def test_a_cosine_is_at_most_1() -> None:
+    embedder = load("embedder")
+    texts = ["a", "怎么退货", "房间很干净", "几点开门"]
+    search = SemanticSearch(embedder, texts)
+    assert all(search(text)[0].cosine <= 1 for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("width", "error", "problem"),
+    [
+        (5000, ConfigError, "width must be from 1 to 384, the vectors' width; got 5000"),
+        ("64", DataError, "width: expected a whole number of at least 1, found '64'"),
+        (64.0, DataError, "width: expected a whole number"),
+        (0, DataError, "width: expected a whole number"),
+    ],
+)
+def test_a_width_that_vectors_do_not_have_is_refused(
+    width: Any, error: type[Exception], problem: str
+) -> None:
+    embedder = load("embedder")
+    for use in (
+        lambda: embedder.encode([], width=width),
+        lambda: embedder.stream([], width=width),
+        lambda: SemanticSearch(embedder, ["a"], width=width),
+    ):
+        with pytest.raises(error, match=problem):
+            use()
