@@ -164,6 +164,9 @@ def summary(sums: Sums, config: InstanceConfig) -> dict[str, Any]:
     }
 
 
+_PADDING = 0.05
+
+
 def _shares(counts: NDArray[Any]) -> list[float]:
     return [round(float(value), 5) for value in counts / max(counts.sum(), 1)]
 
@@ -176,6 +179,7 @@ def epoch_measures(
     bounds = np.sort(plan.bounds, axis=0)
     longest = np.maximum.reduceat(whole.sizes[plan.order], bounds[:, 0])
     padded = -(-longest // config.length_step) * config.length_step
+    rounding = config.length_step - 1  # tokens of padding that an instance may have by design
     documents = shards.documents()
     ends = whole.starts + whole.first + whole.second
     homes = np.searchsorted(documents, whole.starts, side="right") - 1
@@ -186,4 +190,5 @@ def epoch_measures(
         "across_documents": int((ends > documents[homes + 1]).sum()),
         "aimed_short": float(whole.short.mean()),
         "padding": 1 - float(whole.sizes.sum() / (padded * np.diff(bounds)[:, 0]).sum()),
+        "padding_allowed": max(_PADDING, rounding / (float(whole.sizes.mean()) + rounding)),
     }

@@ -203,9 +203,10 @@ def _take_unchanged(out: Path, staging: Path, parts: Sequence[dict[str, Any]]) -
     for record, part in zip(read_manifest(out)["parts"], parts, strict=False):
         if record["inputs"] == part["inputs"]:
             for path in out.glob(f"{record['name']}.*"):
+                (staging / path.name).unlink(missing_ok=True)  # of a killed build
                 try:
                     (staging / path.name).hardlink_to(path)
-                except OSError:  # there already, or no links on this disk
+                except OSError:  # no links on this disk
                     shutil.copyfile(path, staging / path.name)
             about = {name: value for name, value in record.items() if name != "inputs"}
             with atomic_write(staging / f"{record['name']}.json") as file:

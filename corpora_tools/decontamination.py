@@ -20,7 +20,9 @@ from corpora_tools.readers import kind_of
 from corpora_tools.shingles import Codes, Hashes, chinese_only, window_hashes
 from zh_albert.errors import DataError
 from zh_albert.pretraining.bulk_tokenizer import code_points
+from zh_albert.tables.delimited import is_csv
 from zh_albert.tables.objects import read_objects
+from zh_albert.tables.workbook import is_workbook
 from zh_albert.textio import atomic_write, read_lines
 
 Places = NDArray[np.int64]
@@ -54,13 +56,13 @@ class ContaminationIndex:
 def evaluation_texts(path: Path) -> Iterator[str]:
     """Yield every string of a task file, whatever its schema (text, text_a, context, answers, …).
 
-    Ids, labels and the like are skipped. In a file that is not JSON Lines, each line is a text.
+    Ids, labels and the like are skipped. In a file that has no fields, each line is a text.
 
     Raises:
         DataError: If the file is missing, empty, damaged or not UTF-8.
     """
     found = False
-    if kind_of(path) == "jsonl":
+    if kind_of(path) == "jsonl" or is_workbook(path) or is_csv(path):
         for _, row in read_objects(path):
             for text in _strings(row):
                 found = True

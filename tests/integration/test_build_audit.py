@@ -398,3 +398,32 @@ def test_the_audit_refuses_spoilt_shards(corpus: list[Path], tmp_path: Path, nam
 
     with pytest.raises(DataError, match=problem):
         audit_shards(out, InstanceConfig())
+
+
+def test_a_build_with_new_files_goes_on_after_a_stop(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    build_shards(corpus[:2], out, BuildConfig())
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "build_parts", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            build_shards(corpus, out, BuildConfig())
+    build_shards(corpus, out, BuildConfig())
+    build_shards(corpus, tmp_path / "whole", BuildConfig())
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_short_documents_may_have_the_padding_of_rounded_lengths(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    rows = [json.dumps({"text": text_of(rng, 1)}) for _ in range(400)]
+    (tmp_path / "posts.jsonl").write_text("\n".join(rows))
+    build_shards([tmp_path / "posts.jsonl"], tmp_path / "out", BuildConfig())
+    checks = audit_shards(tmp_path / "out", InstanceConfig(), instances=400)["checks"]
+    [padding] = [check for check in checks if check["name"] == "padding"]
+    assert padding["ok"]
+    assert 0.05 < padding["found"] < padding["expected"] < 0.3

@@ -197,3 +197,17 @@ def test_another_teacher_in_the_same_folder_is_noticed(shards: Path, tmp_path: P
     save_teacher(folder, replace(SIZES, initializer_range=0.1))
     with pytest.raises(ConfigError, match="needs the settings the run was started with"):
         distil(config, resume=True)
+
+
+def test_a_student_whose_heads_learn_nothing_has_the_last_weights(
+    shards: Path, tmp_path: Path
+) -> None:
+    teacher, train = save_teacher(tmp_path / "teacher"), {"epochs": 1, "evaluate_every": 3}
+    changes = {"loss": {"heads": 0.0, "attention": 0.0}, "train": train}
+    run = distil(build(DistilConfig, values(shards, teacher, tmp_path / "out", **changes)))
+    assert run.best_score is None
+    kept = load_file(tmp_path / "out" / "model.safetensors")
+    state = load_file(tmp_path / "out" / "training" / "state.safetensors")
+    name = next(key for key in state if key.endswith("encoder.ffn.0.up.weight"))
+    [ours] = [key for key in kept if kept[key].shape == state[name].shape and "ffn" in key]
+    torch.testing.assert_close(kept[ours].float(), state[name], rtol=1e-2, atol=1e-3)

@@ -11,7 +11,7 @@ from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import init_weights
-from zh_albert.model.lstm_encoder import build_encoder
+from zh_albert.model.lstm_encoder import build_encoder, encoder_without_pooler
 
 Pooling = Literal["first", "mean"]
 
@@ -81,7 +81,7 @@ class MeanEncoder(nn.Module):
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
-        self.encoder = build_encoder(config)
+        self.encoder = encoder_without_pooler(config)
 
     def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
         """Return vectors. Shape: (batch, hidden). See ``SequenceClassifier`` for the arguments."""

@@ -25,6 +25,13 @@ def build_encoder(config: AlbertConfig) -> AlbertEncoder:
     return LstmEncoder(config) if config.layer == "lstm" else AlbertEncoder(config)
 
 
+def encoder_without_pooler(config: AlbertConfig) -> AlbertEncoder:
+    """Return an encoder with a frozen pooler: its user does not need it, but other tasks do."""
+    encoder = build_encoder(config)
+    encoder.pooler.requires_grad_(False)
+    return encoder
+
+
 def refuse_lstm(config: AlbertConfig, what: str) -> None:
     """Check that an encoder has transformer layers.
 

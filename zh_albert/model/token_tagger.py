@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.crf import LearnedTransitions, Transitions, fixed_transitions, log_likelihood
 from zh_albert.model.dropout import Dropout
-from zh_albert.model.encoder import AlbertEncoder, init_weights
-from zh_albert.model.lstm_encoder import build_encoder
+from zh_albert.model.encoder import init_weights
+from zh_albert.model.lstm_encoder import encoder_without_pooler
 
 
 class TokenTagger(nn.Module):
@@ -65,10 +65,3 @@ class TokenTagger(nn.Module):
             each = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none")
             return (each * mask).sum(1)
         return -log_likelihood(emissions, mask, self.transitions(), tags)
-
-
-def encoder_without_pooler(config: AlbertConfig) -> AlbertEncoder:
-    """Return an encoder with a frozen pooler: tags do not depend on it, but other tasks do."""
-    encoder = build_encoder(config)
-    encoder.pooler.requires_grad_(False)
-    return encoder

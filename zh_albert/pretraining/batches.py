@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ def draw_batch(
     masking: MaskingConfig,
     *,
     multiple_of: int = 1,
+    most: int | None = None,
 ) -> DrawnBatch:
     """Build the arrays of some instances of an epoch.
 
@@ -68,7 +70,8 @@ def draw_batch(
             of its batch.
         sets: Of the tokenizer that the shards were made with.
         masking: Settings of masking.
-        multiple_of: The length is rounded up to a multiple, so that few shapes occur.
+        multiple_of: The length is rounded up to a multiple, so that few shapes occur,
+        most: but to no more than that.
     """
     keys, starts = epoch.keys[numbers], epoch.starts[numbers]
     first, second = epoch.first[numbers], epoch.second[numbers]
@@ -104,7 +107,8 @@ def draw_batch(
     read[random] = sets.plain[below(bits, len(sets.plain))]
 
     sizes = counts + np.where(is_pair, 3, 2)
-    length = -(-int(sizes.max()) // multiple_of) * multiple_of
+    longest = int(sizes.max())
+    length = max(longest, min(-(-longest // multiple_of) * multiple_of, most or math.inf))
     token_ids = np.full((len(numbers), length), sets.special.pad, np.int64)
     token_ids[rows, columns] = read
     every = np.arange(len(numbers))

@@ -90,6 +90,7 @@ class PretrainingSource:
             self.sets,
             self.config.masking,
             multiple_of=self.config.length_step,
+            most=self.config.length,
         ).batch
 
     def batch_plan(self, epoch: int) -> BatchPlan:
@@ -119,4 +120,8 @@ def evaluation_batches(
     """
     fixed = replace(config, short_rate=0.0, masking=masking)
     source = PretrainingSource(shards, sets, fixed, batch_tokens=batch_tokens)
-    return [source.load(item) for item in source.plan(0)[:most]]
+    try:
+        plan = source.plan(0)
+    except ConfigError as error:
+        raise ConfigError(f"held-out text: {error}") from None
+    return [source.load(item) for item in plan[:most]]

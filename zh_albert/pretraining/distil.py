@@ -147,6 +147,7 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
         student,
         matching.objective(partial(_heads_loss, config.loss.heads)),
         matching,
+        learns_words=config.loss.heads > 0 or any(term.what == "masked_lm" for term in terms),
     )
 
 

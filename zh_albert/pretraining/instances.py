@@ -41,8 +41,11 @@ class InstanceConfig:
         for name in ("short_rate", "swap_rate"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} must be from 0 to 1, found {getattr(self, name)}")
-        if self.min_tokens < 1:
-            raise ConfigError(f"min_tokens must be at least 1, found {self.min_tokens}")
+        if not 1 <= self.min_tokens <= self.length - PAIR_SPECIALS:
+            raise ConfigError(
+                f"min_tokens must be from 1 to {self.length - PAIR_SPECIALS}, what an instance of "
+                f"length {self.length} has room for, found {self.min_tokens}"
+            )
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, found {self.seed}")
 

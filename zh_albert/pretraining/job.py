@@ -15,7 +15,7 @@ from torch import nn
 from zh_albert.checkpoints.files import weights_fingerprint
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
-from zh_albert.configio import write_toml
+from zh_albert.configio import check_at_least, write_toml
 from zh_albert.distillation.methods import MethodsConfig
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
@@ -50,6 +50,7 @@ class DataConfig:
     def __post_init__(self) -> None:
         if not self.folders:
             raise ConfigError("data.train must name at least one folder of shards, found none")
+        check_at_least(1, "data.heldout_batches", self.heldout_batches)
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -87,6 +88,9 @@ class EncoderJobSpec(NamedTuple):
     objective: Objective
     method: Method = Method()
     """What changes with time; ``module`` and ``objective`` are by it already."""
+    learns_words: bool = True
+    """Whether masked words are learned, so that their accuracy tells which weights are best; else
+    the last ones are kept."""
 
 
 def train_encoder(
@@ -136,7 +140,8 @@ def train_encoder(
     added = Methods(config.methods(model, config.train.seed, None))
     method = Methods([added, spec.method])
 
-    def keep(metrics: Mapping[str, float]) -> None:
+    def keep(found: Mapping[str, float]) -> None:
+        metrics = found or score()
         names = ("masked_accuracy", "masked_loss", "order_accuracy")
         scores = {name: round(metrics[name], 4) for name in names}
         metadata = {
@@ -169,7 +174,10 @@ def train_encoder(
             settings=settings,
             resume=resume,
             selection=BestCheckpoint(
-                score, metric="masked_accuracy", keep=keep, settled=method.settled
+                score if spec.learns_words else None,
+                metric="masked_accuracy",
+                keep=keep,
+                settled=method.settled,
             ),
             observers=observers,
             on_update=method.on_update,

@@ -44,7 +44,8 @@ def heads_loss_output(output: PretrainingOutput, inputs: dict[str, Tensor]) -> L
     paired = order >= 0
     pairs = int(paired.sum())
     if not pairs:
-        return LossOutput(masked_loss, measured)
+        # Several processes wait for the gradients of all parameters, those of this head, too.
+        return LossOutput(masked_loss + 0 * output.order.float().sum(), measured)
     order_loss = F.cross_entropy(output.order[paired].float(), order[paired])
     order_right = (output.order.detach().argmax(-1) == order)[paired].sum()
     measured["order_accuracy"] = order_right, pairs

@@ -86,6 +86,11 @@ def initialize_from_statistics(
             f"{sizes.hidden_size}"
         )
     rng = np.random.default_rng(seed)
+    if len(counts.unigrams) < meaning:
+        raise ConfigError(
+            f"an initialization from statistics needs at least {meaning} tokens in the vocabulary, "
+            f'found {len(counts.unigrams)}; set start.from = "random", or embedding_size lower'
+        )
     words = _word_vectors(counts, meaning, seed)
     offsets = [_OFFSETS[head % len(_OFFSETS)] for head in range(sizes.num_attention_heads)]
     maps = {offset: _prediction_map(counts, words, offset) for offset in set(offsets)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import openpyxl
 import pytest
 
 from corpora_tools.decontamination import contaminated, contamination_index, evaluation_texts
@@ -55,3 +56,14 @@ def test_texts_of_any_task_schema_are_found(tmp_path):
     assert list(evaluation_texts(lines)) == ["壬\t0", "癸\t1"]
     with pytest.raises(DataError, match="expected one with 4 Chinese characters"):
         contamination_index(["a", "好"])
+
+
+def test_texts_of_a_table_are_found_without_its_labels(tmp_path):
+    table = tmp_path / "dev.csv"
+    table.write_text("text,label\n房间很好,正面\n", "utf-8")
+    book = openpyxl.Workbook()
+    for row in (["text", "label"], ["房间很好", "正面"]):
+        book.active.append(row)
+    book.save(tmp_path / "dev.xlsx")
+    assert list(evaluation_texts(table)) == ["房间很好"]
+    assert list(evaluation_texts(tmp_path / "dev.xlsx")) == ["房间很好"]

@@ -75,3 +75,12 @@ def test_a_dump_gives_its_articles(tmp_path, suffix, compress):
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(DataError, match=r"not a whole XML dump|compressed file is damaged"):
         texts(path)
+
+
+def test_only_a_shard_that_a_job_wrote_may_be_empty(tmp_path):
+    nothing = zstandard.ZstdCompressor().compress(b"")
+    (tmp_path / "corpus-00001.jsonl.zst").write_bytes(nothing)
+    assert texts(tmp_path / "corpus-00001.jsonl.zst") == []
+    (tmp_path / "mine.jsonl.zst").write_bytes(nothing)
+    with pytest.raises(DataError, match="expected at least one document"):
+        texts(tmp_path / "mine.jsonl.zst")

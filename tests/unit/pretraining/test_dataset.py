@@ -61,3 +61,21 @@ def test_evaluation_hides_every_chosen_word_the_same_way_always() -> None:
 def test_a_batch_must_hold_an_instance() -> None:
     with pytest.raises(ConfigError, match=r"batch_tokens \(100\) must be at least length \(128\)"):
         PretrainingSource(shards_of("好。"), SETS, InstanceConfig(), batch_tokens=100)
+
+
+def test_a_batch_is_no_longer_than_an_instance_may_be() -> None:
+    shards = shards_of(*["天气很好。我们去公园散步。" * 9] * 8)
+    config = InstanceConfig(length=100)
+    assert config.length % config.length_step
+    source = PretrainingSource(shards, SETS, config, batch_tokens=256)
+    lengths = [source.load(item).inputs["token_ids"].shape[1] for item in source.plan(0)]
+    assert max(lengths) == 100
+
+
+def test_held_out_text_that_is_too_short_is_named() -> None:
+    with pytest.raises(ConfigError, match="held-out text: no document has 20 tokens"):
+        evaluation_batches(
+            shards_of("好。"), SETS, InstanceConfig(length=32, min_tokens=20), batch_tokens=256
+        )
+    with pytest.raises(ConfigError, match=r"min_tokens must be from 1 to 5, .* found 8"):
+        InstanceConfig(length=8)

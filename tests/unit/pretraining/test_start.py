@@ -58,3 +58,10 @@ def test_another_layout_or_too_narrow_a_model_is_refused() -> None:
     narrow = AlbertForPretraining(replace(CONFIG, hidden_size=64))
     with pytest.raises(ConfigError, match="needs hidden_size >= "):
         initialize_from_statistics(narrow, counts, SPECIAL, StatisticsConfig())
+
+
+def test_a_vocabulary_that_is_too_small_is_refused() -> None:
+    sizes = replace(CONFIG, vocab_size=20)
+    counts = count_cooccurrences([np.array([5, 6, 7], np.uint16)], 20)
+    with pytest.raises(ConfigError, match=r"at least 38 tokens in the vocabulary, found 20"):
+        initialize_from_statistics(AlbertForPretraining(sizes), counts, SPECIAL, StatisticsConfig())

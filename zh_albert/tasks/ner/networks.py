@@ -12,7 +12,8 @@ from zh_albert.errors import ConfigError, nearest
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import init_weights
-from zh_albert.model.token_tagger import TokenTagger, encoder_without_pooler
+from zh_albert.model.lstm_encoder import encoder_without_pooler
+from zh_albert.model.token_tagger import TokenTagger
 from zh_albert.runtimes.onnx_encoder import encoded
 from zh_albert.runtimes.onnx_graph import INPUTS, Graph, numbers_of
 from zh_albert.runtimes.onnx_network import token_logits

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.dropout import Dropout
 from zh_albert.model.encoder import init_weights
-from zh_albert.model.token_tagger import encoder_without_pooler
+from zh_albert.model.lstm_encoder import encoder_without_pooler
 from zh_albert.runtimes.onnx_encoder import encoded
 from zh_albert.runtimes.onnx_graph import Graph
 
