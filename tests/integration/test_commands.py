@@ -6,6 +6,7 @@ import csv
 import importlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -267,3 +268,15 @@ def test_all_processes_stop_early_together(micro: Path, tmp_path: Path) -> None:
     said = " ".join(done.stderr.split())
     assert f"stopped after {result['updates']} of {8 * result['best_update']} updates" in said
     assert "no better accuracy in 2 evaluations (train.patience)" in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell of Unix")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_reason_to_fail(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "a.csv").write_text("text,label\n很好,1\n", "utf-8")
+    out = tmp_path / "out.jsonl"
+    arguments = ["-m", "zh_albert.cli", "convert-data", str(tmp_path / "a.csv"), str(out)]
+    command = f"{shlex.join([sys.executable, *arguments])} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert done.returncode == 0
+    assert json.loads(out.read_text("utf-8")) == {"text": "很好", "label": "1"}
