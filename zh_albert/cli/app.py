@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -66,7 +67,7 @@ def run(tree: typer.Typer) -> None:
     """Run a command tree; show expected errors as one line, without a traceback."""
     for name in ("stdout", "stderr"):  # closed by who calls, as by >&- in a shell
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
     try:
         code = tree(standalone_mode=False)

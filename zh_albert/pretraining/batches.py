@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -108,7 +107,8 @@ def draw_batch(
 
     sizes = counts + np.where(is_pair, 3, 2)
     longest = int(sizes.max())
-    length = max(longest, min(-(-longest // multiple_of) * multiple_of, most or math.inf))
+    rounded = -(-longest // multiple_of) * multiple_of
+    length = rounded if most is None else max(longest, min(rounded, most))
     token_ids = np.full((len(numbers), length), sets.special.pad, np.int64)
     token_ids[rows, columns] = read
     every = np.arange(len(numbers))
