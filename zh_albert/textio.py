@@ -21,9 +21,10 @@ from zh_albert.errors import CheckpointError, DataError, MissingExtraError
 from zh_albert.half_written import half_written
 from zh_albert.plain_files import how_to_raise, is_stream, limit_bytes, refuse_special
 
+LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
+"""Reads NaN and Infinity as None: pandas writes empty cells so."""
 _BUFFER = 1 << 17  # bytes; Python's 8 KiB make reading a sixth slower
 _DICTIONARY = 128 << 20  # bytes; the highest level of xz needs 65 MiB, a header may say 4 GiB
-_LENIENT = json.JSONDecoder(parse_constant=lambda _: None)  # pandas writes empty cells as NaN
 _ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
 
 
@@ -80,7 +81,7 @@ def parse_object(line: str, number: int, source: Path | str) -> dict[str, Any]:
         DataError: If the line is not JSON, or JSON but not an object.
     """
     try:
-        row = _LENIENT.decode(line)
+        row = LENIENT.decode(line)
     except json.JSONDecodeError as error:
         problem = f"not JSON: {error.msg} at column {error.colno}"
         raise DataError.at(source, number, problem, hint="One JSON object a line") from None

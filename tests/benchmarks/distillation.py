@@ -92,7 +92,6 @@ def ours() -> Callable[[Inputs], None]:
         fastest_teacher(encoder, [layer for _, layer in PAIRS], sample, {"states"}),
         teacher_layers=TEACHER.num_hidden_layers,
         teacher_width=TEACHER.hidden_size,
-        units=lambda inputs: len(inputs["labels"]),
     )
     module = matching.around(WholeTexts(student))
     objective, optimizer = matching.objective(pretraining_loss), optimizer_of(module)

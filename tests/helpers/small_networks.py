@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.training.loop import UNITS
 
 SIZES = AlbertConfig(
     vocab_size=40,
@@ -74,3 +75,8 @@ def small_batch(
     mask = torch.arange(width) < torch.tensor(lengths)[:, None]
     types = (torch.arange(width) > 3).long().expand_as(ids) * mask
     return {"token_ids": ids, "type_ids": types, "mask": mask}
+
+
+def counted(batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return a batch as the training loop gives it to objectives: with what it counts."""
+    return {**batch, UNITS: torch.tensor(len(batch["mask"]))}

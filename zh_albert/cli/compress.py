@@ -283,12 +283,10 @@ def _show(
         result = {"model": str(out), "recipe": name, "before": before, "after": after}
         typer.echo(results_json(result))
         return
+    from zh_albert.compression.record import written
+
     typer.echo(f"{'':<16} {'before':>12} {'after':>12}")
     for figure, value in after.items():
         if figure in before:
-            typer.echo(f"{figure:<16} {_number(before[figure]):>12} {_number(value):>12}")
+            typer.echo(f"{figure:<16} {written(before[figure]):>12} {written(value):>12}")
     typer.echo(f"written to {out}")
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value > 1 else f"{value:.4f}"

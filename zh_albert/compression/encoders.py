@@ -22,6 +22,7 @@ from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.size import macs_per_token, parameter_counts
 from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.pretraining.run import PretrainConfig, pretrain
+from zh_albert.pretraining.shards import open_shards
 from zh_albert.textio import atomic_write
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
@@ -64,15 +65,12 @@ def compress_encoder(
                 f"(zh-corpora build), found {given!r:.60}"
             )
     data = {"train": str(shards), "heldout": str(heldout)}
-    if resume and (kept := read_record(out)) is not None:
-        return kept
     refuse_taken(out, resume=resume)
     described = f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
-    if (begun := out / "stages" / "recipe.toml").is_file():  # stages that cut keep no settings
-        refuse_changed(begun.read_text("utf-8"), described)
-    elif len(plan.stages) > 1 and is_first_process():
-        with atomic_write(begun) as file:
-            file.write(described.encode())
+    for name, folder in data.items():
+        described += f"# {name} {open_shards(Path(folder)).digest}\n"
+    if (kept := _begun(out, described)) is not None:
+        return kept
     current = source
     for stage in plan.stages:
         folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
@@ -96,11 +94,23 @@ def compress_encoder(
         current = folder
     before, after = _figures(source), _figures(out)
     if is_first_process():
-        card = (out / "README.md").read_text("utf-8")
+        section = card_section(plan, source, before, after)
+        card = (out / "README.md").read_text("utf-8").removesuffix(section)  # of a killed run
         with atomic_write(out / "README.md") as file:
-            file.write((card + card_section(plan, source, before, after)).encode())
+            file.write((card + section).encode())
         write_record(out, plan, source, before, after)
     return before, after
+
+
+def _begun(out: Path, described: str) -> tuple[Figures, Figures] | None:
+    """Check or write what a run must not change; return its figures if it is finished."""
+    if (begun := out / "stages" / "recipe.toml").is_file():  # stages that cut keep no settings
+        refuse_changed(begun.read_text("utf-8"), described)
+        return read_record(out)
+    if is_first_process():
+        with atomic_write(begun) as file:
+            file.write(described.encode())
+    return None
 
 
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:

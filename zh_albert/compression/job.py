@@ -111,6 +111,7 @@ def compress(
         f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
         f"# examples {examples_digest(examples)}\n# dev {examples_digest(dev_examples)}\n"
     )
+    described += f"# unlabelled {examples_digest(unlabelled)}\n" * bool(unlabelled)
     described += "" if ngrams else "# without n-grams\n"
     open_folder(folder, described, resume=resume)
     try:

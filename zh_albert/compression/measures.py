@@ -179,8 +179,8 @@ def right_answers(model: Any, examples: Sequence[Any]) -> NDArray[np.float64] | 
     if getattr(head, "name", None) != "classes":
         return None
     scores = model.scores([example.text for example in examples])
-    found = [model.labels[best] for best in scores.argmax(1)]
     gold = [class_names(example.label)[0] for example in examples]
+    found = head.answers(gold, scores)
     return np.array([a == b for a, b in zip(found, gold, strict=True)], float)
 
 

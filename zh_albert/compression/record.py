@@ -24,7 +24,7 @@ def card_section(plan: Recipe, source: Path, before: Figures, after: Figures) ->
     data = load_config(source)[1].get("trained_on")
     origin = f"{source.name}{f' (trained on: {data})' if data else ''}"
     rows = "\n".join(
-        f"| {name} | {_number(before[name])} | {_number(after[name])} |"
+        f"| {name} | {written(before[name])} | {written(after[name])} |"
         for name in after
         if name in before
     )
@@ -36,8 +36,13 @@ def card_section(plan: Recipe, source: Path, before: Figures, after: Figures) ->
     )
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value > 1 else f"{value:.4f}"
+def written(value: float) -> str:
+    """Return a figure as people read it.
+
+    >>> written(8509315), written(61.4375), written(0.5)
+    ('8,509,315', '61.4375', '0.5000')
+    """
+    return f"{value:,.0f}" if value > 1 and value == int(value) else f"{value:.4f}"
 
 
 def write_record(folder: Path, plan: Recipe, source: Path, before: Figures, after: Figures) -> None:

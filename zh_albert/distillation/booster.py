@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from zh_albert.configio import check_above_0, check_at_least
 from zh_albert.errors import ConfigError
 from zh_albert.model.sharing import LayerBlocks
-from zh_albert.training.loop import LossOutput, Objective
+from zh_albert.training.loop import UNITS, LossOutput, Objective
 from zh_albert.training.method import Method
 from zh_albert.transforms.plans import layers_of
 
@@ -103,13 +102,15 @@ class Booster(Method):
             boosted_loss, _ = objective(_Replay(replayed), inputs)
             hint = loss.new_zeros(())
             for light, boosted in pairs:
-                hint = hint + F.mse_loss(light.float(), boosted.detach().float()) * len(light)
+                apart = (light.float() - boosted.detach().float()).square()
+                if apart.dim() > 2:  # of tokens
+                    apart = apart[inputs["mask"]]
+                hint = hint + apart.mean() * inputs[UNITS]
             rocket.outputs.clear()
-            units = len(inputs["mask"])
             told = {
                 **measured,
-                "booster": (boosted_loss.detach(), units),
-                "hint": (hint.detach(), units),
+                "booster": (boosted_loss.detach(), None),
+                "hint": (hint.detach(), None),
             }
             return LossOutput(loss + boosted_loss + self._config.weight * hint, told)
 

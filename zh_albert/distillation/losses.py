@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from zh_albert.model.crf import FORBIDDEN
+
 
 def divergence(logits: Tensor, soft_targets: Tensor, temperature: float) -> Tensor:
     """Return KL(teacher || student) of each row, in nats, times the squared temperature.
@@ -31,7 +33,7 @@ def logit_error(logits: Tensor, soft_targets: Tensor) -> Tensor:
     """Return half the mean squared difference of centred logits, of each row.
 
     It is what ``divergence`` becomes at high temperatures (Hinton et al. 2015, section 2.1); a
-    constant added to all logits of a row changes neither.
+    constant added to all logits of a row changes neither, nor do logits that are ``FORBIDDEN``.
 
     Args:
         logits: The student's. Shape: (…, logits).
@@ -40,9 +42,11 @@ def logit_error(logits: Tensor, soft_targets: Tensor) -> Tensor:
     Returns:
         Shape: (…).
     """
-    difference = logits - soft_targets
-    centred = difference - difference.mean(-1, keepdim=True)
-    return centred.square().mean(-1) / 2
+    there = soft_targets > FORBIDDEN / 2
+    count = there.sum(-1).clamp(min=1)
+    difference = (logits - soft_targets) * there
+    centred = (difference - (difference.sum(-1) / count)[..., None]) * there
+    return centred.square().sum(-1) / count / 2
 
 
 def fraction_unexplained(state: Tensor, target: Tensor, mask: Tensor) -> Tensor:

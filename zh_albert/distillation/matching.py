@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,7 +27,7 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.training.loop import LossOutput, Objective
+from zh_albert.training.loop import UNITS, LossOutput, Objective
 from zh_albert.training.method import Method
 
 
@@ -66,7 +66,6 @@ class Matching(Method):
         teacher: Computes what the terms read.
         teacher_layers: Number of its layers.
         teacher_width: Its hidden size.
-        units: A batch's inputs → what it weighs: a mean over a batch counts as often.
         only: The terms are the whole loss; the objective is computed but not counted.
         projections: Initial projections by the names of ``projection_names``; those missing are
             drawn at random, but for those of ``weight_projections``, which have to be given.
@@ -85,11 +84,10 @@ class Matching(Method):
         *,
         teacher_layers: int,
         teacher_width: int,
-        units: Callable[[Mapping[str, Tensor]], int],
         only: bool = False,
         projections: Mapping[str, nn.Module] | None = None,
     ) -> None:
-        self._student, self._teacher, self._units, self._only = student, teacher, units, only
+        self._student, self._teacher, self._only = student, teacher, only
         self.leaves_unused = only
         encoder: AlbertEncoder = getattr(student, "encoder", student)
         own_layers = encoder.config.num_hidden_layers
@@ -124,7 +122,7 @@ class Matching(Method):
                 loss, measured = objective(module, inputs)
             with torch.no_grad():
                 theirs = self._teacher(inputs) if self._parts else Observed()
-            units, told = self._units(inputs), dict(measured)
+            units, told = inputs[UNITS], dict(measured)
             total = loss.new_zeros(()) if self._only else loss
             for number, (term, pairs) in enumerate(self._pairs):
                 found = torch.stack(
@@ -133,9 +131,9 @@ class Matching(Method):
                 total = total + units * term.weight_at(self._progress) * found.mean()
                 same = [other for other, _ in self._pairs[:number] if other.what == term.what]
                 name = f"{term.what}_{len(same) + 1}" if same else term.what
-                told[name] = found.detach().mean() * units, units
+                told[name] = found.detach().mean() * units, None
                 if len(pairs) > 1:
-                    told[f"{name}_top"] = found.detach()[-1] * units, units
+                    told[f"{name}_top"] = found.detach()[-1] * units, None
             return LossOutput(total, told)
 
         return with_terms
@@ -236,8 +234,6 @@ def task_matching(
 ) -> Matching:
     """Return the matching of a task's student with the encoder of its teacher.
 
-    Each window counts as much as an example of the task.
-
     Args:
         terms: What is matched; masked LM is not, for a task has none.
         teacher: Its folder.
@@ -271,7 +267,6 @@ def task_matching(
         LiveTeacher(theirs, terms),
         teacher_layers=found,
         teacher_width=theirs.config.hidden_size,
-        units=lambda inputs: len(inputs["mask"]),
         only=only,
         projections=weight_projections(terms, student.module.encoder, theirs, found),
     )

@@ -62,11 +62,11 @@ class CalibrationBatch:
                 self.states.append(hidden)
 
 
-def student_config(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
-    """Return a student's config with its teacher's activation, norm epsilon and positions.
+def refuse_larger(config: AlbertConfig, teacher: AlbertConfig) -> None:
+    """Check that a student is neither wider nor deeper than its teacher.
 
     Raises:
-        ConfigError: If such a student cannot be initialized from that teacher.
+        ConfigError: If it is.
     """
     for name in ("hidden_size", "intermediate_size", "embedding_size"):
         if (size := getattr(config, name)) > (theirs := getattr(teacher, name)):
@@ -79,6 +79,15 @@ def student_config(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
             f"a student must not be deeper than its teacher: {config.num_hidden_layers} layers, "
             f"the teacher has {teacher.num_hidden_layers}"
         )
+
+
+def student_config(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
+    """Return a student's config with its teacher's activation, norm epsilon and positions.
+
+    Raises:
+        ConfigError: If such a student cannot be initialized from that teacher.
+    """
+    refuse_larger(config, teacher)
     if config.num_attention_heads != teacher.num_attention_heads:
         raise ConfigError(
             f"a student needs as many heads as its teacher ({teacher.num_attention_heads}), got "

@@ -27,6 +27,7 @@ from zh_albert.distillation.student import (
     LayerInit,
     fitted_projections,
     initialize_student,
+    refuse_larger,
     student_config,
 )
 from zh_albert.distillation.teacher import fastest_teacher
@@ -139,7 +140,6 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
         fastest_teacher(teacher, [layer for layer in layers if layer] or [1], calibration, parts),
         teacher_layers=top,
         teacher_width=encoder.config.hidden_size,
-        units=lambda inputs: len(inputs["labels"]),  # by which the training loop divides
         projections=projections,
     )
     return EncoderJobSpec(
@@ -204,7 +204,8 @@ def _initial_student(
     if folder := config.go_on_from:
         sizes, _ = load_config(folder)
         refuse_other_vocabulary(folder, sizes, corpus.tokenizer)
-        student = AlbertForPretraining(student_config(sizes, teacher.encoder.config))
+        refuse_larger(sizes, teacher.encoder.config)
+        student = AlbertForPretraining(sizes)
         load_weights(student, folder)
         return student
     sizes = student_config(

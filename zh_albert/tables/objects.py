@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -13,7 +12,7 @@ from zh_albert.plain_files import how_to_raise, limit_bytes
 from zh_albert.tables.columns import with_fields
 from zh_albert.tables.delimited import csv_rows, is_csv
 from zh_albert.tables.workbook import is_workbook, workbook_rows
-from zh_albert.textio import parse_object, read_lines
+from zh_albert.textio import LENIENT, parse_object, read_lines
 
 Objects = Iterator[tuple[int, dict[str, Any]]]
 
@@ -65,7 +64,12 @@ def json_rows(
             break
     lines = chain(begun, lines)
     opening = begun[-1][1].strip() if begun else ""
-    if opening != "{" and not opening.startswith("["):
+    whole = None
+    if opening == "{":
+        lines, whole = _object_in(lines)
+    if whole is not None:
+        yield 1, whole
+    elif not opening.startswith("["):
         for number, line in lines:
             if not line.strip():
                 yield from [(number, "")] * in_place
@@ -77,10 +81,25 @@ def json_rows(
                     raise
                 yield number, error
     else:
-        yield from _whole_rows(lines, source, in_place=in_place)
+        yield from _array_rows(lines, source, in_place=in_place)
 
 
-def _whole_rows(
+def _object_in(lines: Iterator[tuple[int, str]]) -> tuple[Iterator[tuple[int, str]], Any]:
+    """Return the lines again, and the object that they are together; None if they are none."""
+    begun, size = [], 0
+    for number, line in lines:
+        begun.append((number, line))
+        size += len(line)
+        if size > limit_bytes():
+            break
+    try:
+        whole = LENIENT.decode("\n".join(line for _, line in begun))
+    except (ValueError, RecursionError):
+        whole = None
+    return chain(begun, lines), whole if isinstance(whole, dict) else None
+
+
+def _array_rows(
     lines: Iterator[tuple[int, str]], source: Path | str, *, in_place: bool
 ) -> Iterator[tuple[int, Any]]:
     text, size = [], 0
@@ -88,16 +107,13 @@ def _whole_rows(
         text.append(line)
         size += len(line)
         if size > limit_bytes():
-            problem = f"expected a JSON array or object of at most {limit_bytes():,} characters"
+            problem = f"expected a JSON array of at most {limit_bytes():,} characters"
             raise DataError(f"{source}: {problem}; use JSON Lines, or {how_to_raise()}")
     try:
-        read = json.loads("\n".join(text), parse_constant=lambda _: None)
+        rows = LENIENT.decode("\n".join(text))
     except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"{source}: not a JSON array or object that can be read: {error}; of JSON Lines, each "
-            "line is a whole object"
-        ) from None
-    for number, row in enumerate(read if isinstance(read, list) else [read], start=1):
+        raise DataError(f"{source}: not a JSON array that can be read: {error}") from None
+    for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
             yield number, row
             continue

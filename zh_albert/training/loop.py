@@ -79,6 +79,11 @@ class LossOutput(NamedTuple):
 
 Objective = Callable[[nn.Module, dict[str, Tensor]], LossOutput]
 
+UNITS = "units"
+"""Input of objectives that holds ``Batch.weight``: the loop divides by it, so added means are
+multiplied by it.
+"""
+
 
 def is_first_process() -> bool:
     """Return whether this process writes files: the only one, or the first of torchrun."""
@@ -254,6 +259,7 @@ def _update(
     figures: Figures = {}
     for index, batch in enumerate(batches, start=1):
         inputs = {name: value.to(accelerator.device) for name, value in batch.inputs.items()}
+        inputs[UNITS] = torch.tensor(batch.weight, device=accelerator.device)
         # Gradients are exchanged once, with the last batch; by hand if some are missing, because
         # DDP looks for those in the module's output, and a loss may be of something else.
         exchange = index == len(batches) and not leaves_unused

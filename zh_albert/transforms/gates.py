@@ -22,7 +22,7 @@ from torch.nn.utils import parametrize
 from zh_albert.configio import check_above_0
 from zh_albert.errors import ConfigError
 from zh_albert.model.lstm_encoder import refuse_lstm
-from zh_albert.training.loop import LossOutput, Objective
+from zh_albert.training.loop import UNITS, LossOutput, Objective
 from zh_albert.training.resume import seed_for
 from zh_albert.transforms.parametrized import Transforms, transformed
 
@@ -255,12 +255,12 @@ class GateLearning(Transforms):
 
         def with_price(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
             loss, measured = inner(module, inputs)
-            units = len(inputs["mask"])
+            units = inputs[UNITS]
             told = dict(measured)
             for name, kind in self._kinds.items():
                 share = torch.stack([gates.open_share() for gates in kind.gates]).mean()
                 loss = loss + units * self._config.weight * (share - kind.share).abs()
-                told[f"open_{name}"] = share.detach() * units, units
+                told[f"open_{name}"] = share.detach() * units, None
             return LossOutput(loss, told)
 
         return with_price

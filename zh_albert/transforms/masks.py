@@ -131,8 +131,12 @@ class MagnitudePruning(Transforms):
         return self._settled
 
     def _prune(self, step: int) -> None:
-        # Masked weights count as 0, so they are the first to be masked again.
-        weights = {name: module.weight.detach() for name, module in self._modules.items()}  # type: ignore[operator]
+        # Masked weights count as 0, so they are the first to be masked again. What other methods
+        # make of a weight, by rounding it or closing gates, does not count.
+        weights = {
+            name: self._masks[name](module.parametrizations.weight.original.detach())  # type: ignore[union-attr]
+            for name, module in self._modules.items()
+        }
         share, scope = self._config.share_at(step), self._config.scope
         for name, kept in kept_by_magnitude(weights, share, scope).items():
             self._masks[name].kept.copy_(kept)

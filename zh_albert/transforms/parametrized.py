@@ -41,6 +41,10 @@ class Transforms(Method):
 
         def once(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
             with parametrize.cached():
+                # Here, with gradients: whoever runs a block first may want none.
+                for part in module.modules():
+                    if parametrize.is_parametrized(part, "weight"):
+                        part.weight  # noqa: B018
                 return objective(module, inputs)
 
         return once

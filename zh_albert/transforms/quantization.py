@@ -75,7 +75,7 @@ class QuantizationAwareTraining(Transforms):
 
     def on_update(self, update: int, total: int) -> None:
         """Begin to round at its time."""
-        self._settled = update >= self._start * total
+        self._settled = update >= min(self._start * total, total - 1)  # the last at the latest
         for rounding in self._roundings:
             rounding.active = self._settled
 

@@ -79,7 +79,7 @@ def test_an_array_with_something_else_in_it_is_named(tmp_path: Path) -> None:
     rows = list(json_rows(read_lines(tmp_path / "a.json"), "a.json", in_place=True))
     assert [type(row) for _, row in rows] == [dict, DataError]
     (tmp_path / "a.json").write_text('[{"text": "好"}, ')
-    with pytest.raises(DataError, match="not a JSON array or object that can be read"):
+    with pytest.raises(DataError, match="not a JSON array that can be read"):
         list(read_objects(tmp_path / "a.json"))
 
 

@@ -154,9 +154,13 @@ class OneClass:
         if UNDECIDED in self.labels and UNDECIDED not in names:
             place = self.labels.index(UNDECIDED)
             beside["answered_neutral"] = float((scores.argmax(-1) == place).mean())
-            scores = np.where(np.arange(len(self.labels)) == place, -np.inf, scores)
-        predicted = [self.labels[number] for number in scores.argmax(-1)]
-        return classification_metrics(names, predicted) | beside
+        return classification_metrics(names, self.answers(gold, scores)) | beside
+
+    def answers(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> list[str]:
+        """Return the answers that are scored; see ``metrics``."""
+        names = set(map(class_name, gold))
+        judged = [name in names or name != UNDECIDED for name in self.labels]
+        return [self.labels[number] for number in np.where(judged, scores, -np.inf).argmax(-1)]
 
     def one_sided(self, gold: Sequence[Label], scores: NDArray[np.float32]) -> str:
         """See ``LabelHead``."""
