@@ -14,20 +14,24 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS
+from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, NGRAMS
 from zh_albert.checkpoints.locks import locked
 from zh_albert.checkpoints.manifest import MANIFEST, read_manifest, write_manifest
 from zh_albert.errors import CheckpointError
 from zh_albert.half_written import half_written
 
 SAVED = ".saved"
+_READ_WITH = frozenset(
+    {NGRAMS, "vocab.txt", "spiece.model", "tokenizer.json", "tokenizer_config.json", "modules.json"}
+)
 
 
 def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
     """Write a model's files and their manifest into a folder, all or none.
 
-    Everything is first written to a temporary folder beside ``folder``. An export that is not among
-    ``files`` is removed, because it is of the weights that were there before; other files stay.
+    Everything is first written to a temporary folder beside ``folder``. An export, and what the
+    manifest of before lists of vocabulary, tokenizer settings and n-grams, is removed if it is not
+    among ``files``: it is of the model that was there before. Other files stay.
 
     Args:
         folder: Created if missing, with its parents.
@@ -105,8 +109,11 @@ def _move_in(folder: Path) -> None:
     saved = folder / SAVED
     if not saved.is_dir():
         return
-    listed = read_manifest(saved) or read_manifest(folder) or {}
-    for name in {EXPORT_METADATA, *EXPORTED_NETWORKS} - listed.keys():
+    before = read_manifest(folder) or {}
+    listed = read_manifest(saved) or before
+    # What the model before was read with would be taken for the new one's.
+    gone = {EXPORT_METADATA, *EXPORTED_NETWORKS, *(_READ_WITH & before.keys())}
+    for name in gone - listed.keys():
         (folder / name).unlink(missing_ok=True)
     for path in sorted(saved.iterdir(), key=lambda path: path.name == MANIFEST):
         with contextlib.suppress(FileNotFoundError):  # moved by another process, without locks

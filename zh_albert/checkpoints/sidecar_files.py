@@ -11,6 +11,12 @@ from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError, nearest
 from zh_albert.model.config import AlbertConfig
 from zh_albert.plain_files import parse_json, read_plain
+from zh_albert.tokenization.settings import (
+    CONFIG_NAME,
+    read_normalizer,
+    read_settings,
+    write_settings,
+)
 from zh_albert.tokenization.vocab import JSON_NAME, Vocabulary
 
 # Name of a file in a model folder, and the pattern of its name elsewhere.
@@ -45,6 +51,8 @@ def read_sidecar_files(folder: Path) -> dict[str, bytes]:
     tokenizer = folder / JSON_NAME
     if not files.keys() & {"vocab.txt", "spiece.model"} and tokenizer.is_file():
         files["vocab.txt"] = Vocabulary.read_json(tokenizer).to_bytes()
+        settings = read_normalizer(tokenizer) | read_settings(folder)
+        files[CONFIG_NAME] = write_settings(settings)
     return files
 
 

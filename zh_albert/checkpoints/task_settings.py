@@ -65,8 +65,7 @@ def agreed_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
         agrees = all(ours.get(key, value) == value for key, value in said.items())
         dropped = (_MEASURED if again else ()) + (() if agrees else _LEARNED)
         settings = {key: value for key, value in ours.items() if key not in dropped}
-        if again:
-            settings = {**said, **settings}
+        settings = {**said, **settings}
         if not agrees:
             settings |= said
             notes.append("labels and head are those of id2label and problem_type, not zh_albert's")

@@ -79,7 +79,8 @@ def inspect(
 
     from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
-    from zh_albert.model.config import PRESETS, fields_of
+    from zh_albert.errors import ConfigError
+    from zh_albert.model.config import PRESETS, fields_of, is_pruned
     from zh_albert.model.size import parameter_counts
 
     task: dict[str, Any] = {}
@@ -87,6 +88,8 @@ def inspect(
         config = PRESETS[model]
     else:
         config, task = load_config(resolve_model(model))
+    if sharing is not None and (config.plan or is_pruned(config) or config.layer != "transformer"):
+        raise ConfigError(f"--sharing: the layers of {model} run blocks of their own choice")
     changes: dict[str, Any] = {"sharing": sharing, "vocab_size": vocab_size}
     config = dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})
     result: dict[str, Any] = {"model": model, **parameter_counts(config)}

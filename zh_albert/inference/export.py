@@ -19,6 +19,7 @@ from torch import nn
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
 from zh_albert.checkpoints.folder import replace_folder, write_file
 from zh_albert.checkpoints.shared_ngrams import with_own_ngrams
+from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
 from zh_albert.checkpoints.verified import verified
@@ -110,8 +111,7 @@ def export(
         refuse_foreign(out)
     with verified(source):
         stored = read_folder(source)
-        paths = [path for pattern in _GO_ALONG for path in source.glob(pattern)]
-        files = {path.name: path.read_bytes() for path in paths}
+        files = _files_of(source, stored)
         files = with_own_ngrams(source, stored.task, files)
     task = None if stored.task.get("name") in (None, "encoder") else task_of(source, stored.task)
     if task is None:
@@ -167,6 +167,20 @@ def export(
     text = json.dumps(metadata, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     replace_folder(out, {**files, **exported, EXPORT_METADATA: text})
     return metadata
+
+
+def _files_of(source: Path, stored: StoredModel) -> dict[str, bytes]:
+    """Return the files that the exported folder has, too."""
+    paths = [path for pattern in _GO_ALONG for path in source.glob(pattern)]
+    files = {path.name: path.read_bytes() for path in paths}
+    own = "zh_albert" in parse_json(files["config.json"])
+    if stored.task and not own and (source / "modules.json").is_file():
+        raise ConfigError(
+            f"{source}: what it is for stands in its modules.json, as sentence-transformers has "
+            f"it; convert it first, and export that: zh-albert convert {source} DIR"
+        )
+    # Of transformers 5 the vocabulary is in tokenizer.json alone.
+    return files if own else {**read_sidecar_files(source), **files}
 
 
 def _network(stored: StoredModel, task: Task | None) -> tuple[nn.Module, GraphOutputs]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args
 
@@ -25,7 +25,7 @@ from zh_albert.runtimes.calibration import Ranges
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_graph import CALIBRATED, MATRIX_BITS, OPSET, SCALES, Graph, Opset
 from zh_albert.runtimes.onnx_network import GraphOutputs, onnx_model
-from zh_albert.runtimes.runtime import Precision
+from zh_albert.runtimes.runtime import Precision, Runtime
 from zh_albert.runtimes.selection import LazyRuntime, RuntimeName, choose_runtime, is_installed
 from zh_albert.runtimes.without_telemetry import import_openvino
 
@@ -145,12 +145,34 @@ def exported_runtime(folder: Path, network: nn.Module, outputs: GraphOutputs) ->
     if precision is None:
         return None
     if metadata["format"] == "openvino":
-        return LazyRuntime(partial(OpenVinoRuntime, folder / _OPENVINO, precision))
+        return LazyRuntime(_unchanged(OpenVinoRuntime, folder / _OPENVINO, precision))
     if metadata["format"] == "zh_albert":
         return LazyRuntime(
             lambda: OnnxRuntime(onnx_model(network, outputs, precision="int8"), "int8")
         )
-    return LazyRuntime(partial(OnnxRuntime, folder / _ONNX, precision))
+    return LazyRuntime(_unchanged(OnnxRuntime, folder / _ONNX, precision))
+
+
+def _unchanged(
+    opened: Callable[[Path, Precision], Runtime], path: Path, precision: Precision
+) -> Callable[[], Runtime]:
+    """Return what opens a network, also after a fork, if the file is still the one of now."""
+    path = path.resolve()
+
+    def state() -> tuple[int, int, int]:
+        about = path.stat()
+        return about.st_ino, about.st_size, about.st_mtime_ns
+
+    before = state() if path.is_file() else None
+
+    def opening() -> Runtime:
+        if before is not None and (not path.is_file() or state() != before):
+            raise CheckpointError(
+                f"{path}: it is another file than when the model was loaded; load the model again"
+            )
+        return opened(path, precision)
+
+    return opening
 
 
 class RuntimeSettings(TypedDict, total=False):
@@ -209,11 +231,13 @@ def _runtime(
     model: HasRuntime, folder: Path, runtime: RuntimeName, precision: Precision | None
 ) -> LazyRuntime:
     found = exported_precision(folder)
-    wanted = runtime == "auto" and precision in (None, found)
+    own = {"onnx": "onnxruntime", "zh_albert": "onnxruntime", "openvino": "openvino"}
+    metadata = _read_metadata(folder)
+    named = runtime == "auto" or (metadata and precision and runtime == own[metadata["format"]])
+    wanted = named and precision in (None, found)
     if wanted and (exported := exported_runtime(folder, model.module, model.outputs)):
         exported.open()  # raises now if the runtime cannot be opened
         return exported
-    metadata = _read_metadata(folder)
     if precision == "int8" and metadata and metadata["precision"] == "int8" and found is None:
         raise MissingExtraError.of("onnxruntime", "onnx")
     return choose_runtime(model.module, model.outputs, runtime=runtime, precision=precision)

@@ -11,6 +11,11 @@ from zh_albert.errors import ConfigError, DataError
 from zh_albert.plain_files import parse_json, read_plain
 
 CONFIG_NAME = "tokenizer_config.json"
+_NORMALIZER = {  # our name of a setting: that of the tokenizers library
+    "do_lower_case": "lowercase",
+    "strip_accents": "strip_accents",
+    "tokenize_chinese_chars": "handle_chinese_chars",
+}
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -31,6 +36,26 @@ def read_settings(folder: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise DataError(f"{path}: expected a JSON object, found {type(values).__name__}")
     return values
+
+
+def read_normalizer(path: Path) -> dict[str, Any]:
+    """Read the settings that a ``tokenizer.json`` has in its normalizer.
+
+    Raises:
+        DataError: If the file is damaged, or has a normalizer of another kind.
+    """
+    try:
+        normalizer = parse_json(read_plain(path)).get("normalizer") or {}
+        kind = normalizer.get("type", "BertNormalizer")
+    except (OSError, ValueError, AttributeError) as error:
+        raise DataError(f"{path}: damaged: {error}") from None
+    if kind != "BertNormalizer":
+        raise DataError(
+            f"{path}: expected the normalizer of BERT, found {kind!r}; put the vocab.txt and "
+            "tokenizer_config.json of the model beside it"
+        )
+    found = {ours: normalizer.get(theirs) for ours, theirs in _NORMALIZER.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def write_settings(settings: Mapping[str, Any]) -> bytes:

@@ -11,7 +11,7 @@ from zh_albert.errors import CheckpointError
 from zh_albert.plain_files import read_plain
 from zh_albert.tokenization import unigram, vocab
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
-from zh_albert.tokenization.settings import CONFIG_NAME, read_settings
+from zh_albert.tokenization.settings import CONFIG_NAME, read_normalizer, read_settings
 from zh_albert.tokenization.unigram import UnigramTokenizer
 from zh_albert.tokenization.vocab import Vocabulary, default_vocabulary
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer
@@ -61,8 +61,9 @@ def default_tokenizer() -> WordPieceTokenizer:
 def load_tokenizer(folder: Path) -> Tokenizer:
     """Read a model folder's tokenizer: ``vocab.txt``, ``spiece.model`` or ``tokenizer.json``.
 
-    The vocabulary is used as it is. Settings come from ``tokenizer_config.json`` if it is there;
-    without it, text is lowercased and full-width characters are unchanged.
+    The vocabulary is used as it is. Settings come from ``tokenizer_config.json`` if it is there,
+    and from the normalizer of a ``tokenizer.json``; without them, text is lowercased and full-width
+    characters are unchanged.
 
     Raises:
         CheckpointError: If the folder does not exist or holds none of these files.
@@ -81,9 +82,9 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     if model_path.is_file():
         return UnigramTokenizer.from_config(read_plain(model_path), settings, source=model_path)
     if json_path.is_file():
-        return WordPieceTokenizer.from_config(
-            Vocabulary.read_json(json_path), settings, source=source
-        )
+        vocabulary = Vocabulary.read_json(json_path)
+        settings = read_normalizer(json_path) | settings
+        return WordPieceTokenizer.from_config(vocabulary, settings, source=source)
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: no such folder; expected a model folder")
     raise CheckpointError(

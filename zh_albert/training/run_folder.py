@@ -6,6 +6,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from zh_albert.checkpoints.files import EXPORT_METADATA
+from zh_albert.checkpoints.manifest import MANIFEST
 from zh_albert.errors import ConfigError
 from zh_albert.half_written import EVERY, left_over, remove_unheld
 from zh_albert.plain_files import parse_json, read_plain
@@ -104,6 +106,8 @@ def refuse_foreign(out: Path) -> None:
         ours = "zh_albert" in parse_json(read_plain(out / "config.json"))
     except (OSError, ValueError, TypeError):
         ours = False
+    # An export of a foreign model has its config.json.
+    ours = ours or all((out / name).is_file() for name in (EXPORT_METADATA, MANIFEST))
     if not ours:
         _refuse_to_replace(out)
 

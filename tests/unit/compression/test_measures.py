@@ -26,7 +26,9 @@ from zh_albert.compression.measures import (
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.choice.examples import ChoiceExample, Question
 from zh_albert.tasks.classification.examples import TextExample
+from zh_albert.tasks.classification.finetune import FinetuneConfig, finetune
 from zh_albert.tasks.embedding.examples import EmbeddingExample
+from zh_albert.training.config import TrainConfig
 
 CLASSES = TASKS["classification"]
 
@@ -136,3 +138,15 @@ def test_time_to_learn_is_measured_and_nothing_written(classifier: Path, tmp_pat
     examples = CLASSES.read(reviews(tmp_path / "train.jsonl", count=8))
     assert 0 < training_seconds(CLASSES, classifier, examples) < 10
     assert sorted(classifier.rglob("*")) == before
+
+
+def test_neutral_answers_are_judged_as_evaluate_judges_them(tmp_path: Path) -> None:
+    names = ["negative", "neutral", "positive"]
+    texts = [f"第{number}条评论" for number in range(30)]
+    three = [TextExample(text, names[n % 3]) for n, text in enumerate(texts)]
+    model, _ = finetune(three, [], FinetuneConfig(train=TrainConfig(epochs=1)), out=tmp_path / "m")
+    two = [TextExample(text, names[n % 2 * 2]) for n, text in enumerate(texts)]
+    for examples in (three, two):
+        right = right_answers(model, examples)
+        assert right is not None
+        assert right.mean() == CLASSES.evaluate(model, examples)["accuracy"]

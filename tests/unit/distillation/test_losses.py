@@ -12,6 +12,7 @@ from zh_albert.distillation.losses import (
     fraction_unexplained,
     logit_error,
 )
+from zh_albert.model.crf import FORBIDDEN
 
 
 def test_the_mean_explains_nothing_and_padding_does_not_count() -> None:
@@ -68,3 +69,11 @@ def test_at_high_temperatures_logits_are_matched() -> None:
     torch.testing.assert_close(own.grad, limit)
     at_1000 = divergence(ours, theirs, 1000)
     torch.testing.assert_close(at_1000, logit_error(ours, theirs), rtol=0.01, atol=0)
+
+
+def test_logits_that_are_forbidden_do_not_count() -> None:
+    generator = torch.Generator().manual_seed(0)
+    ours, theirs = torch.randn(2, 3, 4, generator=generator)
+    wide = [torch.cat([one, torch.full((3, 5), FORBIDDEN)], -1) for one in (ours, theirs)]
+    torch.testing.assert_close(logit_error(*wide), logit_error(ours, theirs))
+    torch.testing.assert_close(logit_error(wide[0] + 5, wide[0]), torch.zeros(3), atol=1e-3, rtol=0)

@@ -26,7 +26,7 @@ from tests.helpers.regression import (
 from zh_albert.errors import ConfigError, TrainingError
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Event, Progress, Warned
-from zh_albert.training.loop import Batch, LossOutput, resolved, train
+from zh_albert.training.loop import UNITS, Batch, LossOutput, resolved, train
 from zh_albert.training.resume import RunState, read_run_state
 from zh_albert.training.selection import BestCheckpoint
 
@@ -229,3 +229,14 @@ def test_a_resumed_run_is_told_only_of_the_updates_it_makes(tmp_path: Path) -> N
     told.clear()
     train(network(), squared_error, Regression(), CONFIG, resume=True, **listen)
     assert told == [(update, 48) for update in range(10, 48)]
+
+
+def test_an_objective_knows_what_its_batch_counts() -> None:
+    counted = []
+
+    def noting(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        counted.append(inputs[UNITS].item())
+        return squared_error(module, inputs)
+
+    train(network(), noting, Regression(batch_size=15), replace(CONFIG, epochs=1))
+    assert counted == [15, 15, 10]

@@ -21,6 +21,7 @@ from zh_albert.transforms.masks import (
     kept_by_magnitude,
 )
 from zh_albert.transforms.parametrized import matrices
+from zh_albert.transforms.quantization import QuantizationAwareTraining, QuantizeConfig
 
 
 def loss_of(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
@@ -178,3 +179,19 @@ def test_settings_that_mean_nothing_are_refused(sparsity: float) -> None:
         MaskConfig(sparsity=sparsity)
     with pytest.raises(ConfigError, match=r"mask\.steps must be at least 1, got 0"):
         MaskConfig(sparsity=0.5, steps=0)
+
+
+def test_steps_rank_the_stored_weights_whatever_else_changes_them() -> None:
+    alone, rounded = SmallClassifier(), SmallClassifier()
+    for network, others in ((alone, []), (rounded, [QuantizeConfig(bits=2)])):
+        method = pruned(network, sparsity=0.5, steps=2)
+        for config in others:
+            QuantizationAwareTraining(network, config)
+        for update in range(8):
+            method.on_update(update, 8)
+    kept = [
+        {name: one for name, one in network.named_buffers() if name.endswith("kept")}
+        for network in (alone, rounded)
+    ]
+    assert kept[0].keys() == kept[1].keys()
+    assert all(torch.equal(kept[0][name], kept[1][name]) for name in kept[0])

@@ -57,3 +57,17 @@ def test_a_shared_block_computes_its_weight_once_in_a_pass() -> None:
     torch.testing.assert_close(loss, expected)
     stored = network.encoder.ffn[0].up.parametrizations.weight.original  # type: ignore[union-attr]
     torch.testing.assert_close(stored.grad, plain.encoder.ffn[0].up.weight.grad)
+
+
+def test_a_block_that_runs_first_without_gradients_still_learns() -> None:
+    network = SmallClassifier(sharing="all")
+    up = network.encoder.ffn[0].up
+    transformed(up, Counting(1.0))
+
+    def loss_of(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
+        with torch.no_grad():
+            module(*inputs.values())
+        return LossOutput(module(*inputs.values()).square().sum())
+
+    Transforms().objective(loss_of)(network, small_batch()).loss.backward()
+    assert up.parametrizations.weight.original.grad.any()  # type: ignore[union-attr]

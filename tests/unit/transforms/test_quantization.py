@@ -130,3 +130,12 @@ def test_integers_that_are_not_stored_are_refused(bits: int) -> None:
 def test_settings_that_mean_nothing_are_refused(values: dict) -> None:
     with pytest.raises(ConfigError, match=f"quantize.{next(iter(values))} must be"):
         QuantizeConfig(bits=4, **values)
+
+
+@pytest.mark.parametrize("start", [0.0, 0.5, 0.99])
+def test_the_last_update_rounds_however_short_a_run_is(start: float) -> None:
+    method = quantized(SmallClassifier(), bits=4, start=start)
+    for total in (1, 2, 4, 60):
+        for update in range(total):
+            method.on_update(update, total)
+        assert method.settled()
