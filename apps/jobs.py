@@ -141,6 +141,17 @@ class JobQueue:
             place = self._waiting.index(job) if job in self._waiting else 0
             return place + (self._current is not None and self._current is not job)
 
+    def stop(self, owner: str) -> None:
+        """Stop an owner's job; one that waits ends at once."""
+        with self._changed:
+            job = self._owned.get(owner)
+            if job is None:
+                return
+            job.stop()
+            if job in self._waiting:
+                self._waiting.remove(job)
+                job.state = "stopped"
+
     def drop(self, owner: str) -> None:
         """Give up an owner's job; its files are removed as soon as nothing writes to them."""
         with self._changed:

@@ -122,8 +122,8 @@ class QuestionAnswers(TextAnswers[S]):
         return self.strings.page.unreadable_question
 
     def long(self, texts: Sequence[str]) -> Notice:
-        """Return the notice for a second text too long to be read while somebody types."""
-        return self.strings.long.filled(count=f"{len(texts[1]):,}")
+        """Return the notice for texts too long to be read while somebody types."""
+        return self.strings.long.filled(count=f"{_length(texts):,}")
 
 
 def chosen_models(models: Mapping[str, T], chosen: str) -> Iterable[tuple[str, T]]:

@@ -42,6 +42,7 @@ class JobTab(ABC, Generic[S, J]):
         columns: The boxes in which the columns are chosen.
         result: The panel.
         inputs: The boxes that most events read.
+        go: The button that starts a job.
 
     Args:
         name: The beginning of the ids on the page.
@@ -148,16 +149,20 @@ class JobTab(ABC, Generic[S, J]):
         uploaded = [file, self.setting, self.owner]
         self.inputs = [table, *self.columns, self.setting, self.owner]
 
-        gr.on([file.upload, file.clear], self.opened, uploaded, opened, **LATEST_OF_MINE)
+        # Large files take a while: the one that was chosen last is shown, whichever is read sooner.
+        in_turn: Any = {"concurrency_id": f"{name}-open", "concurrency_limit": 1}
+        changed = [file.upload, file.clear]
+        gr.on(changed, self.opened, uploaded, opened, **in_turn, **LATEST_OF_MINE)
         picked = [column.input for column in self.columns]
         gr.on(picked, self.columns_chosen, self.inputs, self.result, **LATEST_OF_MINE)
         go.click(self.begin, self.inputs, shown, **MINE)
+        self.go = go
         timer.tick(self.watch, self.owner, shown, **MINE)
         stop.click(self.give_up, self.owner, **MINE)
         for button, sample in zip(buttons, samples.values(), strict=True):
             button.click(
                 lambda sample=sample: sample, None, [file, self.setting], **layout.QUIETLY
-            ).success(self.opened, uploaded, opened, **MINE)
+            ).success(self.opened, uploaded, opened, **in_turn, **MINE)
         page = gr.context.Context.root_block  # the page that is being built
         page.load(self.found_again, self.owner, [file, self.setting, *opened], **MINE)
 
@@ -225,8 +230,8 @@ class JobTab(ABC, Generic[S, J]):
 
     def give_up(self, owner: str) -> None:
         """Stop the job."""
-        if job := self.job_of(owner):
-            job.stop()
+        if self.job_of(owner):
+            self._jobs.stop(owner)
 
     def job_of(self, owner: str) -> J | None:
         """Return an owner's job, if there is one."""

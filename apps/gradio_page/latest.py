@@ -59,6 +59,7 @@ class Latest:
         shown: Any,
         *,
         api_name: str | None = None,
+        checked: bool = True,
     ) -> None:
         """Answer while somebody types: one answer after the other, and only the last text.
 
@@ -69,9 +70,11 @@ class Latest:
             boxes: The boxes it reads.
             shown: The boxes it fills.
             api_name: The name of the answer in the page's API, if it has one.
+            checked: Whether Gradio refuses values that a box cannot hold, with an error of its own;
+                else ``answer`` has to take any.
         """
         answered = self._only_latest(answer)
-        how = QUIETLY | {"js": _TYPED, "trigger_mode": "always_last"}
+        how = QUIETLY | {"js": _TYPED, "trigger_mode": "always_last", "preprocess": checked}
         if api_name:
             how |= {"api_name": api_name, "api_visibility": "public"}
         gr.on(triggers, answered, [*boxes, self.moment], shown, **self.in_turn, **how)

@@ -44,7 +44,8 @@
       return untouched;
     }
     if (box.choices && !box.choices.includes(value)) return untouched;
-    if ("low" in box && !(value >= box.low && value <= box.high)) return untouched;
+    const fits = typeof value === "number" && value >= box.low && value <= box.high;
+    if ("low" in box && !fits) return untouched;
     return value;
   }
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from apps.examples import read_examples
 from apps.strings import CHINESE
-from tests.browser.conftest import HOSTILE, photograph
+from tests.browser.conftest import HOSTILE, open_tab, photograph
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -183,3 +183,14 @@ def test_other_machines_cannot_open_it(demo_url: str) -> None:
     with urllib.request.urlopen(demo_url) as answer:
         body = answer.read().decode()
     assert "fonts.googleapis.com" not in body
+
+
+def test_a_seed_that_is_being_typed_is_no_error(open_demo: OpenDemo) -> None:
+    page = open_tab(open_demo(), CHINESE.tokens.tab)
+    seed = page.locator("#seed input[type=number]")
+    for typed in ("", "150", "7"):
+        seed.fill(typed)
+        page.wait_for_timeout(500)
+        expect(page.locator(".toast-body")).to_have_count(0)
+    expect(page.locator("#tokens-result")).not_to_contain_text("错误")
+    expect(seed).to_have_value("7")

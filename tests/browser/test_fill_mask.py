@@ -169,3 +169,19 @@ def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> Non
     open_tab(page, CHINESE.training_curves.tab)
     page.locator("#training-result summary").click()
     photograph(page, f"demo-training-{width}-{scheme}", width)
+
+
+def test_quick_clicks_all_count(page: Page) -> None:
+    page.locator("#fill-text textarea").press_sequentially(SENTENCE)
+    expect(page.locator("#fill-words button")).to_have_count(5)
+    page.evaluate(
+        """() => {
+          const click = name => [...document.querySelectorAll("#fill-words button")]
+            .find(one => one.textContent === name).click();
+          ["周末", "公园", "散步"].forEach((name, n) => setTimeout(() => click(name), 60 * n));
+        }"""
+    )
+    for name in ("周末", "公园", "散步"):
+        expect(word(page, name)).to_have_attribute("aria-pressed", "true")
+    expect(word(page, "我们")).to_have_attribute("aria-pressed", "false")
+    expect(cards(page)).to_have_count(2)

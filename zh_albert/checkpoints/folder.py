@@ -21,17 +21,16 @@ from zh_albert.errors import CheckpointError
 from zh_albert.half_written import half_written
 
 SAVED = ".saved"
-_READ_WITH = frozenset(
-    {NGRAMS, "vocab.txt", "spiece.model", "tokenizer.json", "tokenizer_config.json", "modules.json"}
-)
+_VOCABULARIES = frozenset({"vocab.txt", "spiece.model", "tokenizer.json"})
+_BESIDE = frozenset({NGRAMS, "tokenizer_config.json", "modules.json"})
 
 
 def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
     """Write a model's files and their manifest into a folder, all or none.
 
     Everything is first written to a temporary folder beside ``folder``. An export, and what the
-    manifest of before lists of vocabulary, tokenizer settings and n-grams, is removed if it is not
-    among ``files``: it is of the model that was there before. Other files stay.
+    manifest of before lists of vocabulary, tokenizer settings and n-grams, is removed if ``files``
+    have a vocabulary but not that: it is of the model that was there before. Other files stay.
 
     Args:
         folder: Created if missing, with its parents.
@@ -111,8 +110,9 @@ def _move_in(folder: Path) -> None:
         return
     before = read_manifest(folder) or {}
     listed = read_manifest(saved) or before
-    # What the model before was read with would be taken for the new one's.
-    gone = {EXPORT_METADATA, *EXPORTED_NETWORKS, *(_READ_WITH & before.keys())}
+    gone = {EXPORT_METADATA, *EXPORTED_NETWORKS}
+    if _VOCABULARIES & listed.keys():  # what the model before was read with would be taken for its
+        gone |= (_VOCABULARIES | _BESIDE) & before.keys()
     for name in gone - listed.keys():
         (folder / name).unlink(missing_ok=True)
     for path in sorted(saved.iterdir(), key=lambda path: path.name == MANIFEST):

@@ -65,7 +65,8 @@ def agreed_task(content: Mapping[str, Any], source: Path) -> dict[str, Any]:
         agrees = all(ours.get(key, value) == value for key, value in said.items())
         dropped = (_MEASURED if again else ()) + (() if agrees else _LEARNED)
         settings = {key: value for key, value in ours.items() if key not in dropped}
-        settings = {**said, **settings}
+        if again or "labels" not in settings:  # written by hand, for what config.json says anyway
+            settings = {**said, **settings}
         if not agrees:
             settings |= said
             notes.append("labels and head are those of id2label and problem_type, not zh_albert's")

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from apps.markup.bars import fill
 from apps.markup.class_card import ClassAnswer, class_card
+from apps.markup.numbers import percentages
 from apps.markup.sections import caption, plain_table, quote
 from apps.markup.text import element, escape, panel, plain
 from apps.tabs.classification.strings import ClassificationStrings
-from zh_albert.tasks.classification.predictor import Classification, EnsembleMembers
+from zh_albert.tasks.classification.predictor import EnsembleMembers
 
 _SNIPPET = 40  # characters of the text repeated above its results
 _MAX_CLASSES = 4  # of the table of members
@@ -51,9 +52,15 @@ def members_table(strings: ClassificationStrings, members: EnsembleMembers | Non
     labels = sorted(likely[:_MAX_CLASSES], key=lambda label: -together.scores[label])
     heads = (strings.label, strings.network, strings.ngrams, strings.ensemble)
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    # As in the bars above: what was rounded has a sum of 100 %.
+    rounded = [
+        (part, dict(zip(part.scores, percentages([*part.scores.values()]), strict=True)))
+        for part in parts
+    ]
     rows = "".join(
         f'<tr><th scope="row">{plain(strings.page.names.of_class(label))}</th>'
-        f"{''.join(_cell(part, label) for part in parts)}</tr>"
+        + "".join(_cell(label == part.label, found[label]) for part, found in rounded)
+        + "</tr>"
         for label in labels
     )
     title = element(strings.scores_by_member, "h4")
@@ -78,9 +85,8 @@ def agreement(strings: ClassificationStrings, answers: Sequence[ClassAnswer]) ->
     return "".join(lines)
 
 
-def _cell(part: Classification, label: str) -> str:
-    percent = 100 * part.scores[label]
-    kind = ' class="za-top"' if label == part.label else ""
+def _cell(is_top: bool, percent: float) -> str:
+    kind = ' class="za-top"' if is_top else ""
     return (
         f'<td{kind}><span class="za-percent">{percent:.1f}%</span>'
         f'<span class="za-track">{fill(percent)}</span></td>'

@@ -57,17 +57,16 @@ class FillAnswers:
         """Answer the button: now a text without masks is an error."""
         return self._state(text or "", hidden, asked=True)
 
-    def toggled(self, text: str | None, hidden: object, place: object) -> FillState:
-        """Hide a word, or put it back.
+    def hiding(self, text: str | None, places: object) -> FillState:
+        """Hide some words, and no others.
 
         Args:
             text: The sentence.
-            hidden: The words hidden so far.
-            place: The first character of the word; anything else changes nothing.
+            places: The first character of each word, as strings; anything else hides nothing.
         """
-        words = self.words(text or "")
-        clicked = {word for word in words if str(word.start) == place}
-        return self._state(text or "", [*clicked ^ {*_still_there(words, hidden)}], asked=False)
+        asked = places if isinstance(places, list) else []
+        hidden = [word for word in self.words(text or "") if str(word.start) in asked]
+        return self._state(text or "", hidden, asked=False)
 
     def example(self, marked: str) -> tuple[str, FillState]:
         """Return an example's text, and show it with the words in 【】 hidden."""

@@ -19,9 +19,21 @@ from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.tokenization.words import Cut
 
 # The server draws the words; a click only sends which one it was.
-_SEND_WORD = """element.addEventListener("click", event => {
+# Quick clicks come before the answer to the one before: what was just clicked counts, not what an
+# answer on its way shows.
+_SEND_WORDS = """
+let chosen = new Map(), text = "", last = 0;
+element.addEventListener("click", event => {
   const word = event.target.closest("button[data-word]");
-  if (word) trigger("select", {word: word.dataset.word});
+  if (!word) return;
+  const every = [...element.querySelectorAll("button[data-word]")];
+  const now = Date.now(), shown = every.map(one => one.dataset.word).join();
+  if (shown !== text || now - last > 3000) chosen = new Map();
+  [text, last] = [shown, now];
+  const hides = one => chosen.get(one.dataset.word) ?? one.getAttribute("aria-pressed") === "true";
+  chosen.set(word.dataset.word, !hides(word));
+  word.setAttribute("aria-pressed", hides(word));
+  trigger("select", {words: every.filter(hides).map(one => one.dataset.word)});
 });"""
 
 
@@ -41,7 +53,7 @@ def fill_mask_tab(strings: FillMaskStrings, encoder: FillMask | None, cut: Cut) 
     with layout.areas():
         with layout.area("input"):
             text = layout.text_box(strings.text, strings.placeholder, "fill-text", max_lines=8)
-            words = gr.HTML(start.words, elem_id="fill-words", js_on_load=_SEND_WORD)
+            words = gr.HTML(start.words, elem_id="fill-words", js_on_load=_SEND_WORDS)
             go, clear = layout.go_and_clear(strings.page, strings.go, "fill")
         with layout.area("answer"):
             result = layout.result_panel(start.result, "fill-result")
@@ -58,9 +70,9 @@ def fill_mask_tab(strings: FillMaskStrings, encoder: FillMask | None, cut: Cut) 
 
     latest = Latest()
 
-    def pick(text: str, hidden: object, moment: object, event: gr.EventData) -> FillState:
+    def pick(text: str, moment: object, event: gr.EventData) -> FillState:
         latest.holds(moment)
-        return answers.toggled(text, hidden, event.word)
+        return answers.hiding(text, event.words)
 
     def show(marked: str) -> tuple[Any, ...]:
         text, state = answers.example(marked)
@@ -71,7 +83,7 @@ def fill_mask_tab(strings: FillMaskStrings, encoder: FillMask | None, cut: Cut) 
     latest.on_typing([text.change], answers.typed, boxes, shown)
     how = layout.QUIETLY | latest.in_turn  # hidden words belong to the text they came with
     # Each click counts, however fast they come.
-    words.select(pick, [*boxes, latest.moment], shown, js=NOW, trigger_mode="multiple", **how)
+    words.select(pick, [text, latest.moment], shown, js=NOW, trigger_mode="multiple", **how)
     latest.on_asking([go.click, text.submit], answers.asked, boxes, shown, api_name="fill")
     clear.click(lambda: ("", *start), None, [text, *shown], **how)
     for button, marked_text in buttons:

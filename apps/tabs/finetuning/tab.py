@@ -40,6 +40,8 @@ def finetuning_tab(strings: FinetuningStrings, encoder: Path | None, jobs: JobQu
     samples = {strings.sample: (str(SAMPLES / "messages.csv"), gr.skip())}
     limits = {"rows": f"{MAX_ROWS:,}"}
     tab.lay_out(("finetuning-texts", "finetuning-labels"), samples, limits)
+    # What another model answered is not shown as the new one's.
+    tab.go.click(lambda: ("", ""), None, [tab.trial, tab.answer], **layout.QUIETLY)
     tab.trial.change(tab.tried, [tab.trial, tab.owner], tab.answer, **LATEST_OF_MINE)
     return {"epochs": tab.setting}
 

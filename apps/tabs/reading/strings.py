@@ -56,7 +56,7 @@ CHINESE = ReadingStrings(
     no_question=Notice("请先提一个问题", "在“问题”框里输入，或点一个例子。"),
     no_passage=Notice("请先输入短文", "答案要从短文里找：把一段文字贴进“短文”框，或点一个例子。"),
     long=Notice(
-        "短文较长（{count} 个字符），不再边输入边找",
+        "问题和短文较长（共 {count} 个字符），不再边输入边找",
         "请按“找答案”按钮开始；可能要等几秒到几分钟，期间页面照常可用。",
     ),
 )
@@ -97,7 +97,7 @@ ENGLISH = ReadingStrings(
         "Answers are found in it: paste some text into its box, or click an example.",
     ),
     long=Notice(
-        "A long passage ({count} characters) is not read while you type",
+        "A long question or passage ({count} characters together) is not read while you type",
         "Press the button; it can take seconds to minutes, and the page stays usable meanwhile.",
     ),
 )

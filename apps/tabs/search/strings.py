@@ -48,7 +48,7 @@ CHINESE = SearchStrings(
     no_lines=Notice("还没有要搜索的文本", "把文本贴在下面的框里，每行一条，或点一个例子。"),
     too_many=Notice("文本有 {count} 条，网页最多搜索 {limit} 条", "请分几次，或用 Python 搜索。"),
     long=Notice(
-        "要搜索的文本较长（{count} 个字符），不再边输入边找",
+        "要搜索的文本较长（连同问题共 {count} 个字符），不再边输入边找",
         "请按“搜索”按钮读一遍；读过之后，换问题就能边输入边找。",
     ),
 )
@@ -81,7 +81,7 @@ ENGLISH = SearchStrings(
         "Search in parts, or in Python.",
     ),
     long=Notice(
-        "Long texts ({count} characters) are not read while you type",
+        "Long texts ({count} characters with the question) are not read while you type",
         "Press Search once; then results follow the typing of the question.",
     ),
 )

@@ -12,6 +12,8 @@ from zh_albert.pretraining.masking import choose_whole_words
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import Cut, word_ranges
 
+MAX_SEED = 99
+
 
 def tokenize_and_mask(
     strings: TokenStrings, tokenizer: Tokenizer, cut: Cut, text: str | None, seed: float | None
@@ -23,7 +25,7 @@ def tokenize_and_mask(
         tokenizer: Cuts the text into tokens.
         cut: A word segmenter.
         text: The text.
-        seed: Decides which words are masked.
+        seed: Decides which words are masked; of what is no number 0 is taken.
     """
     if not text:
         return notice(strings.empty)
@@ -39,5 +41,6 @@ def tokenize_and_mask(
         words,
         tokenizer.special.unk,
     )
-    masked = choose_whole_words(words, random.Random(int(seed or 0)))
+    number = int(min(max(seed, 0), MAX_SEED)) if isinstance(seed, int | float) else 0
+    masked = choose_whole_words(words, random.Random(number))
     return tokens_panel(strings, tokenized, masked)

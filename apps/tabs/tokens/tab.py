@@ -9,7 +9,7 @@ import gradio as gr
 from apps.gradio_page.latest import Latest
 from apps.gradio_page.layout import QUIETLY, result_panel
 from apps.gradio_page.url_state import LinkedBoxes
-from apps.tabs.tokens.answers import tokenize_and_mask
+from apps.tabs.tokens.answers import MAX_SEED, tokenize_and_mask
 from apps.tabs.tokens.strings import TokenStrings
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import Cut
@@ -37,10 +37,12 @@ def tokens_tab(strings: TokenStrings, tokenizer: Tokenizer, cut: Cut) -> LinkedB
                 elem_classes="za-text",
             )
         with gr.Column(scale=4, min_width=280):
-            seed = gr.Slider(0, 99, 0, step=1, label=strings.seed, elem_id="seed")
+            seed = gr.Slider(0, MAX_SEED, 0, step=1, label=strings.seed, elem_id="seed")
             again = gr.Button(strings.again, elem_id="again")
     result = result_panel(draw(_EXAMPLE, 0), "tokens-result")
     latest = Latest()
-    latest.on_typing([text.change, seed.change], draw, [text, seed], result, api_name="tokens")
+    # Of the number of a slider everything may be deleted, to type another one.
+    boxes, changed = [text, seed], [text.change, seed.change]
+    latest.on_typing(changed, draw, boxes, result, api_name="tokens", checked=False)
     again.click(None, seed, seed, js="seed => ((seed || 0) + 1) % 100", **QUIETLY)
     return {"text": text, "seed": seed}

@@ -116,3 +116,17 @@ def test_what_breaks_is_kept_and_the_next_one_runs(queue: JobQueue) -> None:
     assert broken.state == "failed"
     assert str(broken.failure) == "no space left"
     queue.close()
+
+
+def test_a_job_that_waits_is_stopped_at_once(queue: JobQueue) -> None:
+    jobs = [Held(), Held(), Held()]
+    for number, job in enumerate(jobs):
+        queue.put(f"user {number}", job)
+    wait_for(lambda: jobs[0].state == "running")
+    queue.stop("user 1")
+    queue.stop("nobody")
+    assert jobs[1].state == "stopped"
+    assert not jobs[1].active
+    assert queue.of("user 1") is jobs[1], "its page says that it was stopped"
+    assert queue.ahead_of(jobs[2]) == 1
+    queue.close()

@@ -322,6 +322,17 @@ def test_saving_again_replaces_the_model_and_keeps_other_files(saved: Path) -> N
     assert [path.name for path in saved.parent.iterdir()] == ["model"]
 
 
+def test_another_vocabulary_takes_the_place_of_the_one_before(saved: Path) -> None:
+    model, files = AlbertForPretraining(CONFIG), {"tokenizer_config.json": b"{}", "vocab.txt": b"a"}
+    save_model(saved, model=model, config=CONFIG, files=files, task={})
+    (saved / "notes.txt").write_text("mine", encoding="utf-8")
+    save_model(saved, model=model, config=CONFIG, files={"spiece.model": b"b"}, task={})
+    assert not (saved / "vocab.txt").exists()
+    assert not (saved / "tokenizer_config.json").exists()
+    assert (saved / "spiece.model").read_bytes() == b"b"
+    assert (saved / "notes.txt").exists()
+
+
 @pytest.mark.parametrize(("value", "dtype"), [(1e5, torch.float16), (torch.nan, torch.float32)])
 def test_numbers_that_would_be_lost_are_not_saved(
     value: float, dtype: torch.dtype, tmp_path: Path

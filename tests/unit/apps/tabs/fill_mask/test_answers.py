@@ -103,20 +103,20 @@ def test_a_click_hides_a_word_and_another_puts_it_back(answers: FillAnswers) -> 
     assert pressed(state) == []
     assert "还没有遮住的地方" in state.result
 
-    state = answers.toggled(SENTENCE, state.hidden, "5")
+    state = answers.hiding(SENTENCE, ["5"])
     assert pressed(state) == ["公园"]
     assert "原词：公园" in state.result
-    state = answers.toggled(SENTENCE, state.hidden, "7")
+    state = answers.hiding(SENTENCE, ["5", "7"])
     assert "原词：公园散步" in state.result, "words side by side are one blank"
-    state = answers.toggled(SENTENCE, state.hidden, "5")
+    state = answers.hiding(SENTENCE, ["7"])
     assert pressed(state) == ["散步"]
 
-    for nonsense in ("6", "x", None, ["5"], ""):
-        assert answers.toggled(SENTENCE, state.hidden, nonsense).hidden == state.hidden
+    for nonsense in ("5", ["6"], ["x"], None, [["5"]], [5], {"5": 1}):
+        assert answers.hiding(SENTENCE, nonsense).hidden == []
 
 
 def test_typing_keeps_what_is_hidden_while_it_stands_there(answers: FillAnswers) -> None:
-    hidden = answers.toggled(SENTENCE, [], "5").hidden
+    hidden = answers.hiding(SENTENCE, ["5"]).hidden
 
     assert pressed(answers.typed(SENTENCE + "天气很好", hidden)) == ["公园"]
     assert pressed(answers.typed("今天" + SENTENCE, hidden)) == []
