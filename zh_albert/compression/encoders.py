@@ -67,8 +67,8 @@ def compress_encoder(
     data = {"train": str(shards), "heldout": str(heldout)}
     refuse_taken(out, resume=resume)
     described = f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
-    for name, folder in data.items():
-        described += f"# {name} {open_shards(Path(folder)).digest}\n"
+    for name, given in data.items():
+        described += f"# {name} {open_shards(Path(given)).digest}\n"
     if (kept := _begun(out, described)) is not None:
         return kept
     current = source

@@ -175,7 +175,7 @@ def right_answers(model: Any, examples: Sequence[Any]) -> NDArray[np.float64] | 
     Returns:
         Shape: (examples,). None if the model is of another kind: its scores are no mean of such.
     """
-    head = getattr(model, "head", None)
+    head: Any = getattr(model, "head", None)
     if getattr(head, "name", None) != "classes":
         return None
     scores = model.scores([example.text for example in examples])

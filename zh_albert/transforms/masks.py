@@ -134,7 +134,7 @@ class MagnitudePruning(Transforms):
         # Masked weights count as 0, so they are the first to be masked again. What other methods
         # make of a weight, by rounding it or closing gates, does not count.
         weights = {
-            name: self._masks[name](module.parametrizations.weight.original.detach())  # type: ignore[union-attr]
+            name: self._masks[name](module.parametrizations.weight.original.detach())  # type: ignore[operator, union-attr]
             for name, module in self._modules.items()
         }
         share, scope = self._config.share_at(step), self._config.scope
