@@ -223,5 +223,5 @@ def recipe_of(settings: Mapping[str, Any], seed: int) -> Recipe:
             {"cut": own} if "lstm" in stage.get("cut", {}) else {}
         )  # of cuts, they alone are drawn
         stages.append(merged(stage, {k: v for k, v in (drawn | new).items() if k in stage}))
-    said = {"title": "an arm of a report", "family": "report", "source": "this file"}
-    return build(Recipe, {**said, "name": "arm", "stages": stages}, source="report")
+    said = {"title": "an arm of a report", "family": "report", "source": "this file", "name": "arm"}
+    return build(Recipe, {**said, "stages": stages}, source="report")

@@ -17,6 +17,7 @@ from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.curves_picture import write_picture
 
 _AXES = {"ms": "ms for one text, one thread", "MB": "MB of weights"}
+_IN_MILLIONS = {"M": "parameters", "MB": "bytes", "M MACs": "macs"}
 _HEADINGS = {
     "M": "M parameters",
     "MB": "MB",
@@ -107,12 +108,8 @@ def _readable(comparison: Comparison) -> Comparison:
     """Return the same with sizes in units that a table can hold."""
 
     def readable(run: Outcome) -> Outcome:
-        found = {
-            "M": run.metrics["parameters"] / 1e6,
-            "MB": run.metrics["bytes"] / 1e6,
-            "M MACs": run.metrics["macs"] / 1e6,
-            "minutes": run.metrics["minutes"],
-        }
+        millions = {name: run.metrics[of] / 1e6 for name, of in _IN_MILLIONS.items()}
+        found = {**millions, "minutes": run.metrics["minutes"]}
         short = {name: float(f"{value:.3g}") for name, value in found.items()}
         return replace(run, metrics={**run.metrics, **short})
 

@@ -187,20 +187,18 @@ def with_groups(network: Any, groups: int) -> Any:
         raise ConfigError("cut.groups: blocks were pruned to several sizes; group them before that")
     if groups == len(pairs):
         return copy.deepcopy(network)
-    weights = [_flat(encoder, pair) for pair in pairs]
-    labels = AgglomerativeClustering(groups, metric="cosine", linkage="average").fit_predict(
-        np.stack(weights)
-    )
+    clustering = AgglomerativeClustering(groups, metric="cosine", linkage="average")
+    labels = clustering.fit_predict(np.stack([_flat(encoder, pair) for pair in pairs]))
     merged = copy.deepcopy(network)
     ours = _encoder_of(merged)
-    first: dict[int, LayerBlocks] = {}
+    grouped: dict[int, list[LayerBlocks]] = {}
     for pair, label in zip(pairs, labels, strict=True):
-        first.setdefault(int(label), pair)
-    for label, kept in first.items():
-        alike = [pair for pair, other in zip(pairs, labels, strict=True) if other == label]
+        grouped.setdefault(int(label), []).append(pair)
+    for alike in grouped.values():
+        kept = alike[0]
         _average(ours.attention[kept.attention], [encoder.attention[p.attention] for p in alike])
         _average(ours.ffn[kept.ffn], [encoder.ffn[p.ffn] for p in alike])
-    group_of = {pair: first[int(label)] for pair, label in zip(pairs, labels, strict=True)}
+    group_of = {pair: alike[0] for alike in grouped.values() for pair in alike}
     return with_plan(merged, [group_of[layer] for layer in encoder.plan])
 
 

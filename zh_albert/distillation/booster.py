@@ -107,12 +107,9 @@ class Booster(Method):
                     apart = apart[inputs["mask"]]
                 hint = hint + apart.mean() * inputs[UNITS]
             rocket.outputs.clear()
-            told = {
-                **measured,
-                "booster": (boosted_loss.detach(), None),
-                "hint": (hint.detach(), None),
-            }
-            return LossOutput(loss + boosted_loss + self._config.weight * hint, told)
+            added = {"booster": (boosted_loss.detach(), None), "hint": (hint.detach(), None)}
+            total = loss + boosted_loss + self._config.weight * hint
+            return LossOutput(total, {**measured, **added})
 
         return three
 

@@ -99,13 +99,12 @@ def student_config(config: AlbertConfig, teacher: AlbertConfig) -> AlbertConfig:
             "a student initialized from its teacher needs blocks of one size, as the teacher does; "
             "pruned encoders and plans cannot be taken"
         )
-    if config.embedding_layout != "google" or config.norm_position != "post":
-        raise ConfigError("a student needs the google layout and post-norm")
-    if teacher.embedding_layout != "google" or teacher.norm_position != "post":
-        raise ConfigError(
-            f"a teacher needs the google layout and post-norm, this one has the "
-            f"{teacher.embedding_layout} layout and {teacher.norm_position}-norm; take another"
-        )
+    for who, one in (("student", config), ("teacher", teacher)):
+        if one.embedding_layout != "google" or one.norm_position != "post":
+            raise ConfigError(
+                f"a {who} needs the google layout and post-norm, this one has the "
+                f"{one.embedding_layout} layout and {one.norm_position}-norm; take another"
+            )
     return replace(
         config,
         hidden_act=teacher.hidden_act,
