@@ -144,13 +144,8 @@ class JobQueue:
     def stop(self, owner: str) -> None:
         """Stop an owner's job; one that waits ends at once."""
         with self._changed:
-            job = self._owned.get(owner)
-            if job is None:
-                return
-            job.stop()
-            if job in self._waiting:
-                self._waiting.remove(job)
-                job.state = "stopped"
+            if job := self._owned.get(owner):
+                self._stop(job)
 
     def drop(self, owner: str) -> None:
         """Give up an owner's job; its files are removed as soon as nothing writes to them."""
@@ -159,10 +154,7 @@ class JobQueue:
             if job is None:
                 return
             del self._asked[owner]
-            job.stop()
-            if job in self._waiting:
-                self._waiting.remove(job)
-                job.state = "stopped"
+            self._stop(job)
             if job is not self._current:
                 shutil.rmtree(job.folder, ignore_errors=True)
 
@@ -173,6 +165,12 @@ class JobQueue:
         end = time.monotonic() + 5
         while self._current is not None and time.monotonic() < end:
             time.sleep(0.05)
+
+    def _stop(self, job: BackgroundJob) -> None:
+        job.stop()
+        if job in self._waiting:
+            self._waiting.remove(job)
+            job.state = "stopped"
 
     def _run_jobs(self) -> None:
         while True:

@@ -207,7 +207,7 @@ class _Work:
         shares: dict[tuple[int, float, float], list[float]] = {shape: [] for shape in shapes}
         shares[own] = [1.0]
         for shape in shapes * _TURNS:
-            # The most blocks that so many layers run, and the widest words: never too fast.
+            # The first has the most blocks and the widest words: never too fast.
             widest = next(one for one in found if (one.layers, one.heads, one.neurons) == shape)
             untrained = copy.copy(model)
             untrained.config = shaped(model.config, widest)

@@ -219,9 +219,8 @@ def recipe_of(settings: Mapping[str, Any], seed: int) -> Recipe:
     drawn = {"tune": {"train": own}, "prune": own, "augment": own}
     stages = []
     for stage in settings["stages"]:
-        new = (
-            {"cut": own} if "lstm" in stage.get("cut", {}) else {}
-        )  # of cuts, they alone are drawn
+        # Of cuts, new layers alone are random.
+        new = {"cut": own} if "lstm" in stage.get("cut", {}) else {}
         stages.append(merged(stage, {k: v for k, v in (drawn | new).items() if k in stage}))
     said = {"title": "an arm of a report", "family": "report", "source": "this file", "name": "arm"}
     return build(Recipe, {**said, "stages": stages}, source="report")

@@ -154,7 +154,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
         """Return the accuracy on texts ``X`` with labels ``y``, however they are spelled."""
-        self._model()
+        self._model()  # is it fitted?
         given = _table_or_column(y)
         if given.ndim == 1 and given.dtype.kind in "OUT":
             known = {_names(label): label for label in self.classes_.tolist()}

@@ -55,8 +55,8 @@ CHINESE = BatchStrings(
         "每行一条：一段文本，或者句子对、阅读理解要用的两列。结果保持原来的行、列和顺序，"
         "只在后面加上模型的几列；CSV 结果里以 = + - @ 开头的格子前会加一个撇号（'），"
         "表格软件就不会当成公式。上传的 CSV 可以用任何常用的分隔符和编码，txt 每行一条文本；"
-        "文件最大 {limit} MB。"
-        "刷新这一页，任务照常进行；{hours} 小时没有人回来看（别人在排队时是 {minutes} 分钟），"
+        "文件最大 {limit} MB。刷新这一页，任务照常进行；"
+        "{hours} 小时没有人回来看（别人在排队时是 {minutes} 分钟），"
         "任务和文件就会删除。"
     ),
     samples={
@@ -118,8 +118,7 @@ ENGLISH = BatchStrings(
         "= + - @ gets an apostrophe ('), so that no spreadsheet runs it. What you upload may have "
         "any usual separator and encoding; .txt has a text a line; files have up to {limit} MB. "
         "Work goes on while you reload this page; if nobody comes back for {hours} hours "
-        "({minutes} minutes while others "
-        "wait), it is given up and its files are removed."
+        "({minutes} minutes while others wait), it is given up and its files are removed."
     ),
     samples={
         "reviews": "30 reviews (CSV)",

@@ -25,9 +25,9 @@ def tokenize_and_mask(
         tokenizer: Cuts the text into tokens.
         cut: A word segmenter.
         text: The text.
-        seed: Decides which words are masked; of what is no number 0 is taken.
+        seed: Decides which words are masked, up to ``MAX_SEED``; anything else counts as 0.
     """
-    if not text:
+    if not text or not isinstance(text, str):  # a program that uses the API may send anything
         return notice(strings.empty)
     if problem := too_long(strings.page, len(text)):
         return notice(problem)
@@ -41,6 +41,6 @@ def tokenize_and_mask(
         words,
         tokenizer.special.unk,
     )
-    number = int(min(max(seed, 0), MAX_SEED)) if isinstance(seed, int | float) else 0
+    number = int(seed) if isinstance(seed, int | float) and 0 <= seed <= MAX_SEED else 0
     masked = choose_whole_words(words, random.Random(number))
     return tokens_panel(strings, tokenized, masked)

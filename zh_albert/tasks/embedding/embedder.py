@@ -86,10 +86,12 @@ class TextEmbedder(TaskModel[str, EncodedText]):
             ConfigError: If a vector has fewer.
             DataError: If it is no whole number above 0.
         """
-        whole = self.config.hidden_size
-        if width is not None and as_count(width, "width") > whole:
+        if width is None:
+            return None
+        kept, whole = as_count(width, "width"), self.config.hidden_size
+        if kept > whole:
             raise ConfigError(f"width must be from 1 to {whole}, the vectors' width; got {width}")
-        return width if width is None else as_count(width, "width")
+        return kept
 
     def cosines(
         self, pairs: Sequence[tuple[str, str]], widths: Sequence[int] = ()
