@@ -100,7 +100,14 @@ models: .venv/.dev
 	$(call task,classification,sentiment,,runs/sentiment-reviews,--train runs/reviews-train.jsonl --train runs/lessons-train.jsonl \
 		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl --exclude runs/lessons-dev.jsonl \
 		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
-	test -s runs/sentiment-ngrams/config.json || $(BIN)/python docs/recipes/ngrams_anew.py runs/sentiment runs/sentiment-ngrams --weight 2 \
+	test -s runs/reviews-left.jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reviews-left.jsonl --without runs/reviews-train.jsonl \
+		$(addsuffix =100000,$(foreach d,online_shopping_10_cats book_review,$(wildcard $(DATA)/$d/train.jsonl*)) runs/weibo-train.jsonl)
+	test -s runs/more-train.jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/more-train.jsonl runs/reviews-left.jsonl=100000 \
+		$(addsuffix =3000,$(foreach d,chnsenticorp waimai_10k,$(wildcard $(DATA)/$d/train.jsonl*))) runs/lessons-train.jsonl=12000
+	$(call task,classification,sentiment-more,,runs/sentiment,--train runs/more-train.jsonl --dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl \
+		--exclude runs/lessons-dev.jsonl $(foreach d,$(REVIEWS) smp2020_ewect_usual fewclue_eprstmt,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
+	test -s runs/sentiment-mixed/config.json || $(BIN)/python docs/recipes/interpolated.py runs/sentiment runs/sentiment-more runs/sentiment-mixed --share 0.75
+	test -s runs/sentiment-ngrams/config.json || $(BIN)/python docs/recipes/ngrams_anew.py runs/sentiment-mixed runs/sentiment-ngrams --weight 2 \
 		$(foreach d,$(REVIEWS),--train $(wildcard $(DATA)/$d/train.jsonl*)) --train runs/weibo-train.jsonl --train runs/lessons-train.jsonl \
 		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl \
 		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*)))

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from zh_albert.errors import MissingExtraError
+from zh_albert.tokenization.characters import CHINESE
 
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\n.*?\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -14,10 +15,10 @@ _COMMENT = re.compile("<!--")
 _NO_PROSE = re.compile(r"<(script|style|pre|table|svg|math)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
 _BREAK = re.compile(r"<(?:br|/p|/div|/li|/h[1-6])\b[^<>]*>", re.IGNORECASE)
-_FORMULA = re.compile(r"\$\$[^$]{1,2000}\$\$|\$[^$\n]{1,200}\$")
+_FORMULA = re.compile(rf"\$\$[^$]{{1,2000}}\$\$|\$(?=\S)[^$\n{CHINESE}，。；]{{1,200}}(?<=\S)\$(?!\d)")
 _PICTURE = re.compile(r"!\[[^\[\]\n]*\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]\n]*\])")
 _LINK = re.compile(r"\[([^\[\]\n]*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]\n]*\])")
-_ADDRESS = re.compile(r"<?https?://[^\s<>，。；）】”]+>?")
+_ADDRESS = re.compile(rf"<?https?://[^\s<>，。；）】”{CHINESE}]+>?")
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]{1,40}\]:?")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[^\n]*$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*$|^[ \t:|-]*-{3,}[ \t:|-]*$", re.MULTILINE)
@@ -27,8 +28,9 @@ _LINE_START = re.compile(
 )
 _EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|`)(?=\S)([^\n]{1,300}?)(?<=\S)\1")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-# A line break within a paragraph: Markdown wraps lines.
+# A line break within a paragraph, as Markdown wraps lines: between Latin words it is a blank.
 _WRAPPED = re.compile(r"(?<=[^\n])\n(?=[^\n])")
+_BETWEEN_WORDS = re.compile(r"(?<=[!-~])\n(?=[!-~])")
 _BLOCK = re.compile(r"\n(?=[ \t]*(?:#{1,6}[ \t]|>|[-*+][ \t]|\d{1,3}[.)][ \t]))")
 
 _WIKI_NO_PROSE = re.compile(
@@ -60,7 +62,7 @@ def strip_markdown(text: str) -> str:
     text = _LINK.sub(r"\1", _PICTURE.sub("", text))
     text = _FOOTNOTE.sub("", _ADDRESS.sub("", text))
     text = html.unescape(_TAG.sub("", _BREAK.sub("\n\n", text)))
-    text = _WRAPPED.sub("", _BLOCK.sub("\n\n", text))
+    text = _WRAPPED.sub("", _BETWEEN_WORDS.sub(" ", _BLOCK.sub("\n\n", text)))
     text = _LINE_START.sub("", text)
     text = _ESCAPED.sub(r"\1", _EMPHASIS.sub(r"\2", text))
     return _lines(text)

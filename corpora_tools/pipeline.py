@@ -6,7 +6,7 @@ the executor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from corpora_tools.documents import ReadDocuments, WriteShard
 from corpora_tools.executors import Executor, PipelineStage
 from corpora_tools.folders import InputFile, plan_tasks
 from corpora_tools.jobs import DATA, Report, job, run_stages
+from corpora_tools.normalization import Simplify, normalize, simplify
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +95,23 @@ def clean(
         if exclude:
             index = state / DATA / "evaluation.npy"
             if not index.exists():
-                texts = (text for path in exclude for text in evaluation_texts(path))
-                save_index(contamination_index(texts), index)
+                save_index(contamination_index(_as_cleaned(exclude, config.simplify)), index)
             steps += [Decontaminate(index), KeepLongEnough(config.min_document)]
         steps.append(WriteShard(out, shard_format))
         stages = [PipelineStage("clean", steps, len(tasks))]
         return run_stages(out, state, stages, executor, workers, report)
+
+
+def _as_cleaned(paths: Sequence[Path], when: Simplify) -> Iterator[str]:
+    """Yield evaluation texts as they stand in cleaned documents.
+
+    With ``auto`` a document decides, so both forms may occur.
+    """
+    for path in paths:
+        for text in map(normalize, evaluation_texts(path)):
+            yield text
+            if when != "never":
+                yield simplify(text, "always")
 
 
 def dedup(

@@ -24,6 +24,7 @@ _SHORT = 1 << 20  # bytes; no limit of a line is smaller
 _SAMPLE = 1 << 16  # bytes, from the first line that is not ASCII
 _LEAST = 0.0  # of Chinese text; in a wrong encoding a damaged file has less
 _BONUS = 0.5  # for UTF-8, into which other text hardly ever fits
+_FEW = 4  # bytes to each zero; UTF-16 has one for each character that is ASCII
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -127,6 +128,8 @@ def _utf16(first: bytes) -> str | None:
     even, odd = first[:_SAMPLE:2].count(0), first[1:_SAMPLE:2].count(0)
     if bool(even) == bool(odd):  # no zeros, or of some other kind of file
         return None
+    if (even + odd) * _FEW < len(first[:_SAMPLE]) and likely_encoding(first) == "utf-8":
+        return None  # a text with a stray zero
     return "utf-16-be" if even else "utf-16-le"
 
 

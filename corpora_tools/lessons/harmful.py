@@ -142,6 +142,8 @@ def _fits(sentence: Sentence, start: int, end: int) -> bool:
         return after.tag == "n" and (before.tag == "" or (before.tag == "p" and word != "一些"))
     if word in tables.words("bound"):
         return before.tag[:1] in ("m", "q") or after.tag[:1] == "m"
+    if word == "只" and before.tag[:1] == "m":  # 两只
+        return False
     if word in ("之前", "之后"):
         return before.tag[:1] in ("n", "v", "t", "m", "q")
     if word == "都":

@@ -10,7 +10,7 @@ from corpora_tools.lessons.numbers import other_form
 from corpora_tools.lessons.sentence import NEGATION, Rule, Sentence, drawn
 from zh_albert.compression.augmentation.tang import Word
 
-_OPENED = re.compile("^(?:请问|想问一下|想问下|其实|说实话|事实上|实际上|老实说)，?")
+_OPENED = re.compile("^(?:(?:请问|想问一下|想问下|其实|事实上|实际上)(?!的)，?|(?:说实话|老实说)，)")
 _ENDED = re.compile("(?<=[^吗呢吧啊])(?=[？?]$)")
 _PAIRED = re.compile("[和与跟及]|以及|、")
 _BECAUSE = re.compile(
@@ -180,7 +180,7 @@ def turn_comparison(sentence: Sentence, rng: random.Random) -> str | None:
 
 
 def deny_opposite(sentence: Sentence, rng: random.Random) -> str | None:
-    """Say it with the opposite: 不贵 becomes 便宜, 很贵 becomes 不便宜."""
+    """Say it with the opposite: 很贵 becomes 不便宜; but what is 不贵 is not cheap yet."""
     found = []
     for place, word in enumerate(sentence.words):
         opposite = tables.gradable(denied=True).get(word.text)
@@ -192,9 +192,7 @@ def deny_opposite(sentence: Sentence, rng: random.Random) -> str | None:
             or sentence.word(place + 1).tag
         ):
             continue
-        if before.text == "不" and more.text != word.text and word.text not in ("好", "大", "多"):
-            found.append((place - 1, place + 1, ("很" if len(opposite) == 1 else "") + opposite))
-        elif before.text in tables.words("deniable_degree") and word.text not in (
+        if before.text in tables.words("deniable_degree") and word.text not in (
             "好",
             "差",
             "大",

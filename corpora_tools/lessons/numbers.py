@@ -20,7 +20,7 @@ _ARABIC = re.compile(rf"(?<![\d.A-Za-z:：/\-第（(～~])(\d+(?:\.\d+)?)(?=%|�
 _CHINESE = re.compile(
     rf"(?<![{_NUMERALS}第周期之分星])([二三四五六七八九十两])(?={_UNITS})(?!点[儿钟点]|周[^年])"
 )
-_SMALL = re.compile(rf"(?<![\d.A-Za-z:：/\-])([1-9]\d?)(?={_UNITS})(?!月|号|日)")
+_SMALL = re.compile(rf"(?<![\d.A-Za-z:：/\-第])([1-9]\d?)(?={_UNITS})(?!月|号|日)")
 _WRITTEN = re.compile(
     rf"(?<![{_NUMERALS}第周期之分点星])({_TENS}|[三四五六七八九])(?={_UNITS})(?!点|[月日号家]|周[^年])"
 )
@@ -38,7 +38,7 @@ _FACTORS = (  # one of the first is so many of the second
     ("吨", "公斤", 1000),
 )
 _CONVERTED = {
-    unit: re.compile(rf"(?<![\d.:：～~\-至到])([1-5]|\d\.5){unit}(?![年\d/每])")
+    unit: re.compile(rf"(?<![\d.:：～~\-至到第])([1-5]|\d\.5){unit}(?![年岁\d/每])")
     for unit, _, _ in _FACTORS
 }
 _CLOCK = re.compile(r"(?<![\d:：])(\d{1,2})[:：](00|30)(?![\d:：])")
@@ -137,8 +137,9 @@ def _year(text: str) -> str:
 
 def _converted(text: str) -> str:
     for unit, smaller, factor in _FACTORS:
-        if match := _CONVERTED[unit].search(text):
-            value = f"{float(match[1]) * factor:.0f}{smaller}"
+        match = _CONVERTED[unit].search(text)
+        if match and (whole := float(match[1]) * factor).is_integer():
+            value = f"{whole:.0f}{smaller}"
             return text[: match.start()] + value + text[match.end() :]
     return text
 

@@ -78,13 +78,14 @@ def moved(rows: Sequence[dict[str, Any]]) -> Iterator[Question]:
 
 
 def removed(rows: Sequence[dict[str, Any]]) -> Iterator[Question]:
-    """Remove the sentence with the answer, if the answer is nowhere else."""
+    """Remove the sentence with the whole answer, if the answer is nowhere else."""
     for row in rows:
         context, answer = row["context"], row["answers"][0]
         for sentence in SENTENCE.finditer(context):
             if sentence.start() <= answer["start"] < sentence.end():
                 left = context[: sentence.start()] + context[sentence.end() :]
-                if answer["text"] not in left and len(left) >= 80:
+                whole = answer["start"] + len(answer["text"]) <= sentence.end()
+                if whole and answer["text"] not in left and len(left) >= 80:
                     yield Question(left, row["question"], None, "removed")
                 break
 

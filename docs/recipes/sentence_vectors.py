@@ -97,7 +97,8 @@ def again(tasks: Path, texts: list[str], taught: list[Pair]) -> tuple[list[str],
         for one, other, row in rows
         if row["label"] >= ALIKE and captions.issuperset((one, other))
     ]
-    known = luck.sample([text for text in texts if text not in captions], min(KEPT, len(texts)))
+    others = [text for text in texts if text not in captions]
+    known = luck.sample(others, min(KEPT, len(others)))
     return [*sorted(captions), *known], alike + luck.sample(taught, min(KEPT_PAIRS, len(taught)))
 
 

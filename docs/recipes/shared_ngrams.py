@@ -48,6 +48,8 @@ def main() -> None:
     small.ngrams = large.ngrams
     encoded = small.encode([example.text for example in dev])
     if isinstance(small, TextTagger):
+        if given.weight is not None:
+            sys.exit("error: --weight is for classifiers; the share of a tagger's is tuned on --dev")
         small.tuned_entities(encoded, [example.entities for example in dev])
     else:
         gold = [example.label for example in dev]

@@ -173,6 +173,22 @@ def test_evaluation_texts_stay_out(corpus, tmp_path, run):
     assert any(sentence(5 * 7 + 2) in text for text in texts_of(tmp_path / "out"))
 
 
+@pytest.mark.parametrize("when", ["never", "auto", "always"])
+def test_traditional_evaluation_texts_stay_out_of_simplified_documents(tmp_path, run, when):
+    text = "這個問題在學術界引起了廣泛的討論，許多專家認為應該從歷史與經濟兩個方面來說明。" * 2
+    lines = json.dumps({"text": text}, ensure_ascii=False)
+    for name in ("corpus.jsonl", "dev.jsonl"):
+        (tmp_path / name).write_text(lines + "\n", "utf-8")
+
+    files = ("clean", tmp_path / "corpus.jsonl", tmp_path / "out")
+    code, printed, errors = run(
+        *files, "--exclude", tmp_path / "dev.jsonl", "--simplify", when, "--json"
+    )
+
+    assert code == 0, errors
+    assert json.loads(printed)["dropped_paragraphs"]["evaluation"] == 1
+
+
 def test_a_killed_job_goes_on_and_ends_as_if_never_stopped(corpus, tmp_path, run):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert run("clean", corpus, whole, "--workers", 2)[0] == 0

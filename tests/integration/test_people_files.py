@@ -209,3 +209,11 @@ def test_columns_and_the_sheet_can_be_named(
         assert "there is no column '结论' for label, but '店家说', '顾客说', '判断'" in ran.err
     ran = cli("evaluate", out, path, *layout[:4])
     assert "say which column it is: --label-column" in ran.err
+    lines = tmp_path / "a.txt"
+    lines.write_text("很好\n", encoding="utf-8")
+    for option, said in (("--sheet", "expected a workbook"), ("--text-column", "in each line")):
+        ran = cli("predict", out, lines, option, "数据")
+        assert ran.code == 2
+        assert said in ran.err
+        assert "Traceback" not in ran.err
+

@@ -46,6 +46,12 @@ def test_utf8_is_read_without_a_word(tmp_path: Path, codec: str) -> None:
     assert [line for _, line in read_lines(tmp_path / "a.txt")] == SIMPLIFIED.splitlines()
 
 
+def test_a_zero_in_a_line_does_not_make_it_utf16(tmp_path: Path) -> None:
+    text = "房间很\0干净\nab\0cdefgh\n"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    assert [line for _, line in read_lines(tmp_path / "a.txt")] == text.splitlines()
+
+
 def test_short_texts_are_enough() -> None:
     """Parts of four characters, which detectors for any language fail on."""
     rng, right, tried = random.Random(0), 0, 0

@@ -69,6 +69,7 @@ def predict(
         survey,
     )
     from zh_albert.inference.loading import load
+    from zh_albert.tables.workbook import refuse_sheet
     from zh_albert.textio import encode_json, numbered_lines
 
     if file == Path("-"):
@@ -80,6 +81,10 @@ def predict(
     predictor = load(model)
     keep_loaded_objects()
     read_as = form_for(predictor, file) if form == "auto" else form
+    refuse_sheet(sheet, [file] if file else [])
+    if text_column and read_as == "text":
+        problem = f"a column {text_column!r} was named, but this file has a text in each line"
+        raise DataError(f"{source}: {problem}; add --format csv or jsonl, or leave it out")
     chosen = {"text": text_column} if text_column else None
     known = Survey(None, [])
     if file and file.is_file():

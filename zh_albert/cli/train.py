@@ -81,7 +81,7 @@ def finetune(
     refuse_taken(out, resume=resume)
     if resume and not (out.is_dir() and any(out.iterdir())):
         echo(f"nothing to resume in {out}: starting anew")
-    layout = _layout(text_column, label_column, sheet)
+    layout = _layout(text_column, label_column, sheet, train + dev)
     examples, dev_examples, excluded = (
         _read(face, paths, layout) for paths in (train, dev, exclude or [])
     )
@@ -95,7 +95,7 @@ def finetune(
         if face.read_unlabelled is None:
             able = [name for name in TASKS if TASKS[name].read_unlabelled]
             raise ConfigError(f"--unlabelled is for {', '.join(able)}, not for {task}")
-        unnamed = _layout(text_column, None, sheet)
+        unnamed = _layout(text_column, None, sheet, train + dev)
         texts = [text for path in unlabelled for text in face.read_unlabelled(path, unnamed)]
         further["unlabelled"] = without(texts, excluded)
         if dropped := len(texts) - len(further["unlabelled"]):
@@ -231,7 +231,7 @@ def evaluate(
     folder = resolve_model(model)
     _, metadata = load_config(folder)
     with TrainingDisplay() as display:
-        layout = _layout(text_column, label_column, sheet)
+        layout = _layout(text_column, label_column, sheet, [file])
         scores = task_of(folder, metadata).score(folder, file, layout=layout, progress=display)
     _show(scores, as_json=as_json)
 
@@ -257,7 +257,7 @@ def baseline(
     from zh_albert.tasks.texts import without
 
     face = TASKS[task]
-    layout = _layout(text_column, label_column, sheet)
+    layout = _layout(text_column, label_column, sheet, train + dev)
     examples = without(_read(face, train, layout), _read(face, exclude or [], layout))
     scores = face.score_baseline(examples, _read(face, dev, layout))
     if "pearson" in scores and task in ("classification", "pair"):
@@ -265,10 +265,14 @@ def baseline(
     _show({**scores, "task": task}, as_json=as_json)
 
 
-def _layout(text: str | None, label: str | None, sheet: str | None) -> TableLayout:
+def _layout(
+    text: str | None, label: str | None, sheet: str | None, files: list[Path]
+) -> TableLayout:
     """Return what the options say about tables."""
     from zh_albert.tables.columns import TableLayout
+    from zh_albert.tables.workbook import refuse_sheet
 
+    refuse_sheet(sheet, files)
     columns = {"text": text, "label": label}
     return TableLayout({field: name for field, name in columns.items() if name}, sheet)
 

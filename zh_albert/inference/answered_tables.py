@@ -14,6 +14,7 @@ from zh_albert.errors import ConfigError
 from zh_albert.file_notes import FileNote, tell
 from zh_albert.inference.vectors_file import VectorsFile
 from zh_albert.tables.cells import harmless
+from zh_albert.tables.workbook import CellText
 from zh_albert.tasks.predictor import Predictor
 from zh_albert.textio import atomic_write, encode_json
 
@@ -263,7 +264,10 @@ def _of_workbook(cell: Any) -> Any:
     r"""Return a value that a workbook can hold.
 
     Characters that XML cannot hold are blanks, so that offsets stay true: also ``\r`` in ``\r\n``.
+    A number or a date that was read from a workbook is written as such.
     """
+    if isinstance(cell, CellText):
+        cell = cell.value
     if isinstance(cell, int) and abs(cell) >= _EXACT:
         return str(cell)
     if not isinstance(cell, str):

@@ -6,10 +6,10 @@ import datetime
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from zh_albert.errors import DataError
@@ -34,9 +34,32 @@ _DAMAGE = (
 Cells = list[str]
 
 
+class CellText(str):
+    """The text of a cell that holds a number or a date, and its value: to be written as it was."""
+
+    value: Any
+
+    def __new__(cls, text: str, value: Any) -> Self:
+        """Return the text with the cell's value."""
+        cell = super().__new__(cls, text)
+        cell.value = value
+        return cell
+
+
 def is_workbook(path: Path) -> bool:
     """Return whether a file is a workbook, by its name."""
     return re.search(r"\.xls[xmb]?$", path.name, re.IGNORECASE) is not None
+
+
+def refuse_sheet(sheet: str | None, paths: Sequence[Path]) -> None:
+    """Refuse a sheet's name beside files that have no sheets.
+
+    Raises:
+        DataError: If none of the files is a workbook.
+    """
+    if sheet is not None and not any(map(is_workbook, paths)):
+        found = ", ".join(map(str, paths)) or "standard input"
+        raise DataError(f"sheet {sheet!r}: expected a workbook (.xlsx), found {found}; leave it out")
 
 
 def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, dict[str, str]]]:
@@ -136,7 +159,7 @@ def _heads(path: Path, sheet: str | None) -> Iterator[bytes]:
 def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     names: Cells = []
     told = False
-    numbered = ((n, [_text(value) for value in values]) for n, values in enumerate(rows, start=1))
+    numbered = ((n, [_cell(value) for value in values]) for n, values in enumerate(rows, start=1))
     filled = ((n, cells) for n, cells in numbered if any(map(str.strip, cells)))
     for number, cells in from_the_names(filled, path):
         if not names:
@@ -158,12 +181,16 @@ def _rows(rows: Iterator[tuple[Any, ...]], path: Path) -> Iterator[tuple[int, di
         yield number, {n: c for n, c in zip(names, whole, strict=False) if n.strip()}
 
 
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):  # a carriage return is stored as _x000D_
+        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+    return CellText(_text(value), value)
+
+
 def _text(value: Any) -> str:
     match value:
-        case None:
-            return ""
-        case str():  # a carriage return is stored as _x000D_
-            return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
         case bool():
             return str(value).upper()
         case float() if value.is_integer():

@@ -29,6 +29,20 @@ def test_markdown_becomes_prose():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "prose"),
+    [
+        ("手机卖$199，耳机卖$29。", "手机卖$199，耳机卖$29。"),
+        ("从去年的$5涨到今年的$8，涨了六成。", "从去年的$5涨到今年的$8，涨了六成。"),
+        ("设$x^2 + 1$为二次式。", "设为二次式。"),
+        ("请访问https://example.com查看价格，谢谢。", "请访问查看价格，谢谢。"),
+        ("用 Vue\nRouter 写\n前台。", "用 Vue Router 写前台。"),
+    ],
+)
+def test_prose_beside_marks_stays(text, prose):
+    assert strip_markdown(text) == prose
+
+
 def test_wikitext_becomes_prose():
     text = (
         "{{Infobox|name={{z}}}}\n[[File:a.jpg|thumb|一个[[链接|图]]说明]]\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -129,3 +130,17 @@ def test_rows_of_which_none_could_be_read_have_their_errors(tmp_path: Path, name
         pass
     rows = [row for _, row in read_objects(tmp_path / name)]
     assert [row["error"] for row in rows] == ["line 2: damaged", "line 3: damaged"]
+
+
+def test_numbers_and_dates_of_a_workbook_stay_such(tmp_path: Path) -> None:
+    given = [datetime.datetime(2026, 5, 1), 4.5, 7, True, "007"]
+    book = openpyxl.Workbook()
+    book.active.append(["text", "date", "price", "stars", "bought", "id"])
+    book.active.append(["很好", *given])
+    book.save(tmp_path / "a.xlsx")
+    with answered_table(tmp_path / "b.xlsx") as table:
+        for _, row in read_objects(tmp_path / "a.xlsx"):
+            assert row["date"] == "2026-05-01"
+            table.write(row, {"label": "x"})
+    written = openpyxl.load_workbook(tmp_path / "b.xlsx").active
+    assert [cell.value for cell in written[2]] == ["很好", *given, "x", None]

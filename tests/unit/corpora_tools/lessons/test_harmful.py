@@ -65,3 +65,10 @@ def test_words_of_quantity_say_what_follows(read):
 
     assert harmful.change_scope("entailment", sentence, random.Random(1)) == "有些学生来了。"
     assert harmful.change_scope("neutral", sentence, random.Random(1)) is None
+
+
+@pytest.mark.parametrize(
+    ("relation", "text"), [("contradiction", "全部学生参加了考试。"), ("contradiction", "有2只停牌。")]
+)
+def test_other_words_of_quantity_do_not_contradict(read, relation, text):
+    assert harmful.change_scope(relation, read(text), random.Random(1)) is None

@@ -55,7 +55,6 @@ def outcomes(rule, sentence):
         (harmless.turn_comparison, "苹果比香蕉贵。", "香蕉比苹果便宜。"),
         (harmless.turn_comparison, "苹果比香蕉贵。", "香蕉没有苹果贵。"),
         (harmless.deny_opposite, "这个手机很贵。", "这个手机不便宜。"),
-        (harmless.deny_opposite, "这个手机不贵。", "这个手机便宜。"),
         (harmless.double_negation, "我必须参加会议。", "我不得不参加会议。"),
         (harmless.turn_question, "周末能退货吗？", "周末能不能退货？"),
         (harmless.turn_question, "周末能不能退货？", "周末可以退货吗？"),
@@ -71,6 +70,9 @@ def test_the_words_change_and_the_meaning_does_not(read, rule, text, expected):
         (harmless.turn_question, "这个功能好用吗？"),  # 能 is part of a word
         (harmless.swap_joined, "大学老师和学生会主席来了。"),
         (harmless.deny_opposite, "这条路很长一段没有灯。"),
+        (harmless.deny_opposite, "这个手机不贵。"),  # nor is it cheap
+        (harmless.drop_filler, "说实话的时候也要注意方法。"),
+        (harmless.drop_filler, "实际上的结果很好。"),
         (harmless.double_negation, "必须加快速度。"),
     ],
 )

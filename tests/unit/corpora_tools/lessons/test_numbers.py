@@ -48,6 +48,10 @@ def test_a_number_in_chinese_has_its_value(number):
         ("会议3:30开始。", {"会议3点半开始。"}),
         ("他2019年毕业。", {"他二零一九年毕业。"}),
         ("他住在第三层，四周是墙。", {None}),
+        ("第3周我们去了北京。", {None}),
+        ("我家在第2条街上。", {None}),
+        ("年满5周岁的孩子可以报名。", {"年满五周岁的孩子可以报名。"}),
+        ("项目用了1.5周。", {None}),  # ten days and a half
     ],
 )
 def test_a_number_is_written_in_another_form(text, forms):
