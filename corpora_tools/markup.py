@@ -15,7 +15,9 @@ _COMMENT = re.compile("<!--")
 _NO_PROSE = re.compile(r"<(script|style|pre|table|svg|math)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
 _BREAK = re.compile(r"<(?:br|/p|/div|/li|/h[1-6])\b[^<>]*>", re.IGNORECASE)
-_FORMULA = re.compile(rf"\$\$[^$]{{1,2000}}\$\$|\$(?=\S)[^$\n{CHINESE}，。；]{{1,200}}(?<=\S)\$(?!\d)")
+_FORMULA = re.compile(
+    rf"\$\$[^$]{{1,2000}}\$\$|\$(?=\S)[^$\n{CHINESE}，。；]{{1,200}}(?<=\S)\$(?!\d)"
+)
 _PICTURE = re.compile(r"!\[[^\[\]\n]*\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]\n]*\])")
 _LINK = re.compile(r"\[([^\[\]\n]*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]\n]*\])")
 _ADDRESS = re.compile(rf"<?https?://[^\s<>，。；）】”{CHINESE}]+>?")

@@ -17,19 +17,30 @@ def map_prefetched(
     """Yield ``function(item)`` for each item, in order, while the next ones are computed.
 
     At most ``threads`` further results are pending or finished at a time, so memory does not depend
-    on the number of items. The items are taken on the caller's thread.
+    on the number of items. The items are taken on the caller's thread; if that fails, the results
+    of those before come first.
 
     >>> list(map_prefetched(str.upper, iter("abc"), threads=2))
     ['A', 'B', 'C']
     """
     waiting: deque[Future[Result]] = deque()
+    failed: list[Exception] = []
+
+    def taken() -> Iterator[Item]:
+        try:
+            yield from items
+        except Exception as error:  # of whatever kind the caller's source raises
+            failed.append(error)
+
     pool = ThreadPoolExecutor(threads, thread_name_prefix="zh-albert")
     try:
-        for item in items:
+        for item in taken():
             waiting.append(pool.submit(function, item))
             if len(waiting) > threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+        if failed:
+            raise failed[0]
     finally:
         pool.shutdown(cancel_futures=True)

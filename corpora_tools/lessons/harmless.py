@@ -10,7 +10,9 @@ from corpora_tools.lessons.numbers import other_form
 from corpora_tools.lessons.sentence import NEGATION, Rule, Sentence, drawn
 from zh_albert.compression.augmentation.tang import Word
 
-_OPENED = re.compile("^(?:(?:请问|想问一下|想问下|其实|事实上|实际上)(?!的)，?|(?:说实话|老实说)，)")
+_OPENED = re.compile(
+    "^(?:(?:请问|想问一下|想问下|其实|事实上|实际上)(?!的)，?|(?:说实话|老实说)，)"
+)
 _ENDED = re.compile("(?<=[^吗呢吧啊])(?=[？?]$)")
 _PAIRED = re.compile("[和与跟及]|以及|、")
 _BECAUSE = re.compile(

@@ -49,7 +49,7 @@ def main() -> None:
     encoded = small.encode([example.text for example in dev])
     if isinstance(small, TextTagger):
         if given.weight is not None:
-            sys.exit("error: --weight is for classifiers; the share of a tagger's is tuned on --dev")
+            sys.exit("error: --weight is for classifiers; a tagger's share is tuned on --dev")
         small.tuned_entities(encoded, [example.entities for example in dev])
     else:
         gold = [example.label for example in dev]

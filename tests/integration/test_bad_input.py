@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,33 @@ def test_the_baseline_says_that_numbers_are_values(cli: Cli, tmp_path: Path) -> 
     ran = cli("baseline", "--train", path, "--dev", path, "--json")
     assert "pearson" in json.loads(ran.out)
     assert 'for classes write them as "0"' in ran.err
+
+
+def test_the_baseline_says_that_numbers_of_a_table_are_classes(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text("text,label\n很好,1.5\n太差,0.5\n" * 4)
+    ran = cli("baseline", "--train", path, "--dev", path, "--json")
+    assert "accuracy" in json.loads(ran.out)
+    assert "values want JSON Lines" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("task", "row"),
+    [
+        ("segmentation", {"text": "很好", "words": ["很", "好"]}),
+        ("choice", {"context": "很好", "question": "好吗", "choices": ["好", "不"], "label": 0}),
+        ("classification", {"text": "很好", "label": "a"}),
+    ],
+)
+def test_excluding_every_training_text_is_told(
+    cli: Cli, tmp_path: Path, task: str, row: dict[str, Any]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    files = ("--task", task, "--train", path, "--dev", path, "--exclude", path)
+    refused(cli("baseline", *files), "expected texts to learn from, found none")
+    ran = cli("finetune", *files, "--out", tmp_path / "out", "--init", "random")
+    refused(ran, "expected texts to learn from, found none")
 
 
 def test_a_prediction_file_without_texts_is_located(

@@ -371,6 +371,7 @@ def test_faults_are_told_a_line_each_with_exit_code_2(
         (("run", "--tasks", "eprstmt", "--data", "none", "--out", "out"), "clue fetch eprstmt"),
         (("run", "--tasks", "tnews", "--data", "d", "--out", "o", "--set=train.seed=7"), "--seeds"),
         (("convert", "eprstmt", "none.json", "--out", "o.jsonl"), "none.json: no such file"),
+        (("convert", "eprstmt", "none.json", "--out", "o.jsonl.xz"), "ends in .jsonl"),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(
@@ -385,6 +386,30 @@ def test_what_a_user_gets_wrong_is_one_line(
     assert ran.code == 2
     assert ran.err.splitlines()[-1].startswith("error: ")
     assert problem in ran.err
+
+
+def test_a_submission_is_refused_before_anything_is_answered(
+    cli: Cli, release: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    for out, problem in (("a.jsonl", "ends in .json"), ("file/a.json", "found the file")):
+        ran = cli("clue", "predict", "tnews", "news", release / "tnews", "--out", tmp_path / out)
+        assert (ran.code, problem in ran.err) == (2, True), ran.err
+
+
+def test_what_a_folder_lacks_is_named(cli: Cli, micro: Path, tmp_path: Path) -> None:
+    for name in ("train.jsonl", "dev.jsonl"):
+        path = tmp_path / "eprstmt" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text('{"text": "好", "label": "Positive"}\n', encoding="utf-8")
+    for name in ("train.json", "dev.json"):
+        path = tmp_path / "chid" / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    for task, missing in (("eprstmt", "test.jsonl"), ("chid", "train_answer.json")):
+        files = ("--tasks", task, "--data", tmp_path, "--out", tmp_path / "out", "--init", micro)
+        ran = cli("clue", "run", *files)
+        assert (ran.code, missing in ran.err) == (2, True), ran.err
 
 
 def test_a_name_with_a_dot_is_a_folder(

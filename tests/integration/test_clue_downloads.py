@@ -93,6 +93,9 @@ def test_a_release_is_fetched_unpacked_and_not_fetched_again(
     assert not list(tmp_path.rglob("outside.json"))
     assert cli(*arguments, "--mirror", server.address).code == 0
     assert len(server.ranges) == 1
+    (tmp_path / "a" / "b" / "cluener" / "dev.json").unlink()
+    ran = cli(*arguments, "--mirror", server.address)
+    assert (ran.code, "dev.json not found" in ran.err) == (2, True), ran.err
 
 
 def test_a_broken_off_download_goes_on_where_it_stopped(

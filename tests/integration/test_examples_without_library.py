@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import runpy
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,10 +58,11 @@ def show(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.syspath_prepend(EXAMPLES)
 
     def showing(example: str, folder: Path, *arguments: str) -> list[list[str]]:
-        monkeypatch.setattr(sys, "argv", [example, str(folder), *arguments])
-        capsys.readouterr()
-        runpy.run_path(str(EXAMPLES / example), run_name="__main__")
-        return [line.split() for line in capsys.readouterr().out.splitlines()]
+        # In a process of its own: what this one has imported would hide what an example lacks.
+        command = [sys.executable, str(EXAMPLES / example), str(folder), *arguments]
+        ran = subprocess.run(command, capture_output=True, check=False)
+        assert ran.returncode == 0, ran.stderr.decode()
+        return [line.split() for line in ran.stdout.decode().splitlines()]
 
     return showing
 

@@ -216,4 +216,3 @@ def test_columns_and_the_sheet_can_be_named(
         assert ran.code == 2
         assert said in ran.err
         assert "Traceback" not in ran.err
-

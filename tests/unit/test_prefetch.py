@@ -36,6 +36,17 @@ def test_work_ahead_keeps_the_order_and_never_piles_up() -> None:
     assert most == 2
 
 
+def test_what_came_before_a_source_failed_is_given() -> None:
+    def items() -> Any:
+        yield from (1, 2)
+        raise ConnectionError
+
+    found = map_prefetched(str, items())
+    assert [next(found), next(found)] == ["1", "2"]
+    with pytest.raises(ConnectionError):
+        next(found)
+
+
 def test_an_error_on_a_thread_reaches_the_caller() -> None:
     with pytest.raises(ZeroDivisionError):
         list(map_prefetched(lambda number: 1 // number, [1, 0, 1]))

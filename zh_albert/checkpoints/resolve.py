@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from zh_albert.errors import CheckpointError, nearest
@@ -46,17 +47,18 @@ def resolve_model(model: str | Path) -> Path:
                 stacklevel=2,
             )
         return BUNDLED / name
-    if name and path.is_dir():
+    if name and _is(path.is_dir):
         return path
     if bundled:
         return BUNDLED / name
-    if name and path.exists():
+    if name and _is(path.exists):
         raise CheckpointError(f"{name}: expected a model folder, found a file")
-    if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) and not path.parent.is_dir():
+    if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) and not _is(path.parent.is_dir):
         return _from_hub(name)
     hint = nearest(name, bundled_names())
     raise CheckpointError(
-        f"{name!r}: no such model folder, nor a bundled model ({hint}), nor a hub id (owner/name)"
+        f"{name!r:.80}: no such model folder, nor a bundled model ({hint}), nor a hub id "
+        "(owner/name)"
     )
 
 
@@ -70,6 +72,14 @@ def resolve_init(model: str) -> Path | None:
         CheckpointError: If there is no such model.
     """
     return None if model == "random" else resolve_model(model)
+
+
+def _is(asked: Callable[[], bool]) -> bool:
+    """Return whether a path is something; what is too long for a path, such as a text, is not."""
+    try:
+        return asked()
+    except OSError:
+        return False
 
 
 def _from_hub(model: str) -> Path:

@@ -95,7 +95,10 @@ def convert(
     from zh_albert.clue.readers import read_official
     from zh_albert.clue.suite import write_rows
     from zh_albert.clue.tasks import task_named
+    from zh_albert.errors import ConfigError
 
+    if out.suffix != ".jsonl":
+        raise ConfigError(f"--out {out}: expected a name that ends in .jsonl")
     described = task_named(task)
     rows = chain.from_iterable(read_official(described, file) for file in files)
     count = write_rows(rows, out)

@@ -29,7 +29,8 @@ class _Recipes(TyperGroup):
 
 app = typer.Typer(
     cls=_Recipes,
-    help="Make models smaller or faster; list the recipes.",
+    help="Make models smaller or faster: RECIPE MODEL --train FILE --dev FILE --out FOLDER; "
+    "without a recipe, list them.",
     no_args_is_help=False,
     invoke_without_command=True,
     rich_markup_mode=None,
@@ -67,6 +68,7 @@ def _list(context: typer.Context, as_json: Json = False) -> None:
             if row["family"] == family:
                 typer.echo(f"  {row['name']:<18} {row['title']}")
                 typer.echo(f"  {'':<18} {row['source']}; {row['needs']}; time {row['cost']}")
+    typer.echo("zh-albert compress RECIPE MODEL --train FILE --dev FILE --out FOLDER runs one")
 
 
 @app.command("recipe", hidden=True)

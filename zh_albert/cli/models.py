@@ -136,8 +136,8 @@ def convert(
     weights: Annotated[
         Literal["float32", "float16", "int8"] | None,
         typer.Option(
-            help="Type of the stored weights; int8 is half as large as float16 and only for this "
-            "project's layout. By default unchanged, int8 as float32."
+            help="Type of the stored weights; int8 is less than half as large as float16 and only "
+            "for this project's layout. By default unchanged, int8 as float32."
         ),
     ] = None,
     task: Annotated[

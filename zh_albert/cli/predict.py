@@ -17,7 +17,8 @@ def predict(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="One text per line (pairs: two, with a tab), JSON Lines, CSV, TSV or .xlsx."
+            help="One text per line (pairs: two, with a tab), JSON Lines, CSV, TSV or .xlsx; "
+            "left out or -: standard input."
         ),
     ] = None,
     form: Annotated[
@@ -48,10 +49,10 @@ def predict(
     regression model {"value"}; a multiple-choice model {"index", "text", "score", "scores"};
     sentence vectors {"vector"} (with --out vectors.npy an array for numpy.load); a tagger
     {"entities": [{"start", "end", "type", "text", "score"}]}, an empty list if there are none; a
-    reader {"start", "end", "text", "score"}, with an empty text if the context has no answer (with
-    --top-k also "answers", best first); an encoder fills every [MASK] of the line: {"spots":
-    [{"start", "end", "candidates"}]}. A line that cannot be answered (an empty text, no [MASK]) has
-    the reason under "error"; the others are still answered.
+    word segmenter {"words", "spans"}; a reader {"start", "end", "text", "score"}, with an empty
+    text if the context has no answer (with --top-k also "answers", best first); an encoder fills
+    every [MASK] of the line: {"spots": [{"start", "end", "candidates"}]}. A line that cannot be
+    answered (an empty text, no [MASK]) has the reason under "error"; the others are still answered.
 
     Example: zh-albert predict sentiment reviews.txt > labels.jsonl;
     zh-albert predict sentiment reviews.xlsx --out labelled.xlsx

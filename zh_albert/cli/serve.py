@@ -21,7 +21,9 @@ def serve(
     max_waiting: Annotated[
         int, typer.Option(min=1, help="Characters that may wait for each model.")
     ] = 1_000_000,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for an answer.")] = 60.0,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, max=86_400, help="Seconds for an answer.")
+    ] = 60.0,
 ) -> None:
     """Serve models over HTTP.
 

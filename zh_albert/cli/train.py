@@ -70,7 +70,7 @@ def finetune(
     from zh_albert.cli.progress import echo
     from zh_albert.errors import ConfigError
     from zh_albert.tasks.run import finetune as finetune_task
-    from zh_albert.tasks.texts import overlap, without
+    from zh_albert.tasks.texts import overlap, refuse_none, without
     from zh_albert.training.loop import is_first_process
     from zh_albert.training.run_folder import refuse_taken
 
@@ -88,6 +88,7 @@ def finetune(
     kept = without(examples, excluded)
     if len(kept) < len(examples):
         echo(f"{len(examples) - len(kept)} training texts dropped: they occur in --exclude files")
+    refuse_none(kept)
     if shared := overlap(dev_examples, kept):
         echo(f"note: {shared} of {len(dev_examples)} dev texts also occur in the training texts")
     further: dict[str, Any] = {}
@@ -254,14 +255,19 @@ def baseline(
     Example: zh-albert baseline --task classification --train train.jsonl --dev dev.jsonl
     """
     from zh_albert.cli.progress import echo
-    from zh_albert.tasks.texts import without
+    from zh_albert.tasks.fields import is_number
+    from zh_albert.tasks.texts import refuse_none, without
 
     face = TASKS[task]
     layout = _layout(text_column, label_column, sheet, train + dev)
     examples = without(_read(face, train, layout), _read(face, exclude or [], layout))
+    refuse_none(examples)
     scores = face.score_baseline(examples, _read(face, dev, layout))
+    labels = [getattr(example, "label", None) for example in examples]
     if "pearson" in scores and task in ("classification", "pair"):
         echo('note: the labels are numbers, so values are learned; for classes write them as "0"')
+    elif any(isinstance(label, str) and "." in label and is_number(label) for label in labels):
+        echo("note: numbers of a table are names of classes here; values want JSON Lines")
     _show({**scores, "task": task}, as_json=as_json)
 
 

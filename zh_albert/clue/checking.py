@@ -206,7 +206,7 @@ def _label_problems(task: ClueTask, value: Mapping[str, Any], _row: Row) -> Iter
 def _choice_problems(task: ClueTask, value: Mapping[str, Any], row: Row) -> Iterator[str]:
     field = "label" if task.form == "choices" else "answer"
     choice, count = value.get(field), len(row["choices"])
-    if field == "label" and isinstance(choice, str) and choice.isdecimal():
+    if field == "label" and isinstance(choice, str) and choice.isdecimal() and len(choice) < 9:
         choice = int(choice)  # C3's evaluation accepts both
     if type(choice) is not int:
         yield f'"{field}" must be the number of a choice, found {choice!r:.50}'

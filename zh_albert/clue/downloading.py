@@ -51,7 +51,17 @@ def fetch_task(
         address = f"{mirror.rstrip('/')}/{name}" if mirror else download.url
         is_archive = name.endswith(".zip")
         file = folder / name if is_archive else target / name
-        if any(target.glob("*")) if is_archive else file.exists():
+        if is_archive:
+            wanted = {*task.train, *task.dev, *task.scored}
+            missing = sorted(one for one in wanted if not (target / one).is_file())
+            if not missing:
+                continue
+            if target.is_dir() and any(target.iterdir()):
+                raise DataError(
+                    f"{target}: expected an empty folder or all files of {task.name}, "
+                    f"{', '.join(missing)} not found; move it away, or give another --to"
+                )
+        elif file.exists():
             continue
         if not file.exists():  # it may exist as an archive that was not unpacked
             fetch(Download(address, download.sha256), file, progress)

@@ -11,7 +11,7 @@ from zh_albert.clue.checking import Fault, faults_in
 from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import official_labels, official_tests, write_submission
 from zh_albert.clue.task import ClueTask
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
 from zh_albert.inference.loading import load
 
 
@@ -42,8 +42,8 @@ def predict(
         task: What the file is a test of.
         model: A bundled name, a folder or a hub id.
         data: The official file, or the folder of the release that holds it.
-        out: The file to write, or a folder (one that exists, or a name without ".json" at its
-            end): the file then has its official name.
+        out: The file to write, or a folder (one that exists, or a name without an ending): the file
+            then has its official name.
         version: Of the test, where there are several, see ``official_tests``.
         follow: Passes the answers on and shows the progress; its second argument is their number.
 
@@ -54,8 +54,12 @@ def predict(
     test = official_tests(task, data, version)[0]
     if data.is_dir():
         data = data / test.data
-    if out.is_dir() or out.suffix != ".json":
+    if out.is_dir() or not out.suffix[1:].isalpha():
         out = out / test.submission
+    elif out.suffix != ".json":
+        raise ConfigError(f"--out {out}: expected a folder, or a name that ends in .json")
+    if not out.parent.is_dir() and out.parent.exists():
+        raise ConfigError(f"--out {out}: expected a folder, found the file {out.parent}")
     rows = list(read_official(task, data))
     predictor = load(model)
     if predictor.task != task.trained_as:

@@ -84,8 +84,13 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, progress: Observer = si
     train, dev, test = (_ready(data, name) for name in ("train", "dev", "test"))
     if train and dev and (scored := dev if task.scored == task.dev else test):
         return _checked(task, Splits(train, dev, scored))
+    if train and dev:
+        problem = f"{task.name} is scored on a test file"
+        raise DataError(f"{data}: expected test.jsonl beside train and dev: {problem}")
     splits = {"train": task.train, "dev": task.dev, "scored": task.scored}
     wanted = dict.fromkeys(itertools.chain.from_iterable(splits.values()))
+    if task.form == "idioms":
+        wanted |= dict.fromkeys(f"{Path(name).stem}_answer.json" for name in wanted)
     if missing := [name for name in wanted if not (data / name).is_file()]:
         raise DataError(
             f"{data}: expected the official files of {task.name}, {', '.join(missing)} "

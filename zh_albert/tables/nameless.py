@@ -12,6 +12,7 @@ from zh_albert.tables.table_error import TableError
 
 Row = dict[str, Any]
 _LONGEST_LABEL = 20  # characters, on average
+_AGAIN = 5  # times that each label of many rows comes, on average
 FEW = 10
 """With fewer rows every one may have another label, and the first one may name the columns."""
 _MOST = 0.9  # of the first lines have the same form
@@ -21,9 +22,9 @@ _FASTTEXT = re.compile(r"((?:__label__\S+\s+)+)(.+)")
 def names_of_columns(rows: Sequence[Sequence[str]]) -> list[str] | None:
     """Return the fields of columns by what is in them; None if that is not clear.
 
-    There are one text or two and a label: the column of short values, half as long as the others
-    at most, that come again, that of the first row among them. A column of different numbers is an
-    ``id``.
+    There are one text or two and a label: the column of short values that come again, that of the
+    first row among them. They are half as long as the others at most, or, in many rows, very few. A
+    column of different numbers is an ``id``.
 
     >>> names_of_columns([["国足客场战平对手", "体育"], ["股市今天又大跌了", "财经"]])
     ['text', 'label']
@@ -40,10 +41,17 @@ def names_of_columns(rows: Sequence[Sequence[str]]) -> list[str] | None:
     if len(others) not in (2, 3):
         return None
     length = {number: sum(map(len, columns[number])) / len(rows) for number in others}
-    label, *texts = sorted(others, key=length.__getitem__)
+    different = {number: len({*columns[number]}) for number in others}
+    label = min(others, key=length.__getitem__)
+    fewest, *more = sorted(others, key=different.__getitem__)
+    few = different[fewest] <= len(rows) / _AGAIN and different[fewest] < different[more[0]]
+    if very_few := len(rows) >= FEW and few:
+        label = fewest
+    texts = [number for number in others if number != label]
     values = columns[label]
-    again = len(rows) < FEW or (len({*values}) <= len(rows) / 2 and values[0] in values[1:])
-    short = length[label] <= min(_LONGEST_LABEL, length[texts[0]] / 2)
+    again = len(rows) < FEW or (different[label] <= len(rows) / 2 and values[0] in values[1:])
+    half = min(length[number] for number in texts) / 2
+    short = length[label] <= (_LONGEST_LABEL if very_few else min(_LONGEST_LABEL, half))
     if not (again and short and all(map(str.strip, columns[label]))):
         return None
     names[label] = "label"

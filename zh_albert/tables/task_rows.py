@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain, islice
 from pathlib import Path
 
+from zh_albert.errors import DataError
 from zh_albert.tables.annotations import from_annotations
 from zh_albert.tables.columns import BY_NAMES, TableLayout, with_fields
 from zh_albert.tables.delimited import is_csv
@@ -44,10 +45,15 @@ def _by_content(path: Path, layout: TableLayout) -> Objects:
     first = list(islice(lines, _LOOKED_AT))
     lines = chain(first, lines)
     beginning = [line for _, line in first]
+    filled = next((line.strip() for line in beginning if line.strip()), "")
     if is_tagged(beginning):
         yield from tagged_rows(lines, path)
     elif is_nameless(beginning):
         yield from nameless_rows(lines, beginning, path)
+    elif "\t" in filled and filled[0] not in "{[":
+        problem = "expected texts and a label that comes again, with tabs between, or JSON"
+        hint = "Name the columns in the first line, such as text and label"
+        raise DataError.at(path, 1, problem, hint=hint)
     else:
         rows = from_annotations(json_rows(lines, path), path)
         yield from with_fields(rows, path, layout.columns, by_content=False)

@@ -59,7 +59,9 @@ def refuse_sheet(sheet: str | None, paths: Sequence[Path]) -> None:
     """
     if sheet is not None and not any(map(is_workbook, paths)):
         found = ", ".join(map(str, paths)) or "standard input"
-        raise DataError(f"sheet {sheet!r}: expected a workbook (.xlsx), found {found}; leave it out")
+        raise DataError(
+            f"sheet {sheet!r}: expected a workbook (.xlsx), found {found}; leave it out"
+        )
 
 
 def workbook_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, dict[str, str]]]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from zh_albert.tokenization.characters import CHINESE
 
-_LINE_END = r"\s*[\n\r\u2028\u2029\x0b\x0c\x85]\s*"
+# From the beginning of a run of blanks only, else long runs take time by their square.
+_LINE_END = r"(?<!\s)\s*[\n\r\u2028\u2029\x0b\x0c\x85]\s*"
 _LINE_ENDS = re.compile(_LINE_END)
 _BREAKS = re.compile(rf"{_LINE_END}|(?<=[{CHINESE}])\s+(?=[{CHINESE}])")
 

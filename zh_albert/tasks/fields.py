@@ -107,6 +107,11 @@ def label_name(name: str) -> str:
     return whole if _WHOLE_NUMBER.fullmatch(name) else name
 
 
+def is_number(label: str) -> bool:
+    """Return whether a label is written as a number."""
+    return re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", label) is not None
+
+
 def class_name(label: Label) -> str:
     """Return the name of a class; for a number its digits, without an empty fraction.
 

@@ -54,6 +54,19 @@ def text_key(text: Content) -> str:
     return "".join(unicodedata.normalize("NFKC", text).lower().split())
 
 
+def refuse_none(examples: Sequence[Any]) -> None:
+    """Check that there is something to learn from.
+
+    Raises:
+        DataError: If all of it occurs in the files that are to be excluded, or there was nothing.
+    """
+    if not examples:
+        raise DataError(
+            "expected texts to learn from, found none: all of them also occur in the files that "
+            "are excluded; give other training files"
+        )
+
+
 def overlap(examples: Iterable[HasText], others: Iterable[HasText]) -> int:
     """Count the ``examples`` whose text also occurs in ``others``."""
     known = {text_key(other.text) for other in others}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from ngrams import opened, tag_scores  # the file beside this one
-from safetensors.numpy import load_file
+from safetensors import safe_open
 from tokenizers import BertWordPieceTokenizer
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it reports its use to Microsoft otherwise
@@ -21,7 +21,9 @@ import onnxruntime
 folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
 tags = np.array(task["tags"])
-learned = {k: v.astype(float) for k, v in load_file(f"{folder}/model.safetensors").items()}
+with safe_open(f"{folder}/model.safetensors", "np") as file:  # others may be of no type of NumPy
+    names = [name for name in file.keys() if "transitions" in name]  # noqa: SIM118
+    learned = {name: file.get_tensor(name).astype(float) for name in names}
 kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
 narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)

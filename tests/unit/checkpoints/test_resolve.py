@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, resolve_model
+from zh_albert.errors import CheckpointError
 
 
 def test_a_model_from_the_hub_comes_with_all_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,3 +54,8 @@ def test_what_is_bundled_stays_small() -> None:
     assert sizes["embedder"] < 6
     assert sum(size for name, size in sizes.items() if name.endswith("-nano")) < 6
     assert sum(sizes.values()) < 60
+
+
+def test_a_text_in_place_of_a_name_is_told() -> None:
+    with pytest.raises(CheckpointError, match="no such model folder"):
+        resolve_model("房间很干净，服务也好。" * 10)

@@ -204,5 +204,6 @@ def test_choices_in_lines(task: str, field: str, tmp_path: Path) -> None:
     file = tmp_path / next(iter(described.tests.values())).submission
     write_submission(described, [0], [1], file)
     assert check(described, file, test) == []
-    lines(file, {"id": 0, field: "x"})
-    assert "must be the number of a choice" in check(described, file, test)[0].problem
+    for wrong in ("x", "9" * 5000):
+        lines(file, {"id": 0, field: wrong})
+        assert "must be the number of a choice" in check(described, file, test)[0].problem

@@ -37,6 +37,19 @@ def test_pairs_with_a_label(tmp_path: Path) -> None:
     assert first == {"text_a": TEXTS[0], "text_b": f"{TEXTS[0]}吗", "label": "0"}
 
 
+def test_labels_that_are_longer_than_half_a_text(tmp_path: Path) -> None:
+    names = ["entailment", "neutral", "contradiction"]
+    lines = [f"{n}号楼在前面\t前面有{n}号楼\t{names[n % 3]}" for n in range(30)]
+    first = read(tmp_path / "o.tsv", lines)[0]
+    assert first == {"text_a": "0号楼在前面", "text_b": "前面有0号楼", "label": "entailment"}
+
+
+def test_what_tabs_part_and_is_not_clear_asks_for_names(tmp_path: Path) -> None:
+    lines = [f"第{n}段文本\t另外的第{n}段" for n in range(30)]
+    with pytest.raises(DataError, match=r"line 1: expected texts and a label .*Name the columns"):
+        read(tmp_path / "a.tsv", lines)
+
+
 def test_labels_of_fasttext(tmp_path: Path) -> None:
     lines = ["__label__体育 国足 战平", "__label__体育 __label__财经 球队 上市 了"]
     assert read(tmp_path / "a.txt", lines) == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -39,3 +40,11 @@ def test_parts_are_lines_and_what_blanks_part(text: str, expected: list[str]) ->
 
 def test_only_lines_where_blanks_do_not_count() -> None:
     assert parts("电话 号码\n地 址", blanks=False) == ["电话号码", "地址"]
+
+
+def test_long_runs_of_blanks_take_no_longer_than_their_length() -> None:
+    for end in (".", "\n", "\t好"):
+        text = "李华" + " " * 200_000 + end
+        begun = time.process_time()
+        breaks_of(text, [(0, 1), (1, 2), (len(text) - 1, len(text))])
+        assert time.process_time() - begun < 2  # minutes, if by the square

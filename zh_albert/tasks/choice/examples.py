@@ -121,7 +121,8 @@ def _checked_label(label: Any, choices: tuple[str, ...], path: Path, line: int) 
             raise DataError.at(path, line, problem, hint="Write its number, from 0")
         if label in choices:
             return choices.index(label)
-        label = int(label) if label.isascii() and label.isdecimal() else label
+        is_place = label.isascii() and label.isdecimal() and len(label) < 9
+        label = int(label) if is_place else label
     if type(label) is not int or not 0 <= label < len(choices):
         problem = f'"label" must be from 0 to {len(choices) - 1}, or a choice, found {label!r:.80}'
         raise DataError.at(path, line, problem)

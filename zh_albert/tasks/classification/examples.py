@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from zh_albert.tasks.fields import (
     checked_label,
     checked_string,
     class_name,
+    is_number,
     kind_of,
     refuse_missing_fields,
     refuse_no_examples,
@@ -136,14 +136,11 @@ def _read(path: Path, content_of: _ContentOf, layout: TableLayout) -> list[TextE
 def _as_classes(label: Label, examples: list[TextExample]) -> tuple[Label, list[TextExample]]:
     """Make numbers classes if they stand beside digits in quotes: 1, 1.0 and "1" are one class."""
     labels = [label, *(example.label for example in examples)]
-    numbers = all(not isinstance(one, tuple) and _is_number(one) for one in labels)
-    if not numbers:
+    if any(
+        isinstance(one, tuple) or (isinstance(one, str) and not is_number(one)) for one in labels
+    ):
         return label, examples
     return class_name(label), [replace(one, label=class_name(one.label)) for one in examples]
-
-
-def _is_number(label: str | float) -> bool:
-    return not isinstance(label, str) or re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", label) is not None
 
 
 def _contents(

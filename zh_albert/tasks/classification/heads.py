@@ -19,7 +19,7 @@ from zh_albert.tasks.classification.metrics import (
     label_set_metrics,
 )
 from zh_albert.tasks.correlations import correlations
-from zh_albert.tasks.fields import Label, class_name, label_name
+from zh_albert.tasks.fields import Label, class_name, is_number, label_name
 
 HeadName = Literal["classes", "multi_label", "regression"]
 UNDECIDED = "neutral"
@@ -38,11 +38,13 @@ def class_names(label: Label) -> tuple[str, ...]:
 
 
 def value_of(label: Label) -> float:
-    """Return a value on a scale.
+    """Return a value on a scale; in a table also numbers are strings.
 
     Raises:
         DataError: If it is not a number.
     """
+    if isinstance(label, str) and is_number(label):
+        return float(label)
     if not isinstance(label, int | float):
         raise DataError(
             f"expected numbers, found {label!r:.80}; names want a model of classes "

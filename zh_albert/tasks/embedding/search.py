@@ -86,7 +86,8 @@ class SemanticSearch:
             raise DataError(f"{problem}: there is nothing to search for") from None
         if not len(self._places):
             return []
-        cosines = np.clip(self._vectors @ asked, -1, 1)
+        # Not "@", whose last bits depend on the row: equal texts have to be equally near.
+        cosines = np.clip(np.einsum("ij,j->i", self._vectors, asked), -1, 1)
         best = np.argsort(-cosines, kind="stable")[:most]
         return [
             Hit(int(self._places[n]), self.texts[self._places[n]], float(cosines[n])) for n in best

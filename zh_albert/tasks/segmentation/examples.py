@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -58,14 +59,15 @@ def read_segmentation_examples(
 
 def _spans(text: str, words: list[str], path: Path, line: int) -> tuple[WordSpan, ...]:
     spans, end = [], 0
-    for word in words:
+    for word in filter(str.strip, words):  # white space may be given, too
         start = end + len(text[end:]) - len(text[end:].lstrip())
         if not text.startswith(word, start):
             there = text[start : start + len(word)]
             problem = f'"words" has {word!r:.40} where the text has {there!r:.40}'
             raise DataError.at(path, line, problem, hint="The words, joined, must be the text")
         end = start + len(word)
-        spans.append(WordSpan(start, end))
+        # A word ends at white space: predictions never reach over it.
+        spans += [WordSpan(start + m.start(), start + m.end()) for m in re.finditer(r"\S+", word)]
     if rest := text[end:].strip():
         problem = f'"words" ends before {rest!r:.40}'
         raise DataError.at(path, line, problem, hint="The words, joined, must be the text")

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from zh_albert.errors import MissingExtraError
+from zh_albert.errors import DataError, MissingExtraError
 
 _SETTINGS = {"c1": 0.1, "c2": 0.1, "max_iterations": 100, "feature.possible_transitions": True}
 
@@ -20,6 +20,7 @@ class CrfBaseline:
         tags: The name of each character's tag, text by text.
 
     Raises:
+        DataError: If there is no text, for which the library would end the program.
         MissingExtraError: If python-crfsuite is not installed.
     """
 
@@ -28,6 +29,8 @@ class CrfBaseline:
             import pycrfsuite  # noqa: PLC0415  (an extra)
         except ImportError:
             raise MissingExtraError.of("python-crfsuite", "baseline") from None
+        if not texts:
+            raise DataError("expected texts to learn from, found none")
         trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=_SETTINGS, verbose=False)
         for text, names in zip(texts, tags, strict=True):
             trainer.append(list(character_features(text)), list(names))

@@ -68,7 +68,8 @@ def test_words_of_quantity_say_what_follows(read):
 
 
 @pytest.mark.parametrize(
-    ("relation", "text"), [("contradiction", "全部学生参加了考试。"), ("contradiction", "有2只停牌。")]
+    ("relation", "text"),
+    [("contradiction", "全部学生参加了考试。"), ("contradiction", "有2只停牌。")],
 )
 def test_other_words_of_quantity_do_not_contradict(read, relation, text):
     assert harmful.change_scope(relation, read(text), random.Random(1)) is None

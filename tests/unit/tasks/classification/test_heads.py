@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from zh_albert.errors import DataError
 from zh_albert.tasks.classification.head_selection import head_for, head_from
-from zh_albert.tasks.classification.heads import LabelHead, OneClass
+from zh_albert.tasks.classification.heads import LabelHead, OneClass, Value, value_of
 
 
 def trained_constant(head: LabelHead, targets: torch.Tensor, weights: torch.Tensor) -> float:
@@ -64,3 +65,10 @@ def test_files_without_neutral_texts_are_scored_among_the_other_classes() -> Non
     with_neutral = head.metrics(["neutral", "negative", "neutral", "positive"], scores)
     assert with_neutral == {"accuracy": 1.0, "macro_f1": 1.0}
     assert "answered_neutral" not in OneClass(["a", "b"]).metrics(["a"], scores[:1, :2])
+
+
+def test_numbers_of_a_table_are_values_where_values_are_meant() -> None:
+    assert isinstance(head_for(["3.5", "-1"], "regression"), Value)
+    assert [value_of(label) for label in ("3.5", "-1", 2)] == [3.5, -1, 2]
+    with pytest.raises(DataError, match="expected numbers, found 'nan'"):
+        value_of("nan")

@@ -55,6 +55,12 @@ def test_a_cosine_is_at_most_1() -> None:
     assert all(search(text)[0].cosine <= 1 for text in texts)
 
 
+def test_equal_texts_are_equally_near_wherever_they_stand() -> None:
+    hits = SemanticSearch(load("embedder"), ["怎么退货"] * 7)("退货", top_k=7)
+    assert [hit.place for hit in hits] == [*range(7)]
+    assert len({hit.cosine for hit in hits}) == 1
+
+
 @pytest.mark.parametrize(
     ("width", "error", "problem"),
     [

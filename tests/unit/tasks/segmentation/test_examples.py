@@ -10,6 +10,7 @@ import pytest
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.segmentation.examples import WordSpan, read_segmentation_examples
+from zh_albert.tasks.segmentation.tags import tags_of, words_of
 
 
 def written(path: Path, *rows: Any) -> Path:
@@ -21,7 +22,7 @@ def test_words_are_the_texts_slices_and_joined_the_text_without_spaces(tmp_path:
     rows = [
         {"text": "他从马上下来", "words": ["他", "从", "马上", "下来"]},
         {"text": "  我 们\u3000好\t", "words": ["我", "们", "好"]},
-        {"text": "看 New York", "words": ["看", "New York"]},
+        {"text": "看 New York", "words": ["看", "New", "York"]},
         {"text": "𠮷野家👍🏽。", "words": ["𠮷野家", "👍🏽", "。"]},
     ]
     for row, example in zip(
@@ -31,6 +32,16 @@ def test_words_are_the_texts_slices_and_joined_the_text_without_spaces(tmp_path:
         slices = [example.text[start:end] for start, end in example.words]
         assert slices == row["words"]
         assert "".join("".join(slices).split()) == "".join(example.text.split())
+
+
+def test_white_space_among_the_words_is_none_and_ends_a_word(tmp_path: Path) -> None:
+    """As jieba gives it; a predicted word never reaches over white space."""
+    text = "我 爱New York"
+    path = written(tmp_path / "a.jsonl", {"text": text, "words": ["我", " ", "爱", "New York"]})
+    [example] = read_segmentation_examples(path)
+    assert [text[start:end] for start, end in example.words] == ["我", "爱", "New", "York"]
+    characters = [(place, place + 1) for place in range(len(text))]
+    assert words_of(text, tags_of(example.words, characters), characters) == [*example.words]
 
 
 def test_a_word_that_repeats_is_found_where_it_stands(tmp_path: Path) -> None:
