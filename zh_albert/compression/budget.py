@@ -284,25 +284,20 @@ class _Work:
         compress(*asked, out=folder, resume=True, observers=self.observers)
         model = self.task.model.load(folder)
         found: list[Tried] = []
-        # int8 only if time counts: it is a little less exact.
-        tried = engines(model) if whole.ms is not None else engines(model)[:1]
-        times: list[float | None] = [None]
+        tried, times = engines(model), list[float | None]([None])  # int8 only if time counts
         if whole.ms is not None:
-            beside = TimedBeside(
-                self.task, self.task.model.load(self.source), spread(self.dev, _TIMED)
-            )
+            large = self.task.model.load(self.source)
+            beside = TimedBeside(self.task, large, spread(self.dev, _TIMED))
             turns = [beside.shares(model, tried) for _ in range(_TURNS)]
             times = [whole.ms * statistics.median(shares) for shares in zip(*turns, strict=True)]
-        for engine, ms in zip(tried, times, strict=True):
+        for engine, ms in zip(tried, times, strict=False):
             model.runtime = engine
             score = float(self.task.evaluate(model, self.dev)[self.task.metric])
             int8 = engine is not tried[0]
             files = self._files(folder, score if int8 else None)
             size = sum(map(len, files.values())) + len(write_manifest(files))
             holds = self.budget.excess(size, ms) <= 1
-            found.append(
-                Tried(name=one.name, score=score, bytes=size, ms=ms, int8=int8, holds=holds)
-            )
+            found += [Tried(name=one.name, score=score, bytes=size, ms=ms, int8=int8, holds=holds)]
         if any(each.holds for each in found):
             return max(found, key=lambda each: (each.holds, each.score))
         return min(found, key=lambda each: self.budget.excess(each.bytes, each.ms))
