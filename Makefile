@@ -107,7 +107,7 @@ models: .venv/.dev
 	$(call task,classification,sentiment-more,,runs/sentiment,--train runs/more-train.jsonl --dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl \
 		--exclude runs/lessons-dev.jsonl $(foreach d,$(REVIEWS) smp2020_ewect_usual fewclue_eprstmt,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
 	test -s runs/sentiment-mixed/config.json || $(BIN)/python docs/recipes/interpolated.py runs/sentiment runs/sentiment-more runs/sentiment-mixed --share 0.75
-	test -s runs/sentiment-ngrams/config.json || $(BIN)/python docs/recipes/ngrams_anew.py runs/sentiment-mixed runs/sentiment-ngrams --weight 2 \
+	test -s runs/sentiment-ngrams/config.json || $(BIN)/python docs/recipes/ngrams_anew.py runs/sentiment-mixed runs/sentiment-ngrams --weight 2 --window 512 64 \
 		$(foreach d,$(REVIEWS),--train $(wildcard $(DATA)/$d/train.jsonl*)) --train runs/weibo-train.jsonl --train runs/lessons-train.jsonl \
 		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl \
 		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*)))

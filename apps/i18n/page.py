@@ -99,7 +99,7 @@ CHINESE = PageStrings(
     names=names.CHINESE,
     tables=tables.CHINESE,
     title="中文 ALBERT 演示",
-    promise="模型就在这台电脑上运行，您输入的文字不会离开它。",
+    promise="模型就在这台电脑上运行，您输入的文字不会传到别处。",
     switch="English",
     copy_link="复制链接",
     copied="已复制：打开这个链接会看到同样的内容。",
@@ -120,7 +120,7 @@ CHINESE = PageStrings(
     probabilities="各类别的概率",
     other_classes="其余 {count} 类合计",
     first_rows="前几行",
-    numbers="看数字",
+    numbers="查看数值",
     too_long=Notice(
         "文本有 {count} 个字符，超过了网页的上限 {limit} 个",
         "请截取一部分，或在命令行里处理整个文件：zh-albert predict 模型 文件",
@@ -134,7 +134,7 @@ CHINESE = PageStrings(
         "问题里没有模型能读的字符", "它只有空格或控制字符；请用汉字、字母或数字提问。"
     ),
     no_encoder=Notice(
-        "还没有随附的预训练编码器",
+        "还没有附带的预训练编码器",
         "请先训练一个：zh-albert pretrain 配置.toml；其他几页现在就能用。",
     ),
     queued=Notice("正在排队，前面还有 {count} 个任务", "轮到时会自动开始；页面照常可用。"),

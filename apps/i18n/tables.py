@@ -74,12 +74,12 @@ CHINESE = TableStrings(
         '请检查括号和逗号，或改成每行一个对象，例如 {{"text": "房间很干净"}}',
     ),
     bad_csv=Notice(
-        "第 {line} 行的引号没有配对，或者一格太长",
-        "含有逗号、引号或换行的格子要放在双引号里，里面的引号写两遍。",
+        "第 {line} 行的引号没有配对，或者一个单元格太长",
+        "含有逗号、引号或换行的单元格要放在双引号里，里面的引号写两遍。",
     ),
     ragged=Notice(
         "第 {line} 行有 {found} 格，表头有 {expected} 格",
-        "请补齐这一行；文字里有逗号时，整格要放在双引号里。",
+        "请补齐这一行；文字里有逗号时，整个单元格要放在双引号里。",
     ),
     bad_header=Notice(
         "表头里有空的或重复的列名", "请在第一行给每一列写一个不同的名字，例如 text,label"
@@ -89,7 +89,7 @@ CHINESE = TableStrings(
         "请在 Excel 里打开，去掉密码，另存为“Excel 工作簿（.xlsx）”，再上传。",
     ),
     no_workbook=Notice(
-        "这不是 Excel 工作簿，虽然名字是；或者文件不完整",
+        "这不是 Excel 工作簿，只是文件名像；或者文件不完整",
         "请在 Excel 里打开，另存为“Excel 工作簿（.xlsx）”，再上传。",
     ),
     annotation=Notice("第 {line} 行的标注与工具导出的格式不同", "请重新导出，再上传。"),
@@ -101,13 +101,13 @@ CHINESE = TableStrings(
         "这个工作簿解压后太大", "请把它分成几份，或另存为“CSV UTF-8（逗号分隔）”，再上传。"
     ),
     empty_workbook=Notice(
-        "没有一张工作表在列名下面有内容",
+        "所有工作表的列名下面都没有内容",
         "第一行写列名，从第二行起每行写一条文本；公式要先在 Excel 里算好并保存，才有内容。",
     ),
     many_columns=Notice("列数超过了 {limit}", "请只留下需要的列，再上传。"),
-    long_cell=Notice("第 {line} 行有一格超过 {limit} 个字符", "请缩短或删去这一行，再上传。"),
+    long_cell=Notice("第 {line} 行有一个单元格超过 {limit} 个字符", "请缩短或删去这一行，再上传。"),
     no_rows=Notice("文件里没有数据", "第一行写列名（如 text），从第二行起每行写一条文本。"),
-    no_texts=Notice("文件里没有一格是文字", "请检查是否有一列文本，例如名为 text 的列。"),
+    no_texts=Notice("文件里没有一个单元格是文字", "请检查是否有一列文本，例如名为 text 的列。"),
     notes={
         "encoding": "文件不是 UTF-8，按 {name} 编码读取",
         "left_out": "标注里没有读的：{counts}",
@@ -117,7 +117,7 @@ CHINESE = TableStrings(
         "no_names": "第一行不是列名，各列依次当作 {names}",
         "formulas": "有的公式还没有算出结果，当作空格读；请在 Excel 里打开并保存一次",
         "nameless": "没有列名的列里有内容（第 {line} 行起），没有读",
-        "cut_text": "有的文字超过一格的上限 32,767 个字符，在 .xlsx 里截短了",
+        "cut_text": "有的文字超过单元格的上限 32,767 个字符，在 .xlsx 里截短了",
     },
     damaged="有 {count} 行读不了，第一处在第 {line} 行；结果里会注明",
 )

@@ -10,7 +10,8 @@ with the network as `load` runs it, unless it is given.
         --dev $DATA/tasks/tnews/dev.jsonl
 
 For `sentiment`, `make models` has the files: all reviews, though its network learned on from a part
-of them, and a weight below dev's best, which other kinds of texts gain from.
+of them, a weight below dev's best, which other kinds of texts gain from, and windows of 512 tokens,
+though it learned in windows of 128: long reviews gain from being read whole.
 Of the variants of the n-gram model cross-validation may select the fourth, which had lower scores
 on other kinds of texts (docs/experiments/ngrams.md).
 """
@@ -31,6 +32,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample, read_text_examples
 from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
 from zh_albert.tasks.texts import without
+from zh_albert.tasks.windows import WindowConfig
 
 
 def _read(paths: list[Path]) -> list[TextExample]:
@@ -45,11 +47,15 @@ def main() -> None:
     for name in ("train", "dev", "exclude"):
         parser.add_argument(f"--{name}", type=Path, action="append", default=[])
     parser.add_argument("--weight", type=float, help="of the n-grams, instead of the best on dev")
+    parser.add_argument("--window", type=int, nargs=2, help="tokens of a window, and overlap")
     arguments = parser.parse_args()
 
     classifier = TextClassifier.load(resolve_model(arguments.model))
     if classifier.pairs:
         sys.exit(f"error: {arguments.model}: expected a classifier of texts, found one of pairs")
+    if arguments.window:
+        length, overlap = arguments.window
+        classifier.window = WindowConfig(max_length=length, stride=overlap)
     dev = _read(arguments.dev)
     examples = without(_read(arguments.train), [*dev, *_read(arguments.exclude)])
     encoded = classifier.encode([example.text for example in dev])

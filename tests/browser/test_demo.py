@@ -58,7 +58,7 @@ def test_a_classifier_is_taken_apart_where_it_has_ngrams(open_demo: OpenDemo) ->
     if card.locator(".za-apart").count() == 0:
         pytest.skip("needs a bundled classifier with n-grams")
     expect(card.locator(".za-apart thead th")).to_have_text(
-        ["类别", "神经网络", "n 元 SVM", "合起来"]
+        ["类别", "神经网络", "n-gram 模型", "合起来"]
     )
     rows = [row.locator("td").all_inner_texts() for row in card.locator(".za-apart tbody tr").all()]
     for column in zip(*rows, strict=True):

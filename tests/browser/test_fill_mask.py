@@ -147,12 +147,12 @@ def test_the_training_tab_draws_curves_and_opens_its_table(open_demo: OpenDemo) 
 
 def test_without_models_every_tab_says_what_to_do(open_demo: OpenDemo, bare_demo_url: str) -> None:
     page = open_demo(url=bare_demo_url)
-    expect(page.locator("#classify-result")).to_contain_text("还没有随附的分类模型")
+    expect(page.locator("#classify-result")).to_contain_text("还没有附带的分类模型")
     open_tab(page, CHINESE.fill_mask.tab)
-    expect(page.locator("#fill-result")).to_contain_text("还没有随附的预训练编码器")
+    expect(page.locator("#fill-result")).to_contain_text("还没有附带的预训练编码器")
     expect(page.locator("#fill-result")).to_contain_text("zh-albert pretrain")
     open_tab(page, CHINESE.training_curves.tab)
-    expect(page.locator("#training-result")).to_contain_text("还没有随附的预训练编码器")
+    expect(page.locator("#training-result")).to_contain_text("还没有附带的预训练编码器")
     open_tab(page, CHINESE.tokens.tab)
     expect(page.locator("#tokens-result .za-hidden").first).to_be_visible()
     for left_out in (CHINESE.reading.tab, CHINESE.pairs.tab, CHINESE.inside.tab):

@@ -21,7 +21,7 @@ _LONG = 100_000  # ms
 def begin(page: Page, epochs: int) -> Page:
     open_tab(page, CHINESE.finetuning.tab)
     page.get_by_role("button", name=CHINESE.finetuning.sample).click()
-    expect(page.locator("#finetuning-result")).to_contain_text("72 条用来学习，18 条用来考试")
+    expect(page.locator("#finetuning-result")).to_contain_text("72 条用来学习，18 条用来评测")
     page.locator("#finetuning-epochs input[type=number]").fill(str(epochs))
     page.keyboard.press("Tab")
     page.locator("#finetuning").click()
@@ -80,4 +80,4 @@ def test_without_labels_it_asks_for_them(open_demo: OpenDemo) -> None:
     expect(result.get_by_role("alert")).to_contain_text("文本和标签各在哪一列？")
     page.locator("#finetuning-labels input").click()
     page.get_by_role("option", name="n", exact=True).click()
-    expect(result).to_contain_text("16 条用来学习，4 条用来考试")
+    expect(result).to_contain_text("16 条用来学习，4 条用来评测")

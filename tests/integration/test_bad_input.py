@@ -84,7 +84,7 @@ def test_the_baseline_says_that_numbers_are_values(cli: Cli, tmp_path: Path) -> 
 
 def test_the_baseline_says_that_numbers_of_a_table_are_classes(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "train.csv"
-    path.write_text("text,label\n很好,1.5\n太差,0.5\n" * 4)
+    path.write_text("text,label\n" + "很好,1.5\n太差,0.5\n" * 4, encoding="utf-8")
     ran = cli("baseline", "--train", path, "--dev", path, "--json")
     assert "accuracy" in json.loads(ran.out)
     assert "values want JSON Lines" in ran.err

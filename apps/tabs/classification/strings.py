@@ -47,11 +47,11 @@ CHINESE = ClassificationStrings(
     scores_by_member="拆开看",
     label="类别",
     network="神经网络",
-    ngrams="n 元 SVM",
+    ngrams="n-gram 模型",
     ensemble="合起来",
     members_hint=(
-        "拆开看：模型由神经网络和一个 n 元 SVM（词元 n 元组的 TF-IDF 加线性分类，经典做法）组成；"
-        "两份概率逐类相乘再归一，就是合起来的概率。"
+        "拆开看：模型由神经网络和一个 n-gram SVM（词元 n-gram 的 TF-IDF 加线性分类，经典做法）组成；"
+        "两份概率逐类相乘再归一化，就是合起来的概率。"
     ),
     agree="看法一致：{label}",
     differ="看法不一：{answers}",
@@ -62,7 +62,7 @@ CHINESE = ClassificationStrings(
         "请按“分类”按钮开始；可能要等几秒到几分钟，期间页面照常可用。",
     ),
     no_models=Notice(
-        "还没有随附的分类模型",
+        "还没有附带的分类模型",
         "请先训练一个：zh-albert finetune --task classification …；“分词与遮盖”一页现在就能用。",
     ),
 )
@@ -82,7 +82,7 @@ ENGLISH = ClassificationStrings(
     scores_by_member="Taken apart",
     label="class",
     network="network",
-    ngrams="n-gram SVM",
+    ngrams="n-gram 模型",
     ensemble="together",
     members_hint=(
         "Taken apart: such a model is a network and an n-gram SVM (the classic way: TF-IDF over "

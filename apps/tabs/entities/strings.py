@@ -35,7 +35,7 @@ CHINESE = EntityStrings(
     none="这段文字里没有找到实体。",
     listed="逐个列出",
     columns=("文字", "类型", "位置", "概率"),
-    as_json="程序得到的 JSON",
+    as_json="供程序使用的 JSON",
     left_out="这里只列出前 {shown} 个，还有 {rest} 个。",
     waiting=Notice("实体会标在这里", "输入文字，或点一个例子。"),
     empty=Notice("请先输入要找实体的文本", "在左上方的框里输入，或点一个例子。"),
@@ -44,7 +44,7 @@ CHINESE = EntityStrings(
         "请按“标出实体”按钮开始；可能要等几秒到几分钟，期间页面照常可用。",
     ),
     no_tagger=Notice(
-        "还没有随附的实体模型",
+        "还没有附带的实体模型",
         "请先训练一个：zh-albert finetune --task ner …；其他几页现在就能用。",
     ),
 )

@@ -67,13 +67,13 @@ CHINESE = FinetuningStrings(
     download="下载模型（{kind}）",
     about=(
         "每行一条文本和它的标签，几十条就能看到效果，最多 {rows} 条。每五条留一条不学，"
-        "专门用来考试。模型从随附的编码器开始，在这台电脑上学习。"
+        "专门用来评测。模型从附带的编码器开始，在这台电脑上学习。"
         "刷新这一页，学习照常进行；{hours} 小时没有人回来看（别人在排队时是 {minutes} 分钟），"
         "模型和文件就会删除。"
     ),
     sample="90 条客服留言，分三类（CSV）",
     labels="各标签的条数",
-    parts="{train} 条用来学习，{dev} 条用来考试",
+    parts="{train} 条用来学习，{dev} 条用来评测",
     left_out="没有用上的行",
     without_text="{count} 行没有文本",
     without_label="{count} 行没有标签",
@@ -85,14 +85,14 @@ CHINESE = FinetuningStrings(
     beginning="正在准备……",
     progress="第 {update} / {total} 步",
     finished="学完了，用时 {time}",
-    stopped="已停止，留下到目前为止最好的模型",
-    examined="考试 {dev} 条，最好一次答对 {share}；总猜最常见的标签是 {chance}",
-    loss="学习损失",
+    stopped="已停止，保留了目前最好的模型",
+    examined="评测 {dev} 条，最好的模型答对 {share}；总猜最常见的标签能对 {chance}",
+    loss="训练损失",
     loss_hint="越低越好：模型在所学文本上错得越来越少。",
-    accuracy="考试准确率",
-    accuracy_hint="没有学过的文本里答对的比例；虚线是总猜最常见的标签。",
+    accuracy="评测准确率",
+    accuracy_hint="没有学过的文本里答对的比例；虚线是总猜最常见的标签时的比例。",
     updates="步数",
-    try_text="试一试学到的模型",
+    try_text="试一试训练好的模型",
     try_placeholder="输入一句话，看看它分到哪一类……",
     mine="我的模型",
     waiting=Notice("曲线会显示在这里", "上传带标签的文件，或点一个例子，再按“开始学习”。"),

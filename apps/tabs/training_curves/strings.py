@@ -31,20 +31,20 @@ class TrainingCurveStrings(TabStrings):
 CHINESE = TrainingCurveStrings(
     page=page.CHINESE,
     tab="训练曲线",
-    title="编码器是怎样学会的",
+    title="编码器是怎样学习的",
     hint=(
         "横轴是这次训练里读过的词元数，更早的训练不算在内。"
-        "每隔一段，用没见过的文本考一次：整词遮住，遮法每次相同。"
+        "每隔一段，用没见过的文本评测一次：按整词遮盖，每次遮盖的词都相同。"
     ),
     trained_on="训练语料：{source}",
     tokens_read="读过的词元",
     updates="更新次数",
     masked_accuracy="填空准确率",
-    masked_accuracy_hint="遮住的字里，第一个候选就对的比例；词表有 {rows} 行。",
+    masked_accuracy_hint="遮盖的词元里，第一个候选就猜对的比例；词表共有 {rows} 个词元。",
     masked_loss="填空损失",
-    masked_loss_hint="越低越好：现在平均相当于在 {choices} 个字里犹豫。",
+    masked_loss_hint="越低越好：现在平均相当于在 {choices} 个同样可能的候选里选。",
     order_accuracy="句序准确率",
-    order_accuracy_hint="两段文字有没有被对调，判断对的比例；乱猜是 50%（虚线）。",
+    order_accuracy_hint="两段文字是否被对调，判断正确的比例；随机猜是 50%（虚线）。",
     broken_curve=Notice("训练记录读不出来：{reason}", "请重新取得编码器的文件夹。"),
     no_curve=Notice(
         "这个编码器没有训练记录", "缺少 curve.jsonl；zh-albert pretrain 训练出的文件夹里会有它。"

@@ -22,8 +22,7 @@ folder, *texts = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
 tags = np.array(task["tags"])
 with safe_open(f"{folder}/model.safetensors", "np") as file:  # others may be of no type of NumPy
-    names = [name for name in file.keys() if "transitions" in name]  # noqa: SIM118
-    learned = {name: file.get_tensor(name).astype(float) for name in names}
+    learned = {k: file.get_tensor(k).astype(float) for k in [*file.keys()] if "trans" in k}
 kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
 narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)

@@ -54,7 +54,7 @@ def test_a_chosen_model_answers_alone_and_no_choice_means_all() -> None:
             "好",
             "not enough memory &lt;b&gt;",
         ),
-        ({}, "好", "还没有随附的分类模型"),
+        ({}, "好", "还没有附带的分类模型"),
     ],
 )
 def test_what_cannot_be_classified_is_explained_in_chinese(
@@ -65,7 +65,7 @@ def test_what_cannot_be_classified_is_explained_in_chinese(
 
 def test_while_typing_nothing_is_an_error_and_a_long_text_waits_for_the_button() -> None:
     assert "结果会显示在这里" in answers().typed(" \n", "")
-    assert "还没有随附的分类模型" in answers({}).typed("", None)
+    assert "还没有附带的分类模型" in answers({}).typed("", None)
     assert "好评" in answers().typed("好" * 1000, "")
     assert "请按“分类”按钮" in answers().typed("好" * 1001, "")
     assert "超过了网页的上限" in answers().typed("好" * (MAX_CHARACTERS + 1), "")

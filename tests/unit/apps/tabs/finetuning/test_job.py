@@ -70,7 +70,7 @@ def test_a_stopped_job_keeps_the_best_so_far(tmp_path: Path, encoder: Path) -> N
     assert job.state == "stopped"
     assert len(job.accuracies) <= 3
     assert job.classifier is not None
-    assert "留下到目前为止最好的模型" in training_panel(CHINESE, job, 0)
+    assert "保留了目前最好的模型" in training_panel(CHINESE, job, 0)
 
 
 def test_a_job_that_is_stopped_at_once_has_learned_nothing(tmp_path: Path, encoder: Path) -> None:

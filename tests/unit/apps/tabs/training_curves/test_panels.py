@@ -31,7 +31,7 @@ def encoder(folder: Path, **metadata: object) -> Any:
 
 
 def test_without_an_encoder_or_a_record_the_panel_says_so(tmp_path: Path) -> None:
-    assert "还没有随附的预训练编码器" in curves_panel(CHINESE, None)
+    assert "还没有附带的预训练编码器" in curves_panel(CHINESE, None)
     assert "这个编码器没有训练记录" in curves_panel(CHINESE, encoder(tmp_path))
 
 
@@ -50,7 +50,15 @@ def test_three_figures_the_last_values_and_a_table(tmp_path: Path) -> None:
 
     assert panel.count("<svg") == 3
     assert panel.count("<polyline") == 3
-    for shown in ("123 万", "600", "30.0%", "65.0%", "训练语料：维基百科", "8,960 行", "403 个字"):
+    for shown in (
+        "123 万",
+        "600",
+        "30.0%",
+        "65.0%",
+        "训练语料：维基百科",
+        "8,960 个词元",
+        "403 个字",
+    ):
         assert shown in panel
     assert panel.count("<tr>") == 1 + 6
     assert panel.count('class="za-chance"') == 1
