@@ -50,7 +50,7 @@ CHINESE = ClassificationStrings(
     ngrams="n-gram 模型",
     ensemble="合起来",
     members_hint=(
-        "拆开看：模型由神经网络和一个 n-gram SVM（词元 n-gram 的 TF-IDF 加线性分类，经典做法）组成；"
+        "拆开看：模型由神经网络和一个 n-gram 模型组成（TF-IDF 加线性 SVM，经典做法）；"
         "两份概率逐类相乘再归一化，就是合起来的概率。"
     ),
     agree="看法一致：{label}",
@@ -82,7 +82,7 @@ ENGLISH = ClassificationStrings(
     scores_by_member="Taken apart",
     label="class",
     network="network",
-    ngrams="n-gram 模型",
+    ngrams="n-gram SVM",
     ensemble="together",
     members_hint=(
         "Taken apart: such a model is a network and an n-gram SVM (the classic way: TF-IDF over "

@@ -57,7 +57,7 @@ def test_three_figures_the_last_values_and_a_table(tmp_path: Path) -> None:
         "65.0%",
         "训练语料：维基百科",
         "8,960 个词元",
-        "403 个字",
+        "403 个同样可能的候选",
     ):
         assert shown in panel
     assert panel.count("<tr>") == 1 + 6
