@@ -30,13 +30,24 @@ def as_list(texts: str | Iterable[Text], name: str = "texts") -> list[Text]:
 def chunks(texts: str | Iterable[Text], size: int) -> Iterator[list[Text]]:
     """Yield a stream's texts in chunks, in order; see ``as_list``.
 
+    If the stream fails, the texts before that are a chunk, and the error comes after it.
+
     Args:
         texts: Any number of them.
         size: Texts in a chunk, which are sorted together by length; it bounds the memory and the
             wait for the first result.
     """
     iterator = iter(_series(texts, "texts"))
-    while chunk := list(itertools.islice(iterator, size)):
+    while True:
+        chunk: list[Text] = []
+        try:
+            chunk.extend(itertools.islice(iterator, size))  # what was taken before it fails stays
+        except Exception:  # of whatever kind the caller's stream raises
+            if chunk:
+                yield chunk
+            raise
+        if not chunk:
+            return
         yield chunk
 
 

@@ -34,6 +34,17 @@ def test_a_string_is_one_text_also_in_a_stream() -> None:
     assert list(chunks("房间", 100)) == [["房间"]]
 
 
+def test_texts_before_a_stream_failed_are_a_chunk() -> None:
+    def failing() -> Any:
+        yield from ("一", "二", "三")
+        raise ConnectionError
+
+    found = chunks(failing(), 2)
+    assert [next(found), next(found)] == [["一", "二"], ["三"]]
+    with pytest.raises(ConnectionError):
+        next(found)
+
+
 def test_an_array_of_two_columns_is_pairs() -> None:
     pairs = [("好", "很好"), ("坏", "好")]
     assert as_list(np.array(pairs)) == pairs
