@@ -60,6 +60,8 @@ programs:
 # Train the bundled models anew and export them in int8, checked on a dev file; ZH_ALBERT_DATA names
 # the folder with the datasets. What is trained already is not trained again: remove runs/NAME.
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
+# The encoder before it was pretrained alone is nearer to its teacher, whose vectors embedder learns.
+DISTILLED = $(if $(wildcard runs/distil-gpu-512/config.json),runs/distil-gpu-512,encoder)
 WEIBO = $(DATA)/smp2020_ewect_usual
 MSRA = $(DATA)/msra_ner
 task = $(BIN)/zh-albert finetune --task $(1) --config docs/recipes/$(2).toml --resume --out runs/$(2) --init $(or $(4),encoder) $(5) \
@@ -100,14 +102,7 @@ models: .venv/.dev
 	$(call task,classification,sentiment,,runs/sentiment-reviews,--train runs/reviews-train.jsonl --train runs/lessons-train.jsonl \
 		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl --exclude runs/lessons-dev.jsonl \
 		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
-	test -s runs/reviews-left.jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/reviews-left.jsonl --without runs/reviews-train.jsonl \
-		$(addsuffix =100000,$(foreach d,online_shopping_10_cats book_review,$(wildcard $(DATA)/$d/train.jsonl*)) runs/weibo-train.jsonl)
-	test -s runs/more-train.jsonl || $(BIN)/python docs/recipes/draw_rows.py runs/more-train.jsonl runs/reviews-left.jsonl=100000 \
-		$(addsuffix =3000,$(foreach d,chnsenticorp waimai_10k,$(wildcard $(DATA)/$d/train.jsonl*))) runs/lessons-train.jsonl=12000
-	$(call task,classification,sentiment-more,,runs/sentiment,--train runs/more-train.jsonl --dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl \
-		--exclude runs/lessons-dev.jsonl $(foreach d,$(REVIEWS) smp2020_ewect_usual fewclue_eprstmt,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*))))
-	test -s runs/sentiment-mixed/config.json || $(BIN)/python docs/recipes/interpolated.py runs/sentiment runs/sentiment-more runs/sentiment-mixed --share 0.75
-	test -s runs/sentiment-ngrams/config.json || $(BIN)/python docs/recipes/ngrams_anew.py runs/sentiment-mixed runs/sentiment-ngrams --weight 2 --window 512 64 \
+	test -s runs/sentiment-ngrams/config.json || $(BIN)/python docs/recipes/ngrams_anew.py runs/sentiment runs/sentiment-ngrams --weight 2 --window 512 64 \
 		$(foreach d,$(REVIEWS),--train $(wildcard $(DATA)/$d/train.jsonl*)) --train runs/weibo-train.jsonl --train runs/lessons-train.jsonl \
 		--dev runs/reviews-dev.jsonl --dev runs/lessons-dev.jsonl \
 		$(foreach d,$(REVIEWS) smp2020_ewect_usual,$(addprefix --exclude ,$(wildcard $(DATA)/$d/dev.jsonl* $(DATA)/$d/test.jsonl*)))
@@ -151,8 +146,8 @@ models: .venv/.dev
 		runs/drcd-dev.jsonl=150 runs/reading-dev.jsonl=600
 	test -s runs/reader/config.json || \
 		$(BIN)/python docs/recipes/reader_threshold.py runs/reader-mixed runs/reader runs/declined-dev.jsonl --declined 0.05
-	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 50000
-	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init encoder \
+	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 58500
+	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init $(DISTILLED) \
 		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init runs/embedder-first \
 		--set vectors.file=runs/sentences/second.npy --set train.peak_lr=1.5e-4 \

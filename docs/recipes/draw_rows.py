@@ -2,8 +2,7 @@
 
     python docs/recipes/draw_rows.py part.jsonl online_shopping/train.jsonl.xz=12000 book.jsonl=6000
 
-Each file gives as many rows as its number says, or all it has; the same rows each time. With
-``--without drawn.jsonl`` rows whose text is in that file are not drawn: those that it left out are.
+Each file gives as many rows as its number says, or all it has; the same rows each time.
 """
 
 from __future__ import annotations
@@ -21,15 +20,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("parts", nargs="+", metavar="FILE=ROWS")
-    parser.add_argument("--without", type=Path, help="not rows whose text is in this file")
     given = parser.parse_args()
     luck, drawn = random.Random(1), []
-    seen = {row["text"] for _, row in read_objects(given.without)} if given.without else set()
     for part in given.parts:
         name, _, count = part.rpartition("=")
         if not (name and count.isdecimal()):
             parser.error(f"expected FILE=ROWS, found {part!r}")
-        rows = [row for _, row in read_objects(Path(name)) if row.get("text") not in seen]
+        rows = [row for _, row in read_objects(Path(name))]
         drawn += luck.sample(rows, min(int(count), len(rows)))
     luck.shuffle(drawn)
     with atomic_write(given.out) as file:
