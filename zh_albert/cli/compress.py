@@ -29,8 +29,8 @@ class _Recipes(TyperGroup):
 
 app = typer.Typer(
     cls=_Recipes,
-    help="Make models smaller or faster: RECIPE MODEL --train FILE --dev FILE --out FOLDER; "
-    "without a recipe, list them.",
+    help="Make models smaller or faster; list the recipes.\n\n"
+    "zh-albert compress RECIPE MODEL --train FILE --dev FILE --out FOLDER runs one.",
     no_args_is_help=False,
     invoke_without_command=True,
     rich_markup_mode=None,
