@@ -39,7 +39,7 @@ class CellText(str):
 
     value: Any
 
-    def __new__(cls, text: str, value: Any) -> Self:
+    def __new__(cls, text: str, value: Any = None) -> Self:  # None while it is unpickled
         """Return the text with the cell's value."""
         cell = super().__new__(cls, text)
         cell.value = value

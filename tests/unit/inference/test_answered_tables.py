@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import datetime
 import tempfile
@@ -141,6 +142,6 @@ def test_numbers_and_dates_of_a_workbook_stay_such(tmp_path: Path) -> None:
     with answered_table(tmp_path / "b.xlsx") as table:
         for _, row in read_objects(tmp_path / "a.xlsx"):
             assert row["date"] == "2026-05-01"
-            table.write(row, {"label": "x"})
+            table.write(copy.deepcopy(row), {"label": "x"})
     written = openpyxl.load_workbook(tmp_path / "b.xlsx").active
     assert [cell.value for cell in written[2]] == ["很好", *given, "x", None]
