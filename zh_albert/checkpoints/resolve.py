@@ -75,7 +75,7 @@ def resolve_init(model: str) -> Path | None:
 
 
 def _is(asked: Callable[[], bool]) -> bool:
-    """Return whether a path is something; what is too long for a path, such as a text, is not."""
+    """Return what a path is asked; no, if it is too long for a path, as a text may be."""
     try:
         return asked()
     except OSError:

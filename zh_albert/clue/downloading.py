@@ -43,7 +43,7 @@ def fetch_task(
 
     Raises:
         DataError: If an address cannot be reached, has no such file, or a file with another
-            checksum.
+            checksum; or the task's folder holds something else than its files.
     """
     target = folder / task.name
     for download in task.downloads:

@@ -48,7 +48,7 @@ def predict(
         follow: Passes the answers on and shows the progress; its second argument is their number.
 
     Raises:
-        ConfigError: If the test has no such version.
+        ConfigError: If the test has no such version, or ``out`` is no name of a submission.
         DataError: If the data cannot be read, or the model is one for another task.
     """
     test = official_tests(task, data, version)[0]
