@@ -278,7 +278,7 @@ def test_a_bad_file_is_named_with_its_line(
 def test_nothing_left_to_learn_from_is_said(cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", [ROW])
     files = ("--train", path, "--dev", path, "--exclude", path, "--out", tmp_path / "out")
-    refused(cli("finetune", "--task", "choice", *files), "expected questions to learn from")
+    refused(cli("finetune", "--task", "choice", *files), "expected texts to learn from")
 
 
 def test_questions_about_longer_contexts_are_left_out_and_counted(

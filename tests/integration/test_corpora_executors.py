@@ -47,6 +47,7 @@ def whole_way(corpus: Path, out: Path, executor: str) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # sixteen jobs, each a Python of its own
 def test_slurm_writes_the_bytes_that_local_processes_write(
     corpus: Path, slurm: Path, tmp_path: Path
 ) -> None:
