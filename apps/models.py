@@ -11,7 +11,8 @@ from typing import cast
 
 from apps.encoder_cache import EncoderCache
 from apps.i18n.names import CHINESE
-from zh_albert.checkpoints.resolve import bundled_names, resolve_model
+from zh_albert.checkpoints import resolve
+from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
@@ -66,7 +67,7 @@ def bundled_models() -> tuple[list[str], list[str]]:
     Both are in the order of their names on the page. One text is answered at once by either, and
     the large model knows more; of a file a small one saves two thirds of the time.
     """
-    named = [name for name in CHINESE.models if name in bundled_names()]
+    named = [name for name in CHINESE.models if name in resolve.bundled_models()]
     shown = [name for name in named if load_config(resolve_model(name))[1].get("name") in _SHOWN]
     fast = [name for name in shown if name.endswith(_SMALL)]
     return [name for name in shown if name not in fast], fast

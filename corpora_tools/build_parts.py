@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,17 +126,23 @@ def _start_worker(parent: int) -> None:
 def build_part(task: PartTask) -> dict[str, Any]:
     """Build one part and write its record beside it; return the record."""
     unknown_id = tokenizer_of(task.config).special.unk
-    left_out = set(task.config.without_sources)
+    left_out = dict.fromkeys(task.config.without_sources, 0)
+
+    def is_wanted(row: Mapping[str, Any]) -> bool:
+        source = str(row.get("source"))  # some number theirs
+        if source in left_out:
+            left_out[source] += 1
+        return source not in left_out
+
     texts = (
-        row["text"]
-        for path in task.inputs
-        for _, row in read_documents(path)
-        if not left_out or row.get("source") not in left_out
+        row["text"] for path in task.inputs for _, row in read_documents(path) if is_wanted(row)
     )
     with PartWriter(task.folder, task.name, unknown_id=unknown_id) as writer:
         for block in _encoder(task.config).blocks(texts):
             writer.write(block)
         record = writer.finish()
+    if left_out:
+        record["left_out"] = {source: count for source, count in left_out.items() if count}
     with atomic_write(record_path(task)) as file:
         file.write(json.dumps(record).encode())
     return record

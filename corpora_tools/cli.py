@@ -65,7 +65,9 @@ def vocab(
     from corpora_tools.vocab import build_rows
     from zh_albert.cli.progress import Display
     from zh_albert.textio import atomic_write
+    from zh_albert.tokenization.settings import CONFIG_NAME
     from zh_albert.tokenization.vocab import Vocabulary
+    from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 
     began = time.monotonic()
     left_out = heldout.resolve() if heldout else None
@@ -77,8 +79,12 @@ def vocab(
         raise DataError(f"--corpus {' '.join(corpus)}: expected texts, found none in the files")
     rows = build_rows(counts, min_count=min_count, latin_pieces=latin_pieces)
     vocabulary = Vocabulary(row for chosen in rows.values() for row in chosen)
-    with atomic_write(out) as file:
-        file.write(vocabulary.to_bytes())
+    # As the counts were made: without its settings, a full-width letter would be unknown.
+    tokenizer = WordPieceTokenizer(vocabulary, fold_width=True)
+    files = {**tokenizer.save_files(), out.name: vocabulary.to_bytes()}
+    for name in (CONFIG_NAME, out.name):
+        with atomic_write(out.with_name(name)) as file:
+            file.write(files[name])
     result: dict[str, Any] = {
         "out": str(out),
         "tokens": len(vocabulary),
@@ -86,7 +92,7 @@ def vocab(
         "texts": counts.texts,
     }
     if heldout is not None:
-        result["heldout"] = _coverage_report(vocabulary, heldout)
+        result["heldout"] = _coverage_report(tokenizer, heldout)
     result["seconds"] = round(time.monotonic() - began, 1)
     typer.echo(json.dumps(result, ensure_ascii=False) if as_json else _as_text(result))
 
@@ -103,13 +109,11 @@ def main() -> None:
         sys.exit(2)
 
 
-def _coverage_report(vocabulary: Any, path: Path) -> dict[str, Any]:
+def _coverage_report(tokenizer: Any, path: Path) -> dict[str, Any]:
     """Measure coverage of a held-out file, in total and by its ``domain`` field."""
     from corpora_tools.counting import read_rows
     from corpora_tools.vocab import Coverage, measure_coverage
-    from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 
-    tokenizer = WordPieceTokenizer(vocabulary, fold_width=True)
     domains: dict[str, Coverage] = {}
     for row in read_rows(path):
         domain = str(row.get("domain", "all"))

@@ -60,6 +60,10 @@ def build(
             report=partial(display.show, "parts"),
         )
     result = {**describe(manifest, out), "seconds": round(time.monotonic() - began, 1)}
+    known = [part["left_out"] for part in manifest["parts"] if "left_out" in part]
+    for source in left_out if known else ():
+        if not any(source in sources for sources in known):
+            typer.echo(f"no document has the source {source!r} (--without-source)", err=True)
     if as_json:
         typer.echo(json.dumps(result, ensure_ascii=False))
         return
@@ -90,11 +94,14 @@ def audit(
     """
     from corpora_tools.audit import audit_shards
     from corpora_tools.audit_page import audit_page, audit_text
-    from zh_albert.pretraining.instances import InstanceConfig
+    from zh_albert.pretraining.instances import PAIR_SPECIALS, InstanceConfig
     from zh_albert.pretraining.masking import MaskingConfig
     from zh_albert.textio import atomic_write
 
-    config = InstanceConfig(length=length, masking=MaskingConfig(rate=rate), seed=seed)
+    shortest = min(InstanceConfig.min_tokens, length - PAIR_SPECIALS)
+    config = InstanceConfig(
+        length=length, min_tokens=shortest, masking=MaskingConfig(rate=rate), seed=seed
+    )
     result = audit_shards(shards, config, instances=instances, epoch=epoch, examples=examples)
     if html is not None:
         with atomic_write(html) as file:

@@ -10,6 +10,7 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from zh_albert.checkpoints.resolve import bundled_models
     from zh_albert.estimators.classifier import AlbertClassifier
     from zh_albert.estimators.embedder import AlbertEmbedder
     from zh_albert.estimators.reader import AlbertReader
@@ -26,6 +27,7 @@ __all__ = [
     "AlbertTagger",
     "Cascade",
     "SemanticSearch",
+    "bundled_models",
     "load",
 ]
 
@@ -36,6 +38,7 @@ _HOMES = {
     "AlbertTagger": "zh_albert.estimators.tagger",
     "Cascade": "zh_albert.tasks.classification.cascade",
     "SemanticSearch": "zh_albert.tasks.embedding.search",
+    "bundled_models": "zh_albert.checkpoints.resolve",
     "load": "zh_albert.inference.loading",
 }
 

@@ -1,7 +1,7 @@
 """Conversion of TOML files and ``key=value`` overrides to frozen dataclasses, and back.
 
 tomllib reads and pydantic checks types; this module adds error messages that name the nearest known
-key, old names of settings, and checks of ranges.
+key, and checks of ranges.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import re
 import tomllib
 import types
 import typing
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,11 +26,6 @@ from zh_albert.plain_files import read_plain
 T = TypeVar("T")
 
 
-def renamed(old_name: str, *, default: Any) -> Any:
-    """Return a dataclass field that is also read under its old name."""
-    return dataclasses.field(default=default, metadata={"old_name": old_name})
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file.
 
@@ -39,7 +33,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: If the file is missing, not UTF-8 or not TOML; with the parser's position.
     """
     try:
-        return tomllib.loads(read_plain(path).decode("utf-8"))
+        return tomllib.loads(read_plain(path).decode("utf-8-sig"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; expected a TOML configuration") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -247,19 +241,15 @@ def _place(fields: Mapping[str, Any], loc: tuple[int | str, ...]) -> tuple[str, 
 def _checked_fields(
     schema: Any, values: Mapping[str, Any], source: str, prefix: str
 ) -> dict[str, Any]:
-    """Return values by the names of the dataclass's fields; warn of old names.
+    """Return values by the names of the dataclass's fields.
 
     A field whose name is a Python keyword has an underscore after it: ``from`` is ``from_``.
     """
     hints = typing.get_type_hints(schema)
     names = {field.name.removesuffix("_"): field.name for field in dataclasses.fields(schema)}
     sections = {key: _dataclass_in(hints[name]) for key, name in names.items()}
-    old = {field.metadata.get("old_name"): field.name for field in dataclasses.fields(schema)}
     found: dict[str, Any] = {}
-    for given, value in values.items():
-        if (key := old.get(given, given)) != given:
-            note = f"{source}: {prefix}{given} is called {prefix}{key} now; please rename it"
-            warnings.warn(note, FutureWarning, stacklevel=2)
+    for key, value in values.items():
         if key not in names:
             below = [
                 repr(f"{prefix}{name}.{key}")

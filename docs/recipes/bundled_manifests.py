@@ -9,13 +9,13 @@ as a score in `config.json`.
 from __future__ import annotations
 
 from zh_albert.checkpoints.manifest import MANIFEST, write_manifest
-from zh_albert.checkpoints.resolve import BUNDLED, bundled_names
+from zh_albert.checkpoints.resolve import BUNDLED, bundled_models
 from zh_albert.textio import atomic_write
 
 
 def main() -> None:
     """Write the manifests that have changed, and print their paths."""
-    for name in bundled_names():
+    for name in bundled_models():
         files = {path.name: path.read_bytes() for path in (BUNDLED / name).iterdir()}
         path, content = BUNDLED / name / MANIFEST, write_manifest(files)
         if files.get(MANIFEST) != content:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 import zh_albert
-from zh_albert.checkpoints.resolve import bundled_names, resolve_model
+from zh_albert.checkpoints.resolve import bundled_models, resolve_model
 from zh_albert.checkpoints.verified import verified
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", action="store_true")
     as_json = parser.parse_args().json
-    for name in bundled_names():
+    for name in bundled_models():
         row = {
             "check": milliseconds(lambda name=name: check(name)),
             "load": milliseconds(lambda name=name: zh_albert.load(name)),

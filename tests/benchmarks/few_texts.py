@@ -76,7 +76,7 @@ def svm(train: Split, dev: Split, _: int) -> float:
 def descriptions(_: Split, dev: Split, __: int) -> float:
     labels = sorted(set(dev.labels))
     search = SemanticSearch(load("embedder"), [DESCRIPTIONS.get(name, name) for name in labels])
-    found = [labels[search(text, top_k=1)[0].place] for text in dev.texts]
+    found = [labels[search(text, top_k=1)[0].index] for text in dev.texts]
     return statistics.fmean(a == b for a, b in zip(found, dev.labels, strict=True))
 
 

@@ -34,9 +34,9 @@ from tests.helpers.interruptions import interruptions
 from tests.helpers.same_answers import differing
 from tests.helpers.traced import why_not_traceable
 from tests.helpers.ways_in import CACHES, WAYS, trace_way
-from zh_albert.checkpoints.resolve import bundled_names
+from zh_albert.checkpoints.resolve import bundled_models
 
-STRINGS = dict.fromkeys(bundled_names(), 2850) | {"encoder": 100}  # it is a hundredth as fast
+STRINGS = dict.fromkeys(bundled_models(), 2850) | {"encoder": 100}  # it is a hundredth as fast
 ANSWERING_S = 10  # ONNX Runtime reports after 2 seconds, if it does
 
 
@@ -83,7 +83,7 @@ def try_strings() -> Iterator[Tried]:
 
 def try_neighbours() -> Iterator[Tried]:
     """Texts among others and alone, to each bundled model."""
-    for name in bundled_names():
+    for name in bundled_models():
         compared, different = differing(name, 500, 50)
         yield Tried(f"neighbours: {name}", compared, _texts(different))
 

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.helpers.traced import foreign_calls, recorder, why_not_traceable
-from zh_albert.checkpoints.resolve import bundled_names
+from zh_albert.checkpoints.resolve import bundled_models
 
 ROOT = Path(__file__).parent.parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
@@ -60,7 +60,7 @@ def demo_url(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     names = ("sentiment", "news", "ner", "ner-msra", "reader", "nli", "similarity")
     names = (*names, "embedder", "encoder")
     command = ["-c", "from zh_albert.cli.app import main; main()", "demo", "--port", "0"]
-    if not set(names) <= set(bundled_names()):
+    if not set(names) <= set(bundled_models()):
         command = ["-m", "tests.browser.random_models", str(folder), *names]
     with _served(command, folder) as url:
         yield url

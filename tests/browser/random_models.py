@@ -13,7 +13,7 @@ from pathlib import Path
 from apps.gradio_demo import serve
 from apps.i18n.names import CHINESE
 from tests.helpers.micro import CONFIG, save_micro_pretrained
-from zh_albert.checkpoints.resolve import bundled_names
+from zh_albert.checkpoints.resolve import bundled_models
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.heads import OneClass, Value
 from zh_albert.tasks.embedding.embedder import TextEmbedder
@@ -31,7 +31,7 @@ CLASSES = {
 
 def open_or_write(folder: Path, name: str) -> str:
     """Return the name of a bundled model, or the folder of one with random weights."""
-    if name in bundled_names():
+    if name in bundled_models():
         return name
     if name == "encoder":
         return str(save_micro_pretrained(folder / name, max_length=128))

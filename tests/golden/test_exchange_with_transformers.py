@@ -30,6 +30,7 @@ from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.files import NGRAMS, count_parameters
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import CheckpointError
+from zh_albert.inference.export import export
 from zh_albert.tasks.catalog import network_of
 
 SIZES: dict[str, Any] = {
@@ -298,3 +299,16 @@ def test_old_and_new_files_of_a_tokenizer_read_the_same(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert load(there)(["服务也好"]) == load(ours)(["服务也好"])
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_an_export_of_what_was_saved_there_opens(tmp_path: Path) -> None:
+    ours, there, exported = tmp_path / "ours", tmp_path / "there", tmp_path / "exported"
+    save_ours(HEADS["classes"], ours)
+    opened_there(HEADS["classes"], ours).save_pretrained(there)
+    transformers.AutoTokenizer.from_pretrained(ours).save_pretrained(there)
+    (there / "vocab.txt").unlink(missing_ok=True)  # version 5 writes tokenizer.json alone
+    export(there, exported, form="onnx", precision="fp32")
+    [expected], [found] = (load(folder)(["服务也好"]) for folder in (there, exported))
+    assert found.label == expected.label
+    assert found.score == pytest.approx(expected.score, abs=1e-4)

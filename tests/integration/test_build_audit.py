@@ -109,6 +109,22 @@ def test_sources_can_be_left_out(corpus: list[Path], tmp_path: Path) -> None:
     assert manifest["counts"]["documents"] == 3 * 13
 
 
+def test_sources_may_be_numbers_and_those_that_no_document_has_are_told(tmp_path: Path) -> None:
+    rows = [{"text": "今天天气很好。", "source": source} for source in (1, 1, "web", None)]
+    path = tmp_path / "c.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    options = ("--without-source", "1", "--without-source", "wob")
+
+    done = run("build", "--corpus", path, "--out", tmp_path / "out", *options, "--json")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents"] == 2
+    assert "no document has the source 'wob' (--without-source)" in done.stderr
+    assert "'1'" not in done.stderr
+    again = run("build", "--corpus", path, "--out", tmp_path / "out", *options)
+    assert "'wob'" in again.stderr
+
+
 def test_a_second_run_goes_on_after_a_stop(
     corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -427,3 +443,20 @@ def test_short_documents_may_have_the_padding_of_rounded_lengths(tmp_path: Path)
     [padding] = [check for check in checks if check["name"] == "padding"]
     assert padding["ok"]
     assert 0.05 < padding["found"] < padding["expected"] < 0.3
+
+
+def test_text_that_was_not_built_and_short_instances(corpus: list[Path], tmp_path: Path) -> None:
+    settings = tmp_path / "p.toml"
+    settings.write_text(
+        '\ufeffout = "out"\n[data]\ntrain = "corpus"\nheldout = "corpus"\n', encoding="utf-8"
+    )
+    program = "from zh_albert.cli.app import main; main()"
+    command = [sys.executable, "-c", program, "pretrain", str(settings)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "zh-corpora build" in done.stderr
+
+    build_shards(corpus, tmp_path / "shards", BuildConfig())
+    done = run("audit", tmp_path / "shards", "--length", 8, "--instances", 200)
+    assert done.returncode in (0, 1), done.stderr
+    assert "instances" in done.stdout

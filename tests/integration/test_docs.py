@@ -70,7 +70,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def small_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundled models, but "encoder" is one that is trained in a second."""
     folder = tmp_path_factory.mktemp("bundled")
-    for name in set(resolve.bundled_names()) - {"encoder"}:
+    for name in set(resolve.bundled_models()) - {"encoder"}:
         (folder / name).symlink_to(resolve.BUNDLED / name)
     save_micro_pretrained(folder / "encoder", max_length=128)
     return folder

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -377,6 +379,30 @@ def test_spellings_of_a_label_are_one_class() -> None:
     assert model.score(TEXTS, labels) == model.score(TEXTS, [label[0] for label in labels])
 
 
+def test_scores_do_not_depend_on_the_kind_of_labels(fitted: AlbertClassifier) -> None:
+    numbers = [int(label == "bad") for label in LABELS]
+    words = [*map(str, numbers)]
+    of_numbers, of_words = small().fit(TEXTS, numbers), small().fit(TEXTS, words)
+    expected = of_numbers.score(TEXTS, numbers)
+    assert of_words.score(TEXTS, numbers) == of_numbers.score(TEXTS, words) == expected
+    assert of_words.score(TEXTS, pd.Series(numbers, dtype=float)) == expected
+    assert of_words.score(TEXTS, [1.5] * len(TEXTS)) == 0  # a class that it has never seen
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        of_words.score(TEXTS, numbers[1:])
+    assert not hasattr(fitted, "decision_function")
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "accuracy"])
+def test_scorers_take_models_of_two_labels(scoring: str) -> None:
+    columns = np.array([[label == "good", label == "bad"] for label in LABELS], int)
+    model = small().fit(TEXTS, columns)
+    found = get_scorer(scoring)(model, TEXTS, columns)
+    score = {"roc_auc": roc_auc_score, "average_precision": average_precision_score}.get(scoring)
+    assert found == (
+        score(columns, model.predict_proba(TEXTS)) if score else model.score(TEXTS, columns)
+    )
+
+
 def test_sparse_columns_are_taken() -> None:
     columns = np.array([[label == "good", label == "bad"] for label in LABELS], int)
     dense, sparse = (small().fit(TEXTS, y) for y in (columns, csr_matrix(columns)))
@@ -437,3 +463,11 @@ def test_labels_of_pairs_are_read_as_those_of_files() -> None:
     assert model.score(pairs, ["5", "1", " 4"]) == model.score(pairs, [5, 1, 4])
     names = ["similar", "different", "similar"]
     assert model.score(pairs, ["similar ", *names[1:]]) == model.score(pairs, names)
+
+
+def test_a_table_may_leave_the_cell_of_no_answer_empty() -> None:
+    pairs = [("谁去了杭州?", "李华昨天去了杭州。"), ("谁在北京?", "今天下雨。")] * 4
+    quick = {**QUICK, "epochs": 1, "max_length": 32, "stride": 8}
+    for empty in (None, float("nan"), pd.NA):
+        reader = AlbertReader(**quick, random_state=1).fit(pairs, ["李华", empty] * 4)
+        assert 0 <= reader.score(pairs, pd.Series(["李华", empty] * 4, dtype=object)) <= 1

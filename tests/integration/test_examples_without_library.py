@@ -15,7 +15,7 @@ import torch
 
 from tests.helpers.micro import CONFIG
 from zh_albert import load
-from zh_albert.checkpoints.resolve import BUNDLED, bundled_names
+from zh_albert.checkpoints.resolve import BUNDLED, bundled_models
 from zh_albert.inference.export import export
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import Question
@@ -185,7 +185,7 @@ BUNDLED_MODELS = {
 
 
 def test_every_bundled_model_has_an_example() -> None:
-    assert {*BUNDLED_MODELS} == {*bundled_names()}
+    assert {*BUNDLED_MODELS} == {*bundled_models()}
 
 
 @pytest.mark.parametrize("name", BUNDLED_MODELS)

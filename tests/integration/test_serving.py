@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -208,6 +209,15 @@ def test_wrong_addresses_methods_and_types(server: Server) -> None:
         f"{server.url}/v1/models/classifier/predict", data={"texts": "好"}, trust_env=False
     )
     assert form.status_code == 415
+    packed = httpx.post(
+        f"{server.url}/v1/models/classifier/predict",
+        content=gzip.compress(b'{"texts": []}'),
+        headers={"Content-Type": "application/json", "Content-Encoding": "gzip"},
+        trust_env=False,
+    )
+    assert packed.status_code == 415
+    assert packed.json()["error"] == "expected no Content-Encoding, found gzip"
+    assert httpx.head(f"{server.url}/health", trust_env=False).status_code == 200
     assert server.get("/health").json() == READY
 
 

@@ -18,7 +18,7 @@ import pytest
 from tests.helpers.micro import CONFIG, save_micro_models
 from zh_albert import load
 from zh_albert.checkpoints.manifest import MANIFEST
-from zh_albert.checkpoints.resolve import BUNDLED, bundled_names
+from zh_albert.checkpoints.resolve import BUNDLED, bundled_models
 from zh_albert.errors import CheckpointError
 from zh_albert.runtimes.selection import LazyRuntime
 from zh_albert.tasks.segmentation.segmenter import TextSegmenter
@@ -83,7 +83,7 @@ def test_every_kind_of_model_answers_the_same_elsewhere(
     assert answers(WAYS[way](there)) == answers(there) == answers(model)
 
 
-@pytest.mark.parametrize("name", bundled_names())
+@pytest.mark.parametrize("name", bundled_models())
 def test_a_bundled_model_travels_by_its_name(name: str) -> None:
     model = load(name)
     sent = pickle.dumps(model)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import keyword
 import os
 import tomllib
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from zh_albert.configio import build, parse_overrides, read_toml, renamed, write_toml
+from zh_albert.configio import build, parse_overrides, read_toml, write_toml
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.classification.finetune import FinetuneConfig
-from zh_albert.tasks.embedding import finetune as embedding
-from zh_albert.tasks.reading import finetune as reading
 from zh_albert.training.config import TrainConfig
 
 
@@ -100,61 +97,6 @@ def test_control_characters_are_written_so_that_they_read_back(tmp_path: Path, n
 def test_settings_must_be_finite(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} must be a finite number, got {value}"):
         build(FinetuneConfig, parse_overrides([f"train.{name}={value}"]))
-
-
-@dataclass(frozen=True)
-class Part:
-    width: int = renamed("size", default=3)
-
-
-@dataclass(frozen=True)
-class Whole:
-    part: Part = field(default_factory=Part)
-    name: str | None = renamed("title", default=None)
-
-
-def test_a_setting_is_read_under_its_old_name_with_a_note() -> None:
-    with pytest.warns(FutureWarning) as notes:
-        config = build(Whole, {"title": "x", "part": {"size": 5}}, source="run.toml")
-    assert config == Whole(Part(5), "x")
-    assert [str(note.message) for note in notes] == [
-        "run.toml: title is called name now; please rename it",
-        "run.toml: part.size is called part.width now; please rename it",
-    ]
-
-
-def test_a_setting_under_its_new_name_is_read_without_a_note() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert build(Whole, {"name": "x", "part": {"width": 5}}) == Whole(Part(5), "x")
-        assert build(Whole, {}) == Whole() == Whole(Part(3), None)
-
-
-def test_an_old_name_is_checked_as_the_new_one_is_and_never_written() -> None:
-    with (
-        pytest.warns(FutureWarning, match="size is called part.width now"),
-        pytest.raises(ConfigError, match=r"part\.width: expected a valid integer.*found 'many'"),
-    ):
-        build(Whole, {"part": {"size": "many"}})
-    with pytest.warns(FutureWarning):
-        assert write_toml(build(Whole, {"title": "x"})) == 'name = "x"\n\n[part]\nwidth = 3\n'
-
-
-@pytest.mark.parametrize("old", ["declines=false", "declines = false"])
-def test_a_reader_may_still_be_told_whether_it_declines(old: str) -> None:
-    note = r"model\.declines is called model\.predicts_no_answer now; please rename it"
-    with pytest.warns(FutureWarning, match=note):
-        config = build(reading.FinetuneConfig, parse_overrides([f"model.{old}"]))
-    assert config.model.predicts_no_answer is False
-    assert "declines" not in write_toml(config)
-
-
-def test_vectors_may_still_be_told_what_is_alike() -> None:
-    note = r"contrast\.alike_from is called contrast\.positive_threshold now; please rename it"
-    with pytest.warns(FutureWarning, match=note):
-        config = build(embedding.FinetuneConfig, parse_overrides(["contrast.alike_from=2.5"]))
-    assert config.contrast.positive_threshold == 2.5
-    assert "alike_from" not in write_toml(config)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs named pipes")

@@ -18,8 +18,12 @@ HUB_FILES = (
 whatever a manifest lists."""
 
 
-def bundled_names() -> list[str]:
-    """Return the names of the models that come with the package, sorted."""
+def bundled_models() -> list[str]:
+    """Return the names of the models that come with the package, sorted.
+
+    >>> "sentiment" in bundled_models()
+    True
+    """
     return sorted(path.parent.name for path in BUNDLED.glob("*/config.json"))
 
 
@@ -38,7 +42,7 @@ def resolve_model(model: str | Path) -> Path:
             f"expected a model's name or folder, found {type(model).__name__}: {model!r:.50}"
         )
     path, name = Path(model).expanduser(), str(model)
-    bundled = name in bundled_names()
+    bundled = name in bundled_models()
     if bundled and isinstance(model, str):
         if path.is_dir():
             warnings.warn(
@@ -55,7 +59,7 @@ def resolve_model(model: str | Path) -> Path:
         raise CheckpointError(f"{name}: expected a model folder, found a file")
     if re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) and not _is(path.parent.is_dir):
         return _from_hub(name)
-    hint = nearest(name, bundled_names())
+    hint = nearest(name, bundled_models())
     raise CheckpointError(
         f"{name!r:.80}: no such model folder, nor a bundled model ({hint}), nor a hub id "
         "(owner/name)"

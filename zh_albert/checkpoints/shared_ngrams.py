@@ -35,7 +35,7 @@ def ngrams_file(folder: Path, settings: Mapping[str, Any]) -> Path:
     name = settings.get("of")
     if name is None:
         return folder / NGRAMS
-    if name not in resolve.bundled_names():
+    if name not in resolve.bundled_models():
         raise CheckpointError(
             f"{folder}: its n-grams are those of the bundled model {name!r}, which this version of "
             "zh-albert does not have; install the version that the folder is from"

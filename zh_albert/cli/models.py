@@ -19,12 +19,12 @@ def models(as_json: Json = False) -> None:
     Example: zh-albert models --json
     """
     from zh_albert.checkpoints.files import count_parameters
-    from zh_albert.checkpoints.resolve import bundled_names, resolve_model
+    from zh_albert.checkpoints.resolve import bundled_models, resolve_model
     from zh_albert.checkpoints.store import load_config
     from zh_albert.checkpoints.verified import verified
 
     rows = []
-    for name in bundled_names():
+    for name in bundled_models():
         folder = resolve_model(name)
         with verified(folder):
             _, task = load_config(folder)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -28,6 +30,11 @@ from zh_albert.tasks.classification.finetune import ClassificationJob, ModelConf
 from zh_albert.tasks.classification.heads import LabelSet
 from zh_albert.tasks.fields import class_name
 from zh_albert.tasks.texts import Content
+
+
+def _has_several(model: AlbertClassifier) -> bool:
+    return isinstance(model._model().head, LabelSet)
+
 
 _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
 
@@ -140,6 +147,14 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         result[:, columns] = classifier.scores(texts)
         return result
 
+    @available_if(_has_several)
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
+        """Return ``predict_proba`` of a multi-label model. Shape: (texts, labels).
+
+        scikit-learn's scorers take a column of ``predict_proba`` where there are two classes.
+        """
+        return self.predict_proba(X)
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable label of each text. Shape: (texts,).
 
@@ -154,13 +169,12 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
         """Return the accuracy on texts ``X`` with labels ``y``, however they are spelled."""
-        self._model()  # is it fitted?
-        given = _table_or_column(y)
-        if given.ndim == 1 and given.dtype.kind in "OUT":
-            known = {_names(label): label for label in self.classes_.tolist()}
-            labels = [known.get(_names(label), label) for label in given.tolist()]
-            given = np.array(labels, object if given.dtype.kind == "O" else None)
-        return float(super().score(X, given, sample_weight))
+        several = _has_several(self)
+        given, found = _table_or_column(y), self.predict(X)
+        if not several:
+            names = [list(map(_names, labels.ravel().tolist())) for labels in (given, found)]
+            return float(accuracy_score(*names, sample_weight=sample_weight))
+        return float(accuracy_score(given, found, sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags: samples are strings and may have several labels."""

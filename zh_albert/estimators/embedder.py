@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -47,7 +46,6 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         batch_tokens: Tokens of one forward pass in training. The texts of a batch are each other's
             negatives, so larger batches are better.
         positive_threshold: Numeric labels from this value on mark pairs of equal meaning.
-        alike_from: Old name of ``positive_threshold``.
         random_state: Seed of weights, order and dropout; None: a new one each time.
         on_event: Called with progress (``zh_albert.training.events``).
 
@@ -64,7 +62,6 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
     peak_lr: float = 3e-5
     batch_tokens: int = 4096
     positive_threshold: float = 4.0
-    alike_from: float | None = None
 
     _job, _kept_in = EmbeddingJob, "embedder_"
 
@@ -145,16 +142,9 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         state.pop("_untrained", None)
         return state
 
-    def _threshold(self) -> float:
-        if self.alike_from is None:
-            return self.positive_threshold
-        note = "AlbertEmbedder(): alike_from is called positive_threshold now; please rename it"
-        warnings.warn(note, FutureWarning, stacklevel=4)
-        return self.alike_from
-
     def _settings(self) -> Any:
         model = NetworkConfig(preset=self._size(), dropout=0.1)  # see FinetuneConfig
-        contrast = ContrastConfig(positive_threshold=self._threshold())
+        contrast = ContrastConfig(positive_threshold=self.positive_threshold)
         return self._config(model, self.batch_tokens, contrast=contrast)
 
 

@@ -100,6 +100,16 @@ def refuse_no_targets(y: object, what: str) -> None:
         raise DataError(f"requires y to be passed, but the target y is None: {what}")
 
 
+def is_missing(cell: Any) -> bool:
+    """Return whether a table's cell is empty: None, NaN or pandas' NA.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    is_nan = isinstance(cell, float) and math.isnan(cell)
+    return cell is None or is_nan or type(cell).__name__ == "NAType"
+
+
 def refuse_missing_labels(y: ArrayLike) -> None:
     """Check for missing labels, before NumPy converts an empty cell to a class "nan".
 
@@ -112,13 +122,7 @@ def refuse_missing_labels(y: ArrayLike) -> None:
     if labels.ndim == 0:
         raise DataError(f"y: expected a list of labels, found {type(y).__name__}: {y!r:.50}")
     for row, label in enumerate(labels[:, 0] if labels.shape[1:] == (1,) else labels):
-        is_nan = isinstance(label, float) and math.isnan(label)
-        if (
-            label is None
-            or is_nan
-            or type(label).__name__ == "NAType"
-            or (isinstance(label, str) and not label_name(label))
-        ):
+        if is_missing(label) or (isinstance(label, str) and not label_name(label)):
             raise DataError(
                 f"labels[{row}]: expected a label, found {label!r}: leave out the texts without one"
             )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zh_albert.errors import DataError
-from zh_albert.estimators.fitting import AlbertEstimator, refuse_no_targets
+from zh_albert.estimators.fitting import AlbertEstimator, is_missing, refuse_no_targets
 from zh_albert.tasks.chunks import as_list
 from zh_albert.tasks.reading.examples import ReadingExample, as_spans
 from zh_albert.tasks.reading.finetune import ModelConfig, ReadingJob, evaluate
@@ -109,6 +109,7 @@ def _examples(X: ArrayLike, y: Answers) -> list[ReadingExample]:  # noqa: N803
                 raise DataError(f"{name} of pair {number}: expected a string, {found}")
             if not has_content(text):
                 raise DataError(f"{name} of pair {number} is empty; leave the pair out")
+        answers = None if is_missing(answers) else answers  # noqa: PLW2901
         spans = as_spans(answers, context, f"answers to pair {number}")
         references = tuple(dict.fromkeys(context[start:end] for start, end in spans))
         examples.append(ReadingExample(context, question, spans, references))

@@ -179,8 +179,8 @@ def _files_of(source: Path, stored: StoredModel) -> dict[str, bytes]:
             f"{source}: what it is for stands in its modules.json, as sentence-transformers has "
             f"it; convert it first, and export that: zh-albert convert {source} DIR"
         )
-    # Of transformers 5 the vocabulary is in tokenizer.json alone.
-    return files if own else {**read_sidecar_files(source), **files}
+    # transformers 5 saves the vocabulary in tokenizer.json alone, of a model of ours, too.
+    return {**read_sidecar_files(source), **files}
 
 
 def _network(stored: StoredModel, task: Task | None) -> tuple[nn.Module, GraphOutputs]:

@@ -157,8 +157,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
             )
         self.folder = folder
         self.tokenizer = matching_tokenizer(folder, config)
-        self.task = "encoder"
-        self.metadata = {key: value for key, value in task.items() if key != "name"}
+        super().__init__("encoder", {k: value for k, value in task.items() if k != "name"})
         self._longest = longest = config.max_position_embeddings
         self.max_length = task.get("max_length", longest)
         if not isinstance(self.max_length, int) or not 3 <= self.max_length <= longest:
@@ -193,6 +192,11 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         wanted = as_count(top_k, "top_k")
         width = max(BEAMS, 2 * wanted) if beams is None else as_count(beams, "beams")
         return self._all(as_list(contents), top_k=wanted, beams=width)
+
+    @property
+    def runs_in(self) -> str:
+        """See ``Predictor``."""
+        return self._export.open().name if self._export else "torch fp32"
 
     def row(self, answer: list[Spot]) -> dict[str, Any]:
         """See ``Predictor``."""

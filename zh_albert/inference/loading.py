@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast, overload
+from typing import TYPE_CHECKING, Literal, Self, Unpack, cast, overload
 
 from zh_albert.checkpoints.manifest import MANIFEST
 from zh_albert.checkpoints.resolve import BUNDLED, resolve_model
@@ -26,9 +24,6 @@ if TYPE_CHECKING:  # predictors are imported when a model is opened
     from zh_albert.tasks.embedding.predictor import Embedder
     from zh_albert.tasks.ner.predictor import Tagger
     from zh_albert.tasks.reading.predictor import Reader
-
-_ARGUMENTS = ("model", "runtime", "precision")
-_NO_LONGER_NEEDED = ("alone", "batch_invariant")  # each answer is that of the text alone
 
 
 @overload
@@ -55,7 +50,6 @@ def load(
     *,
     runtime: RuntimeName = "auto",
     precision: Precision | None = None,
-    **old_names: Any,
 ) -> AnyPredictor:
     """Open a model: a bundled name, a folder, or a hub id.
 
@@ -75,7 +69,6 @@ def load(
             pretrained encoder that was not exported runs in PyTorch and fp32.
         precision: ``fp32``, or ``bf16``, which some CPUs compute faster; None: that of the export,
             else ``fp32``.
-        **old_names: ``engine``, the old name of ``runtime``, and arguments without effect today.
 
     Raises:
         CheckpointError: If there is no such model, or its files are damaged or of several saves.
@@ -83,7 +76,6 @@ def load(
         MissingExtraError: If the runtime is not installed.
     """
     how: RuntimeSettings = {"runtime": runtime, "precision": precision}
-    how.update(_with_new_names(old_names))
     folder = resolve_model(model)
     with verified(folder):
         _, settings = load_config(folder)
@@ -144,25 +136,6 @@ def _digest(folder: Path) -> str:
     if manifest.is_file():
         return hashlib.sha256(manifest.read_bytes()).hexdigest()
     return weights_digest(folder)
-
-
-def _with_new_names(given: Mapping[str, Any]) -> RuntimeSettings:
-    """Return the arguments under their current names, with a warning for each old name.
-
-    Raises:
-        TypeError: If there is no argument of such a name.
-    """
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        if name == "engine":
-            note = "load(): engine is called runtime now; please rename it"
-            found["runtime"] = value
-        elif name in _NO_LONGER_NEEDED:
-            note = f"load(): no answer depends on other texts; {name} has no effect: leave it out"
-        else:
-            raise TypeError(f"load() has no argument {name!r}; it has {', '.join(_ARGUMENTS)}")
-        warnings.warn(note, FutureWarning, stacklevel=3)
-    return cast(RuntimeSettings, found)
 
 
 def _encoder(folder: Path, runtime: RuntimeName, precision: Precision | None) -> FillMask:

@@ -274,6 +274,8 @@ def _word_ends(cut: Cut, text: str) -> NDArray[np.int64]:
 
 
 def _pieces(text: str) -> Iterator[_Piece]:
+    if len(text) > BLOCK_CHARACTERS:
+        text = text.lstrip()  # a piece without a token would take the document's start with it
     start, sentence = 0, True
     while len(text) - start > BLOCK_CHARACTERS:
         window = text[start : start + BLOCK_CHARACTERS]

@@ -25,7 +25,7 @@ from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.objective import evaluate
 from zh_albert.pretraining.prefetch import PrefetchingSource
-from zh_albert.pretraining.shards import Shards, joined_shards, open_shards
+from zh_albert.pretraining.shards import Shards, joined_shards, open_shards, read_manifest
 from zh_albert.textio import results_json
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
@@ -118,6 +118,7 @@ def train_encoder(
     if config.train.epochs == 0:
         raise ConfigError("train.epochs must be > 0 for an encoder, got 0")
     folders = config.data.folders
+    read_manifest(folders[0])  # text that was not built has no tokenizer either
     tokenizer = load_tokenizer(folders[0])
     opened = {folder: open_shards(folder, tokenizer=tokenizer) for folder in folders}
     shards = joined_shards([opened[folder] for folder in folders])
@@ -143,7 +144,7 @@ def train_encoder(
     def keep(found: Mapping[str, float]) -> None:
         metrics = found or score()
         names = ("masked_accuracy", "masked_loss", "order_accuracy")
-        scores = {name: round(metrics[name], 4) for name in names}
+        scores = {name: round(metrics[name], 4) for name in names if name in metrics}
         metadata = {
             "name": "encoder",
             "max_length": config.instances.length,  # later positions are untrained
@@ -176,6 +177,7 @@ def train_encoder(
             selection=BestCheckpoint(
                 score if spec.learns_words else None,
                 metric="masked_accuracy",
+                tie_breaker="masked_loss",
                 keep=keep,
                 settled=method.settled,
             ),

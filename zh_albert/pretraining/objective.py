@@ -56,7 +56,8 @@ def evaluate(model: AlbertForPretraining, batches: Iterable[Batch]) -> dict[str,
     """Return the scores on held-out text with fixed masks.
 
     Returns:
-        ``masked_accuracy``, ``masked_loss`` (nats), ``order_accuracy`` and ``masked_tokens``.
+        ``masked_accuracy``, ``masked_loss`` (nats), ``masked_tokens``, and, if there are pairs of
+        segments, ``order_accuracy``.
     """
     sums: dict[str, float] = {"masked_accuracy": 0.0, "masked_loss": 0.0, "order_accuracy": 0.0}
     counts = dict.fromkeys(sums, 0)
@@ -67,5 +68,7 @@ def evaluate(model: AlbertForPretraining, batches: Iterable[Batch]) -> dict[str,
             for name, (value, count) in pretraining_loss(model, inputs).measured.items():
                 sums[name] += value.item()
                 counts[name] += count or 0
+    if not counts["order_accuracy"]:
+        del sums["order_accuracy"]
     means = {name: value / max(counts[name], 1) for name, value in sums.items()}
     return {**means, "masked_tokens": counts["masked_loss"]}

@@ -181,6 +181,11 @@ def _word_vectors(counts: CooccurrenceCounts, width: int, seed: int) -> Array:
     left, strength, _ = randomized_svd(weighted, width, n_iter=4, random_state=seed)
     vectors: Array = left * np.sqrt(strength)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not lengths.max() > 0:
+        raise ConfigError(
+            'start.from = "statistics": the text is too uniform, no two of its tokens stand '
+            'together more often than by chance; give more text, or set it to "random"'
+        )
     unseen = lengths[:, 0] < 1e-9 * lengths.max()
     vectors[unseen] = np.random.default_rng(seed).standard_normal((int(unseen.sum()), width))
     result: Array = vectors / np.linalg.norm(vectors, axis=1, keepdims=True) * math.sqrt(width)

@@ -127,6 +127,7 @@ def create_app(models: Mapping[str, AnyPredictor], limits: Limits) -> FastAPI:
             for name, predictor in models.items()
         ]
 
+    @app.head("/health", include_in_schema=False)  # what some probes ask for
     @app.get(
         "/health",
         summary="Whether it lives, and is ready for requests",

@@ -42,10 +42,14 @@ class Gate:
             return
         headers = Headers(scope=scope)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        coding = headers.get("content-encoding", "identity").strip().lower()
         length = headers.get("content-length", "0")
         if kind != "application/json":
             found = kind or "none"
             answer = problem(415, f"expected Content-Type: application/json, found {found:.80}")
+            await answer(scope, receive, send)
+        elif coding != "identity":
+            answer = problem(415, f"expected no Content-Encoding, found {coding:.80}")
             await answer(scope, receive, send)
         elif not length.isdecimal() or int(length[:20]) > self._limits.body_bytes:
             await problem(413, self._too_large())(scope, receive, send)

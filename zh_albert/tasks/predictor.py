@@ -76,7 +76,8 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     """Base class of predictors: contents → one answer each; ``zh_albert.load`` returns one.
 
     A task implements the conversion of its model's outputs to answers (``answers``) and of answers
-    to JSON (``row``); reading, chunks, order and errors are shared.
+    to JSON (``row``); reading, chunks, order and errors are shared. What else is public here is for
+    those who read files and requests for a model of any task: the command line and the server.
 
     Pickles and copies of an opened predictor hold its origin and public attributes, not its
     weights: it is opened again where they arrive.
@@ -110,9 +111,23 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
     origin: Callable[[], AnyPredictor] | None = None
     """Opens the same model again, in any process; None: the model was made in memory."""
 
-    def __init__(self, model: TaskModel[Content, Encoded]) -> None:
-        self._model = model
-        self.task, self.metadata = model.name, model.metadata
+    def __init__(self, task: str, metadata: dict[str, Any]) -> None:
+        self.task, self.metadata = task, metadata
+
+    def __repr__(self) -> str:
+        """Tell what it is, what was opened and what runs it.
+
+        >>> from zh_albert import load
+        >>> load("sentiment")
+        <Classifier sentiment: onnxruntime int8>
+        """
+        opened = getattr(self.origin, "model", "in memory")
+        return f"<{type(self).__name__} {opened}: {self.runs_in}>"
+
+    @property
+    @abstractmethod
+    def runs_in(self) -> str:
+        """Library and precision of the network's computation."""
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """Send an opened model as its origin and what may have been set since."""
@@ -172,19 +187,15 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
             found += self.answers(chunk, encoded, **options)
         return found
 
+    @abstractmethod
     def _encoded(self, contents: list[Content], counted_from: int) -> list[Encoded]:
         """Encode contents, or raise the error of the first that cannot be answered."""
-        return self._model.encode(contents, counted_from=counted_from)
 
+    @abstractmethod
     def _encoded_or_error(
         self, contents: list[Content], counted_from: int
     ) -> list[Encoded | DataError]:
         """Encode contents; an error stands for one that cannot be answered."""
-        encoded = self._model.encode_or_none(contents, counted_from=counted_from)
-        return [
-            DataError(f"the {self.noun} {self._model.no_content(content)}") if one is None else one
-            for content, one in zip(contents, encoded, strict=True)
-        ]
 
     def stream(self, contents: Iterable[Content]) -> Iterator[Answer | DataError]:
         """Answer any number of contents in constant memory, in order.
@@ -220,6 +231,31 @@ class Predictor(ABC, Generic[Content, Encoded, Answer]):
 
     def _chunks(self, contents: Iterable[Content]) -> Iterator[list[Content]]:
         return chunks(contents, self.chunk_size)
+
+
+class TaskPredictor(Predictor[Content, Encoded, Answer]):
+    """Base class of the predictors of a task's model."""
+
+    def __init__(self, model: TaskModel[Content, Encoded]) -> None:
+        super().__init__(model.name, model.metadata)
+        self._model = model
+
+    @property
+    def runs_in(self) -> str:
+        """See ``Predictor``."""
+        return self._model.runtime.open().name
+
+    def _encoded(self, contents: list[Content], counted_from: int) -> list[Encoded]:
+        return self._model.encode(contents, counted_from=counted_from)
+
+    def _encoded_or_error(
+        self, contents: list[Content], counted_from: int
+    ) -> list[Encoded | DataError]:
+        encoded = self._model.encode_or_none(contents, counted_from=counted_from)
+        return [
+            DataError(f"the {self.noun} {self._model.no_content(content)}") if one is None else one
+            for content, one in zip(contents, encoded, strict=True)
+        ]
 
 
 AnyPredictor = Predictor[Any, Any, Any]

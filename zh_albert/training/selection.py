@@ -27,6 +27,9 @@ class BestCheckpoint:
     evaluate: Callable[[], Mapping[str, float]] | None
     metric: str
     keep: Callable[[Mapping[str, float]], None]
+    tie_breaker: str = ""
+    """Of equal scores the one with less of this metric is better: a coarse score may stay the same
+    while a loss still falls."""
     settled: Callable[[], bool] = lambda: True
     """Whether the weights may be kept now: not before a network has become as sparse, or as coarse,
     as it is to be."""
@@ -66,7 +69,13 @@ def record(
     metrics = dict(found)
     score = metrics[selection.metric]
     settled = selection.settled()
-    best = settled and (position.best_score is None or score > position.best_score)
+    tied = score == position.best_score and selection.tie_breaker in metrics
+    better = position.best_score is None or (
+        metrics[selection.tie_breaker] < position.best_metrics[selection.tie_breaker]
+        if tied
+        else score > position.best_score
+    )
+    best = settled and better
     if best:
         position.best_score, position.best_update = score, position.update
         position.best_metrics = metrics

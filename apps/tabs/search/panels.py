@@ -49,6 +49,6 @@ def _row(hit: Hit, *, is_best: bool) -> str:
     bar = meter(100 * max(hit.cosine, 0), hit.text, high="1", value=value)
     return (
         f'<tr class="{"za-winner" if is_best else ""}"><td class="za-name">{shown(hit.text)}</td>'
-        f'<td>{hit.place + 1:,}</td><td class="za-share"><span class="za-percent">{value}</span>'
+        f'<td>{hit.index + 1:,}</td><td class="za-share"><span class="za-percent">{value}</span>'
         f"{bar}</td></tr>"
     )

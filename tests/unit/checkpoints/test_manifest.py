@@ -16,7 +16,7 @@ from zh_albert.checkpoints.manifest import (
     read_manifest,
     write_manifest,
 )
-from zh_albert.checkpoints.resolve import BUNDLED, HUB_FILES, bundled_names
+from zh_albert.checkpoints.resolve import BUNDLED, HUB_FILES, bundled_models
 from zh_albert.errors import CheckpointError
 
 FILES = {"config.json": b"{}", "README.md": b"# card", "vocab.txt": b""}
@@ -39,7 +39,7 @@ def test_size_and_digest_of_each_file_but_the_card(folder: Path) -> None:
     assert first_difference(folder, listed) is None
 
 
-@pytest.mark.parametrize("name", bundled_names())
+@pytest.mark.parametrize("name", bundled_models())
 def test_a_bundled_model_is_what_its_manifest_lists(name: str) -> None:
     """After a change of a file: ``python docs/recipes/bundled_manifests.py``."""
     listed = read_manifest(BUNDLED / name)

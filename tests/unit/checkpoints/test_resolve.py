@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zh_albert.checkpoints.resolve import BUNDLED, bundled_names, resolve_model
+from zh_albert.checkpoints.resolve import BUNDLED, bundled_models, resolve_model
 from zh_albert.errors import CheckpointError
 
 
@@ -22,7 +22,7 @@ def test_a_model_from_the_hub_comes_with_all_its_files(monkeypatch: pytest.Monke
         return str(BUNDLED / model.partition("/")[2])
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    for name in bundled_names():
+    for name in bundled_models():
         folder = resolve_model(f"somebody/{name}")
         files = {path.name for path in folder.iterdir()}
         assert set(filter_repo_objects(files, allow_patterns=asked[-1])) == files
@@ -48,7 +48,7 @@ def test_what_is_bundled_stays_small() -> None:
     """Every copy of the package carries it: limits in MB of each part."""
     sizes = {
         name: sum(path.stat().st_size for path in resolve_model(name).iterdir()) / 1e6
-        for name in bundled_names()
+        for name in bundled_models()
     }
     assert sizes.pop("encoder") < 18
     assert sizes["embedder"] < 6

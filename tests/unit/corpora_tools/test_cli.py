@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from corpora_tools import cli
 from tests.helpers.corpus_shards import TEXTS, write_shard
+from zh_albert.tokenization.tokenizer import load_tokenizer
 from zh_albert.tokenization.vocab import Vocabulary
 
 
@@ -34,6 +35,22 @@ def test_the_command_writes_a_vocabulary_and_tells_its_coverage(tmp_path):
     assert result["tokens"] == len(Vocabulary.read(out)) == sum(result["rows"].values())
     assert 0.99 < result["heldout"]["coverage"] < 1
     assert set(result["heldout"]["unknown_rate_by_domain"]) == {"d"}
+
+
+def test_the_vocabulary_comes_with_the_settings_that_it_was_counted_with(tmp_path):
+    texts = ["型号ＡＢＣ－１２３的价格是５００元", "ＡＢＣ的价格"]
+    shard = write_shard(tmp_path / "a.jsonl", texts)
+    out = tmp_path / "new" / "vocab.txt"
+
+    done = run("vocab", "--corpus", shard, "--heldout", shard, "--corpus", shard, "--out", out)
+
+    assert done.returncode == 2  # the held-out file is all there is
+    write_shard(tmp_path / "b.jsonl", texts)
+    done = run("vocab", "--corpus", tmp_path / "b.jsonl", "--out", out)
+    assert done.returncode == 0, done.stderr
+    tokenizer = load_tokenizer(out.parent)
+    for text in texts:
+        assert tokenizer.special.unk not in tokenizer.encode(text).ids
 
 
 def test_the_command_speaks_to_people_as_well(tmp_path):

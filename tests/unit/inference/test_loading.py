@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helpers.micro import save_micro_encoder, save_micro_models, save_micro_pretrained
+from tests.helpers.micro import save_micro_encoder, save_micro_pretrained
 from zh_albert import load
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.fill_mask import FillMask
@@ -56,46 +55,3 @@ def test_answering_loads_nothing_that_is_slow_to_import() -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     slow = {"accelerate", "scipy", "sklearn", "pandas", "torch._dynamo", "onnxruntime", "openvino"}
     assert not slow & set(ran.stdout.decode().split())
-
-
-TEXTS = ["房间很干净", "李华去了[MASK][MASK]"]
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return save_micro_models(tmp_path_factory.mktemp("models"))
-
-
-def test_an_argument_may_still_have_its_old_name(models: dict[str, Path]) -> None:
-    note = r"load\(\): engine is called runtime now; please rename it"
-    old: dict[str, Any] = {"engine": "torch"}
-    with pytest.warns(FutureWarning, match=note) as notes:
-        model = load(models["classifier"], **old)
-    assert [note.filename for note in notes] == [__file__]  # it names the caller's line
-    assert model(TEXTS) == load(models["classifier"], runtime="torch")(TEXTS)
-
-
-@pytest.mark.parametrize("name", ["alone", "batch_invariant"])
-def test_an_argument_without_effect_is_said_to_be(models: dict[str, Path], name: str) -> None:
-    old: dict[str, Any] = {name: True}
-    with pytest.warns(FutureWarning, match=rf"no answer depends on other texts; {name} has no"):
-        model = load(models["tagger"], precision="fp32", **old)
-    assert model(TEXTS) == load(models["tagger"], precision="fp32")(TEXTS)
-
-
-def test_an_old_name_is_checked_as_the_new_one_is(models: dict[str, Path]) -> None:
-    old: dict[str, Any] = {"engine": "bogus"}
-    with pytest.warns(FutureWarning), pytest.raises(ConfigError, match="bogus"):
-        load(models["classifier"], **old)
-
-
-def test_a_name_that_never_was_is_an_error(models: dict[str, Path]) -> None:
-    never: dict[str, Any] = {"machine": "torch"}
-    with pytest.raises(TypeError, match=r"no argument 'machine'; it has model, runtime, precision"):
-        load(models["classifier"], **never)
-
-
-def test_the_new_names_have_no_note(models: dict[str, Path]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        load(models["classifier"], runtime="torch", precision="fp32")

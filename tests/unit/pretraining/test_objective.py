@@ -7,7 +7,8 @@ import torch
 
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.pretraining.objective import pretraining_loss
+from zh_albert.pretraining.objective import evaluate, pretraining_loss
+from zh_albert.training.loop import Batch
 
 SIZES = AlbertConfig(
     vocab_size=20,
@@ -33,6 +34,8 @@ def test_every_parameter_has_a_gradient_with_and_without_pairs(order: list[int])
         "labels": torch.tensor([2, 5]),
         "order": torch.tensor(order),
     }
+    scores = evaluate(model, [Batch(inputs, 2, 6)])
+    assert ("order_accuracy" in scores) == (max(order) >= 0)  # not 0 where nothing was asked
     loss, measured = pretraining_loss(model, inputs)
     loss.backward()
     assert [name for name, one in model.named_parameters() if one.grad is None] == []

@@ -65,3 +65,11 @@ def test_a_vocabulary_that_is_too_small_is_refused() -> None:
     counts = count_cooccurrences([np.array([5, 6, 7], np.uint16)], 20)
     with pytest.raises(ConfigError, match=r"at least 38 tokens in the vocabulary, found 20"):
         initialize_from_statistics(AlbertForPretraining(sizes), counts, SPECIAL, StatisticsConfig())
+
+
+def test_text_that_is_one_character_is_refused() -> None:
+    counts = count_cooccurrences([np.full(12, 7, np.uint16)], VOCAB)
+    with pytest.raises(ConfigError, match="the text is too uniform"):
+        initialize_from_statistics(
+            AlbertForPretraining(CONFIG), counts, SPECIAL, StatisticsConfig()
+        )

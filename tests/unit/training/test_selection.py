@@ -51,6 +51,23 @@ def test_it_ends_after_so_many_evaluations_without_a_better_score() -> None:
     assert (last.stopped, last.unimproved, last.metric) == (True, 2, "f1")
 
 
+def test_of_equal_scores_the_one_with_the_lower_loss_is_kept() -> None:
+    losses = iter((9.0, 8.0, 8.5, 7.0, 7.0, 6.0, 5.0))
+    scores = iter((0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.0))
+    selection = BestCheckpoint(
+        lambda: {"accuracy": next(scores), "loss": next(losses)},
+        metric="accuracy",
+        keep=lambda found: kept.append(found["loss"]),
+        tie_breaker="loss",
+    )
+    kept: list[float] = []
+    run = train(
+        network(), squared_error, Regression(), replace(CONFIG, epochs=7), selection=selection
+    )
+    assert kept == [9.0, 8.0, 7.0, 6.0]
+    assert (run.best_update, run.best_score) == (48, 0.1)
+
+
 def test_weights_of_before_a_method_has_settled_are_never_kept() -> None:
     """The scores fall as a network gets sparser; the best ones are of one that is not meant."""
     scores, updates, kept = iter((0.9, 0.8, 0.5, 0.6, 0.4, 0.3, 0.2)), [0], []

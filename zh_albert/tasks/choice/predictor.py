@@ -14,7 +14,7 @@ from zh_albert.tasks.choice.assignment import choose
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import Question, question_of
 from zh_albert.tasks.chunks import as_list
-from zh_albert.tasks.predictor import Predictor, RequestForm, Text
+from zh_albert.tasks.predictor import RequestForm, TaskPredictor, Text
 from zh_albert.tasks.windows import EncodedText
 
 
@@ -48,7 +48,7 @@ class ChoiceItem(BaseModel):
         return Question(self.context, self.question, tuple(self.choices), self.group)
 
 
-class Chooser(Predictor[Question, list[EncodedText], Choice]):
+class Chooser(TaskPredictor[Question, list[EncodedText], Choice]):
     """Predictor: questions → ``Choice``; questions of a group must be consecutive."""
 
     kind = "multiple choice"

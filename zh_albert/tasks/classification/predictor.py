@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import pair_of, text_of
 from zh_albert.tasks.classification.heads import LabelSet, Value
-from zh_albert.tasks.predictor import Predictor, RequestForm, Text
+from zh_albert.tasks.predictor import RequestForm, TaskPredictor, Text
 from zh_albert.tasks.texts import Content
 from zh_albert.tasks.windows import EncodedText
 
@@ -88,7 +88,7 @@ class PairItem(BaseModel):
 A = TypeVar("A")
 
 
-class LabelPredictor(Predictor[Content, EncodedText, A]):
+class LabelPredictor(TaskPredictor[Content, EncodedText, A]):
     """Predictor: texts, or pairs of texts → one answer each.
 
     Attributes:

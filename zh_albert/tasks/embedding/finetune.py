@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from zh_albert.configio import renamed
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks import run
@@ -48,7 +47,7 @@ class ContrastConfig:
     # vectors can be cut (Kusupati et al. 2022, arXiv:2205.13147).
     widths: tuple[int, ...] = ()
     # Pairs with numeric labels of at least this value are positives.
-    positive_threshold: float = renamed("alike_from", default=4.0)
+    positive_threshold: float = 4.0
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from zh_albert.errors import DataError
 from zh_albert.tasks.chunks import as_list
 from zh_albert.tasks.embedding.embedder import TextEmbedder
-from zh_albert.tasks.predictor import Predictor
+from zh_albert.tasks.predictor import TaskPredictor
 from zh_albert.tasks.windows import EncodedText
 
 
@@ -22,7 +22,7 @@ class Vector(BaseModel):
     vector: list[float]
 
 
-class Embedder(Predictor[str, EncodedText, NDArray[np.float32]]):
+class Embedder(TaskPredictor[str, EncodedText, NDArray[np.float32]]):
     """Predictor: texts → vectors."""
 
     kind = "sentence vectors"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,16 +12,17 @@ from zh_albert.tasks.chunks import as_count, as_list
 from zh_albert.tasks.embedding.predictor import Embedder
 
 
-class Hit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hit:
     """A text that was found.
 
     Attributes:
-        place: Its number among the texts, from 0.
+        index: Its number among the texts, from 0.
         text: As it was given.
-        cosine: Of its vector and the question's, at most 1.
+        cosine: Of its vector and the question's, at most 1, to six digits.
     """
 
-    place: int
+    index: int
     text: str
     cosine: float
 
@@ -54,13 +55,13 @@ class SemanticSearch:
             )
         self._embedder, self._width = embedder, width
         self.texts = as_list(texts)
-        places, vectors = [], []
-        for place, vector in enumerate(embedder.stream(self.texts, normalize=True, width=width)):
+        indices, vectors = [], []
+        for index, vector in enumerate(embedder.stream(self.texts, normalize=True, width=width)):
             if not isinstance(vector, DataError):
-                places.append(place)
+                indices.append(index)
                 vectors.append(vector)
-        self.unread = len(self.texts) - len(places)
-        self._places = np.array(places, int)
+        self.unread = len(self.texts) - len(indices)
+        self._indices = np.array(indices, int)
         self._vectors = np.array(vectors, np.float32)
 
     def __call__(self, question: str, *, top_k: int = 10) -> list[Hit]:
@@ -84,11 +85,12 @@ class SemanticSearch:
         except DataError:
             problem = "the question is empty (or only spaces and control characters)"
             raise DataError(f"{problem}: there is nothing to search for") from None
-        if not len(self._places):
+        if not len(self._indices):
             return []
         # Not "@", whose last bits depend on the row: equal texts have to be equally near.
         cosines = np.clip(np.einsum("ij,j->i", self._vectors, asked), -1, 1)
         best = np.argsort(-cosines, kind="stable")[:most]
         return [
-            Hit(int(self._places[n]), self.texts[self._places[n]], float(cosines[n])) for n in best
+            Hit(int(self._indices[n]), self.texts[self._indices[n]], round(float(cosines[n]), 6))
+            for n in best
         ]

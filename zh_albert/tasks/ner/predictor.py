@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from zh_albert.tasks.ner.examples import EntitySpan
 from zh_albert.tasks.ner.tagger import TextTagger
-from zh_albert.tasks.predictor import Predictor, RequestForm
+from zh_albert.tasks.predictor import RequestForm, TaskPredictor
 from zh_albert.tasks.tagging.merging import EncodedPassage
 
 
@@ -40,7 +40,7 @@ class Entities(BaseModel):
     entities: list[Entity]
 
 
-class Tagger(Predictor[str, EncodedPassage, list[Entity]]):
+class Tagger(TaskPredictor[str, EncodedPassage, list[Entity]]):
     """Predictor: texts → lists of ``Entity``; the list is empty for a text without any.
 
     Attributes:

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from zh_albert.checkpoints.store import load_config
-from zh_albert.configio import renamed
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
@@ -53,7 +52,7 @@ class ModelConfig(NetworkConfig):
 
     # Whether the model may predict no answer. None: if training has unanswerable questions; false:
     # these are trained on too, but the model always answers.
-    predicts_no_answer: bool | None = renamed("declines", default=None)
+    predicts_no_answer: bool | None = None
     split_at_breaks: bool = True  # no answer goes behind a line end or ends with a comma
 
 

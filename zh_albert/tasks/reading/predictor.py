@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from zh_albert.errors import DataError
 from zh_albert.tasks.chunks import as_count, as_list
-from zh_albert.tasks.predictor import Predictor, RequestForm, Text
+from zh_albert.tasks.predictor import RequestForm, TaskPredictor, Text
 from zh_albert.tasks.reading.examples import AnswerSpan, question_of
 from zh_albert.tasks.reading.questions import EncodedQuestion
 from zh_albert.tasks.reading.reader import TextReader
@@ -56,7 +56,7 @@ class QuestionItem(BaseModel):
         return self.question, self.context
 
 
-class Reader(Predictor[tuple[str, str], EncodedQuestion, Answer]):
+class Reader(TaskPredictor[tuple[str, str], EncodedQuestion, Answer]):
     """Predictor: questions and contexts → ``Answer``.
 
     A model trained on unanswerable questions may predict no answer; others always answer. An empty

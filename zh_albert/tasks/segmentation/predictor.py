@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from zh_albert.tasks.predictor import Predictor, RequestForm
+from zh_albert.tasks.predictor import RequestForm, TaskPredictor
 from zh_albert.tasks.segmentation.segmenter import TextSegmenter
 from zh_albert.tasks.tagging.merging import EncodedPassage
 
@@ -35,7 +35,7 @@ class Words(BaseModel):
     spans: list[tuple[int, int]]
 
 
-class Segmenter(Predictor[str, EncodedPassage, list[Word]]):
+class Segmenter(TaskPredictor[str, EncodedPassage, list[Word]]):
     """Predictor: texts → lists of ``Word``; every character but white space is in exactly one."""
 
     kind = "word segmenter"

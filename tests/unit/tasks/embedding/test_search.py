@@ -16,11 +16,11 @@ def test_the_nearest_come_first_and_equals_in_their_order() -> None:
     search = SemanticSearch(Counting(), ["上", "", "上中", "中中", "上", "下"])
     hits = search("上")
 
-    assert [hit.place for hit in hits] == [0, 4, 2, 3, 5]
+    assert [hit.index for hit in hits] == [0, 4, 2, 3, 5]
     assert [hit.text for hit in hits] == ["上", "上", "上中", "中中", "下"]
     assert [hit.cosine for hit in hits] == pytest.approx([1, 1, 2**-0.5, 0, 0])
     assert search.unread == 1
-    assert [hit.place for hit in search("中", top_k=2)] == [3, 2]
+    assert [hit.index for hit in search("中", top_k=2)] == [3, 2]
 
 
 def test_a_question_with_nothing_to_read_is_refused_and_no_texts_give_no_hits() -> None:
@@ -57,7 +57,7 @@ def test_a_cosine_is_at_most_1() -> None:
 
 def test_equal_texts_are_equally_near_wherever_they_stand() -> None:
     hits = SemanticSearch(load("embedder"), ["怎么退货"] * 7)("退货", top_k=7)
-    assert [hit.place for hit in hits] == [*range(7)]
+    assert [hit.index for hit in hits] == [*range(7)]
     assert len({hit.cosine for hit in hits}) == 1
 
 
