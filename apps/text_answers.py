@@ -121,10 +121,6 @@ class QuestionAnswers(TextAnswers[S]):
         """The notice for a question in which the model can read nothing."""
         return self.strings.page.unreadable_question
 
-    def long(self, texts: Sequence[str]) -> Notice:
-        """Return the notice for texts too long to be read while somebody types."""
-        return self.strings.long.filled(count=f"{_length(texts):,}")
-
 
 def chosen_models(models: Mapping[str, T], chosen: str) -> Iterable[tuple[str, T]]:
     """Return the chosen model with its name; all of them if none of theirs is chosen."""

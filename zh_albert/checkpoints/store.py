@@ -33,7 +33,7 @@ from zh_albert.checkpoints.stored_model import (
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.encoder import encoder_of
 from zh_albert.model.sharing import head_size_of, plan_of
 
 # Fields that change what the tensors mean, but no tensor's name or shape; also the plan and the
@@ -237,8 +237,7 @@ def _read_config(folder: Path) -> tuple[AlbertConfig, dict[str, Any], bool]:
 
 
 def _refuse_other_kind(model: nn.Module, config: AlbertConfig, folder: Path) -> None:
-    encoder = model if isinstance(model, AlbertEncoder) else model.encoder
-    assert isinstance(encoder, AlbertEncoder)
+    encoder = encoder_of(model)
     ours_of, theirs_of = (
         {name: getattr(one, name) for name in _INVISIBLE}
         # However it is written: by sharing and by a plan, the same layers are the same.

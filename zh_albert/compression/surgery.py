@@ -21,7 +21,7 @@ from zh_albert.distillation.student import CalibrationBatch, narrow_embeddings
 from zh_albert.distillation.width_reduction import read_attention, reduced_attention, write_linears
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
-from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.encoder import AlbertEncoder, encoder_of
 from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import build_encoder
@@ -122,14 +122,14 @@ def with_layers_kept(network: Any, layers: Sequence[int]) -> Any:
         network: An encoder, or a network with an ``encoder``.
         layers: Counted from 1.
     """
-    plan = _encoder_of(network).plan
+    plan = encoder_of(network).plan
     return with_plan(network, [plan[layer - 1] for layer in layers])
 
 
 def with_plan(network: Any, plan: Sequence[LayerBlocks]) -> Any:
     """Return a copy of a network with another plan, without the blocks that it does not run."""
     smaller = copy.deepcopy(network)
-    encoder = _encoder_of(smaller)
+    encoder = encoder_of(smaller)
     attention, ffn = ([*dict.fromkeys(blocks)] for blocks in zip(*plan, strict=True))
     encoder.attention = nn.ModuleList(encoder.attention[number] for number in attention)
     encoder.ffn = nn.ModuleList(encoder.ffn[number] for number in ffn)
@@ -177,7 +177,7 @@ def with_groups(network: Any, groups: int) -> Any:
     Raises:
         ConfigError: If it has fewer blocks, or blocks of several sizes.
     """
-    encoder = _encoder_of(network)
+    encoder = encoder_of(network)
     pairs = [*dict.fromkeys(encoder.plan)]
     if not 1 <= groups <= len(pairs):
         raise ConfigError(
@@ -190,7 +190,7 @@ def with_groups(network: Any, groups: int) -> Any:
     clustering = AgglomerativeClustering(groups, metric="cosine", linkage="average")
     labels = clustering.fit_predict(np.stack([_flat(encoder, pair) for pair in pairs]))
     merged = copy.deepcopy(network)
-    ours = _encoder_of(merged)
+    ours = encoder_of(merged)
     grouped: dict[int, list[LayerBlocks]] = {}
     for pair, label in zip(pairs, labels, strict=True):
         grouped.setdefault(int(label), []).append(pair)
@@ -231,7 +231,7 @@ def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
         ConfigError: If the table is not wider, or has another layout.
     """
     smaller = copy.deepcopy(network)
-    encoder = _encoder_of(smaller)
+    encoder = encoder_of(smaller)
     sizes = encoder.config
     _refuse_not_below("embedding_size", size, sizes.embedding_size)
     if sizes.embedding_layout != "google":
@@ -243,7 +243,7 @@ def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:
         )
     narrow = build_encoder(replace(sizes, embedding_size=size)).eval()
     counts = torch.bincount(token_ids.flatten(), minlength=sizes.vocab_size) + 0.5
-    teacher = _encoder_of(network)
+    teacher = encoder_of(network)
     narrow_embeddings(narrow, teacher, CalibrationBatch(teacher, token_ids), counts / counts.sum())
     encoder.embeddings, encoder.config = narrow.embeddings, narrow.config
     return smaller
@@ -264,7 +264,7 @@ def with_head_size(network: Any, size: int) -> Any:
         ConfigError: If the heads are not wider.
     """
     smaller = copy.deepcopy(network)
-    encoder = _encoder_of(smaller)
+    encoder = encoder_of(smaller)
     sizes = encoder.config
     width = head_size_of(sizes)
     _refuse_not_below("head_size", size, width)
@@ -292,7 +292,7 @@ def with_positions(network: Any, count: int) -> Any:
         ConfigError: If it has no more.
     """
     smaller = copy.deepcopy(network)
-    encoder = _encoder_of(smaller)
+    encoder = encoder_of(smaller)
     positions: nn.Embedding = encoder.embeddings.position
     _refuse_not_below("positions", count, positions.num_embeddings)
     positions.weight = nn.Parameter(positions.weight.detach()[:count].clone())
@@ -304,8 +304,3 @@ def with_positions(network: Any, count: int) -> Any:
 def _refuse_not_below(name: str, size: int, theirs: int) -> None:
     if not 1 <= size < theirs:
         raise ConfigError(f"cut.{name} must be below {theirs}, the model's; got {size}")
-
-
-def _encoder_of(network: Any) -> AlbertEncoder:
-    encoder: AlbertEncoder = getattr(network, "encoder", network)
-    return encoder

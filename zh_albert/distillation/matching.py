@@ -23,7 +23,7 @@ from zh_albert.distillation.observation import Observed, observing
 from zh_albert.distillation.shared_projections import SharedProjections
 from zh_albert.distillation.soft_targets import refuse_other_tokens
 from zh_albert.errors import CheckpointError, ConfigError
-from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.encoder import AlbertEncoder, encoder_of
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -89,7 +89,7 @@ class Matching(Method):
     ) -> None:
         self._student, self._teacher, self._only = student, teacher, only
         self.leaves_unused = only
-        encoder: AlbertEncoder = getattr(student, "encoder", student)
+        encoder = encoder_of(student)
         own_layers = encoder.config.num_hidden_layers
         self._pairs = [(term, term.pairs(own_layers, teacher_layers)) for term in terms]
         for term in terms:

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from zh_albert.model.encoder import encoder_of
 from zh_albert.model.layer import AttentionBlock
 
 
@@ -43,7 +44,7 @@ def observing(network: Any, parts: Collection[str]) -> Iterator[Observed]:
         parts: Attributes of ``Observed`` to collect; a layer's queries, keys and values come
             together.
     """
-    encoder = getattr(network, "encoder", network)
+    encoder = encoder_of(network)
     found = Observed()
     handles = []
 

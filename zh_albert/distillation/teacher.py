@@ -14,7 +14,7 @@ from zh_albert.distillation.losses import fraction_unexplained
 from zh_albert.distillation.matching import ObservedTeacher
 from zh_albert.distillation.observation import Observed, observing
 from zh_albert.distillation.student import CalibrationBatch
-from zh_albert.model.encoder import AlbertEncoder
+from zh_albert.model.encoder import AlbertEncoder, encoder_of
 from zh_albert.runtimes.libraries import OnnxRuntime
 from zh_albert.runtimes.onnx_encoder import states_of
 from zh_albert.runtimes.onnx_graph import Graph
@@ -70,7 +70,7 @@ class TorchTeacher:
 
     def __init__(self, network: Any, layers: Sequence[int], parts: Collection[str]) -> None:
         if "masked" not in parts:
-            encoder = getattr(network, "encoder", network)
+            encoder = encoder_of(network)
             encoder.plan = encoder.plan[: max(layers)]
         self._network = network.eval().to(
             torch.bfloat16 if computes_faster_in_bf16() else torch.float32
@@ -83,7 +83,7 @@ class TorchTeacher:
         self._network.to(token_ids.device)
         exact = torch.autocast(token_ids.device.type, enabled=False)
         with torch.no_grad(), exact, observing(self._network, self._parts) as found:
-            encoder = getattr(self._network, "encoder", self._network)
+            encoder = encoder_of(self._network)
             hidden = encoder(token_ids, torch.zeros_like(token_ids), mask).hidden
             if "masked" in self._parts:
                 self._network.masked_logits(hidden, inputs["positions"])
@@ -146,7 +146,7 @@ def fastest_teacher(
     layers = sorted(set(layers))
     only_states = set(parts) == {"states"}
     if only_states and not torch.cuda.is_available() and is_installed("onnxruntime"):
-        int8 = Int8Teacher(getattr(network, "encoder", network), layers)
+        int8 = Int8Teacher(encoder_of(network), layers)
         token_ids = calibration.token_ids[:_CHECKED]
         mask = torch.ones_like(token_ids, dtype=torch.bool)
         found = int8({"token_ids": token_ids, "mask": mask}).states

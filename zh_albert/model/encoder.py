@@ -172,3 +172,10 @@ def init_weights(module: nn.Module, std: float) -> None:
             nn.init.zeros_(part.weight[part.padding_idx])
         if isinstance(part, nn.LayerNorm):
             part.reset_parameters()
+
+
+def encoder_of(network: nn.Module) -> AlbertEncoder:
+    """Return the encoder of a network with a head, or the encoder that the network is."""
+    encoder = network if isinstance(network, AlbertEncoder) else network.encoder
+    assert isinstance(encoder, AlbertEncoder)
+    return encoder

@@ -21,6 +21,7 @@ from torch.nn.utils import parametrize
 
 from zh_albert.configio import check_above_0
 from zh_albert.errors import ConfigError
+from zh_albert.model.encoder import encoder_of
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import UNITS, LossOutput, Objective
 from zh_albert.training.resume import seed_for
@@ -59,7 +60,7 @@ def gated_parts(network: Any, kinds: Iterable[Kind]) -> Iterator[Gated]:
     Raises:
         ConfigError: If there are no heads and neurons, for layers are LSTMs.
     """
-    encoder = getattr(network, "encoder", network)
+    encoder = encoder_of(network)
     for kind in kinds:
         if kind != "embeddings":
             refuse_lstm(encoder.config, f"gates of {kind}")

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from zh_albert.configio import check_at_least
 from zh_albert.errors import ConfigError
+from zh_albert.model.encoder import encoder_of
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.transforms.parametrized import Transforms, matrices, transformed
 
@@ -106,7 +107,7 @@ class MagnitudePruning(Transforms):
 
     def __init__(self, network: Any, config: MaskConfig) -> None:
         self._config = config
-        refuse_lstm(getattr(network, "encoder", network).config, "mask")
+        refuse_lstm(encoder_of(network).config, "mask")
         self._modules = dict(matrices(network, table=config.table))
         self._masks: dict[str, Mask] = {}
         for name, module in self._modules.items():

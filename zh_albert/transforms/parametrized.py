@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from zh_albert.model.encoder import encoder_of
 from zh_albert.training.loop import LossOutput, Objective
 from zh_albert.training.method import Method
 
@@ -21,7 +22,7 @@ def matrices(network: Any, *, table: bool = True) -> Iterator[tuple[str, nn.Modu
         network: An encoder, or a network with an ``encoder``.
         table: Also yield the word table.
     """
-    encoder = getattr(network, "encoder", network)
+    encoder = encoder_of(network)
     for name, part in encoder.named_modules():
         in_block = name.startswith(("attention.", "ffn.")) and isinstance(part, nn.Linear)
         if in_block or name == "embeddings.projection" or (table and name == "embeddings.word"):

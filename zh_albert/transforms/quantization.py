@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from zh_albert.configio import check_at_least
 from zh_albert.errors import ConfigError
+from zh_albert.model.encoder import encoder_of
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.model.rounding import dequantized, is_rounded, rounded
 from zh_albert.transforms.parametrized import Transforms, transformed
@@ -64,7 +65,7 @@ class QuantizationAwareTraining(Transforms):
         self._start = config.start
         self._settled = not config.start
         self._roundings = []
-        encoder = getattr(network, "encoder", network)
+        encoder = encoder_of(network)
         refuse_lstm(encoder.config, "quantize")
         for name, module in list(encoder.named_modules()):
             matrix = isinstance(module, nn.Linear | nn.Embedding)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import ConfigError
+from zh_albert.model.encoder import encoder_of
 from zh_albert.model.fitted_norm import fit_norm
 from zh_albert.model.sharing import head_size_of
 from zh_albert.transforms.gates import Gated, Kind, gated_parts
@@ -60,7 +61,7 @@ def for_each_run(
         network: An encoder, or a network with an ``encoder``.
         importance: By kind and block, of all layers together. Shape of each: (gates,).
     """
-    plan = getattr(network, "encoder", network).plan
+    plan = encoder_of(network).plan
     runs: Mapping[Kind, Counter[int]] = {
         "heads": Counter(layer.attention for layer in plan),
         "neurons": Counter(layer.ffn for layer in plan),
@@ -102,7 +103,7 @@ def without_closed(network: Any) -> Any:
         ConfigError: If a block would keep nothing.
     """
     smaller = copy.deepcopy(network)
-    encoder = getattr(smaller, "encoder", smaller)
+    encoder = encoder_of(smaller)
     heads, neurons = [], []
     for part in gated_parts(smaller, ("heads", "neurons", "embeddings")):
         kept = open_gates(part)
