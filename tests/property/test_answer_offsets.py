@@ -19,7 +19,7 @@ from zh_albert.tasks.reading.examples import AnswerSpan
 from zh_albert.tasks.reading.predictor import Reader
 from zh_albert.tasks.reading.questions import encode_question
 from zh_albert.tasks.reading.reader import TextReader
-from zh_albert.tasks.reading.threshold import best_threshold
+from zh_albert.tasks.reading.threshold import best_no_answer_threshold
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.encoding import Encoding, build_input
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -170,5 +170,5 @@ def test_no_other_threshold_scores_more(rows: list[tuple[int, float, float]]) ->
     def total(threshold: float) -> float:
         return sum(gain if odds >= threshold else loss for odds, gain, loss in rows)
 
-    chosen = best_threshold(*zip(*rows, strict=True))
+    chosen = best_no_answer_threshold(*zip(*rows, strict=True))
     assert total(chosen) == max(total(half / 2) for half in range(-13, 14))

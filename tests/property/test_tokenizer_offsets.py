@@ -13,7 +13,7 @@ from tokenizers import models, normalizers, pre_tokenizers
 
 from tests.helpers.odd_texts import ANYTHING, TEXTS, odd_tokenizer
 from zh_albert.tokenization.characters import fold_width, replace_surrogates
-from zh_albert.tokenization.encoding import Encoding, truncate_pair, windows
+from zh_albert.tokenization.encoding import Encoding, room_of_each, windows
 from zh_albert.tokenization.simplified import simplified
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.vocab import default_vocabulary
@@ -179,4 +179,4 @@ def test_the_longer_text_gives_way(first, second, room):
     while sum(expected) > room:  # one token at a time, from the end of the longer
         expected[1 if expected[1] >= expected[0] else 0] -= 1
 
-    assert truncate_pair(first, second, room) == tuple(expected)
+    assert room_of_each(first, second, room) == tuple(expected)

@@ -14,7 +14,7 @@ from zh_albert.model.config import AlbertConfig, is_pruned
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import build_encoder, refuse_lstm
-from zh_albert.model.sharing import chosen_layers, layer_groups, plan_of
+from zh_albert.model.sharing import config_of_layers, layer_groups, plan_of
 
 
 def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
@@ -35,7 +35,7 @@ def with_layers(config: AlbertConfig, layers: int) -> AlbertConfig:
     refuse_lstm(config, f"model.layers = {layers}")
     numbers = [theirs - 1 for _, theirs in layer_map(layers, config.num_hidden_layers)]
     if config.plan or is_pruned(config):
-        return chosen_layers(config, numbers)
+        return config_of_layers(config, numbers)
     plan = plan_of(config)
     chosen = [plan[number] for number in numbers]
     shared = [b.attention if config.sharing in ("all", "attention") else b.ffn for b in chosen]

@@ -16,7 +16,7 @@ from zh_albert.checkpoints.int8_weights import to_int8
 from zh_albert.checkpoints.stored_model import named_tensors
 from zh_albert.compression.recipe import CutConfig, PruneConfig, Recipe, Stage, StoreConfig
 from zh_albert.compression.record import LENGTH
-from zh_albert.compression.surgery import chosen_layers
+from zh_albert.compression.surgery import kept_layers
 from zh_albert.configio import merged
 from zh_albert.model import sharing
 from zh_albert.model.config import AlbertConfig
@@ -191,8 +191,8 @@ def shaped(config: AlbertConfig, shape: Shape) -> AlbertConfig:
 
 
 def _left(config: AlbertConfig, layers: int) -> AlbertConfig:
-    kept = chosen_layers(layers, "even", config.num_hidden_layers)
-    return sharing.chosen_layers(config, [layer - 1 for layer in kept])
+    kept = kept_layers(layers, "even", config.num_hidden_layers)
+    return sharing.config_of_layers(config, [layer - 1 for layer in kept])
 
 
 def _groupable(config: AlbertConfig) -> bool:

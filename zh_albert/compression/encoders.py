@@ -14,7 +14,7 @@ from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
 from zh_albert.compression.record import LENGTH, Figures, card_section, read_record, write_record
-from zh_albert.compression.surgery import chosen_layers, with_cut_layers
+from zh_albert.compression.surgery import kept_layers, with_cut_layers
 from zh_albert.compression.work import is_made
 from zh_albert.configio import build, merged, write_toml
 from zh_albert.errors import ConfigError
@@ -125,7 +125,7 @@ def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
     layers = None
     if config.layers is not None:
         total, rates = sizes.num_hidden_layers, metadata.get(DROP_RATES)
-        layers = chosen_layers(config.layers, config.choice, total, rates)
+        layers = kept_layers(config.layers, config.choice, total, rates)
     network = with_cut_layers(network, config, layers)
     files = matching_tokenizer(source, sizes).save_files()
     kept: dict[str, Any] = {

@@ -13,7 +13,7 @@ from torch import Tensor
 from zh_albert.compression.lstm_student import lstm_network
 from zh_albert.compression.recipe import CutConfig, PruneConfig
 from zh_albert.compression.surgery import (
-    chosen_layers,
+    kept_layers,
     searched_layers,
     with_cut_layers,
     with_embedding_size,
@@ -85,7 +85,7 @@ def _layers(config: CutConfig, model: Any, work: Work) -> tuple[int, ...]:
     assert config.layers is not None
     if config.choice != "searched" or not isinstance(config.layers, int):
         rates = model.metadata.get(DROP_RATES)
-        return chosen_layers(config.layers, config.choice, total, rates)
+        return kept_layers(config.layers, config.choice, total, rates)
     if not work.dev:
         raise ConfigError("cut.choice = 'searched' chooses layers by dev examples: give some")
     some = spread(work.dev, _SEARCHED_ON)

@@ -28,7 +28,7 @@ from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.sharing import LayerBlocks, head_size_of, heads_of, plan_of, sharing_plan
 
 
-def chosen_layers(
+def kept_layers(
     layers: int | Sequence[int], choice: str, total: int, rates: Any = None
 ) -> tuple[int, ...]:
     """Return which layers stay, counted from 1.
@@ -43,7 +43,7 @@ def chosen_layers(
     Raises:
         ConfigError: If there are not so many, or not in ascending order, or no rates.
 
-    >>> chosen_layers(3, "even", 6)
+    >>> kept_layers(3, "even", 6)
     (2, 4, 6)
     """
     if isinstance(layers, int):
@@ -90,7 +90,7 @@ def searched_layers(
         total: How many there are.
         score: Of a network with some of the layers; higher is better.
     """
-    chosen_layers(layers, "even", total)
+    kept_layers(layers, "even", total)
     kept = tuple(range(1, total + 1))
     while len(kept) > layers:
         candidates = [tuple(n for n in kept if n != out) for out in kept]

@@ -60,7 +60,7 @@ def unshared(config: AlbertConfig) -> AlbertConfig:
     )
 
 
-def chosen_layers(config: AlbertConfig, layers: Sequence[int]) -> AlbertConfig:
+def config_of_layers(config: AlbertConfig, layers: Sequence[int]) -> AlbertConfig:
     """Return a config of some of the layers, whose plan says how they share what they shared.
 
     Args:

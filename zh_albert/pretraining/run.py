@@ -54,7 +54,7 @@ class EncoderConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitConfig:
+class StartConfig:
     """Initial weights: ``random``, ``statistics``, or a model folder to continue from."""
 
     from_: str = "statistics"
@@ -66,7 +66,7 @@ class PretrainConfig(EncoderJobConfig):
     """Settings of a pretraining run."""
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
-    start: InitConfig = field(default_factory=InitConfig)
+    start: StartConfig = field(default_factory=StartConfig)
 
 
 def build_model(

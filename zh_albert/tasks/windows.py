@@ -26,7 +26,7 @@ from zh_albert.tokenization.encoding import (
     SpecialIds,
     build_input,
     pad,
-    truncate_pair,
+    room_of_each,
     windows,
 )
 from zh_albert.training.batching import Size
@@ -135,7 +135,7 @@ def encode_pair(
     room = window.max_length - 3
     if room < 2:
         raise ConfigError(f"max_length must be at least 5 for pairs, got {window.max_length}")
-    rooms = truncate_pair(len(first), len(second), room)
+    rooms = room_of_each(len(first), len(second), room)
     lefts, rights = (
         windows(text, tokens, min(window.stride, tokens // 2))
         for text, tokens in zip((first, second), rooms, strict=True)

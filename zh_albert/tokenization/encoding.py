@@ -129,7 +129,7 @@ second=range(4, 5))
     return ModelInput(token_ids, type_ids, first_range, second_range)
 
 
-def truncate_pair(first: int, second: int, max_tokens: int) -> tuple[int, int]:
+def room_of_each(first: int, second: int, max_tokens: int) -> tuple[int, int]:
     """Return the number of tokens to keep of each text if the longer one is truncated first.
 
     Args:
@@ -140,9 +140,9 @@ def truncate_pair(first: int, second: int, max_tokens: int) -> tuple[int, int]:
     Raises:
         ConfigError: If ``max_tokens`` is negative.
 
-    >>> truncate_pair(10, 3, 9)
+    >>> room_of_each(10, 3, 9)
     (6, 3)
-    >>> truncate_pair(10, 10, 9)
+    >>> room_of_each(10, 10, 9)
     (5, 4)
     """
     if max_tokens < 0:

@@ -16,7 +16,7 @@ from tests.helpers.small_networks import SIZES, SmallClassifier, small_batch, sm
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.store import save_model
 from zh_albert.compression.surgery import (
-    chosen_layers,
+    kept_layers,
     searched_layers,
     with_embedding_size,
     with_groups,
@@ -108,13 +108,13 @@ def test_a_plan_that_no_sharing_makes_is_kept_and_opens(tmp_path: Path) -> None:
 def test_as_many_layers_are_chosen_as_asked(total: int, data: st.DataObject) -> None:
     layers = data.draw(st.integers(1, total))
     for choice in ("even", "first", "last"):
-        found = chosen_layers(layers, choice, total)
+        found = kept_layers(layers, choice, total)
         assert len(set(found)) == layers
         assert list(found) == sorted(found)
         assert 1 <= found[0] <= found[-1] <= total
-    assert chosen_layers(layers, "even", total)[-1] == total
-    assert chosen_layers(layers, "first", total)[0] == 1
-    assert chosen_layers(layers, "last", total)[-1] == total
+    assert kept_layers(layers, "even", total)[-1] == total
+    assert kept_layers(layers, "first", total)[0] == 1
+    assert kept_layers(layers, "last", total)[-1] == total
 
 
 @pytest.mark.parametrize(
@@ -130,18 +130,18 @@ def test_as_many_layers_are_chosen_as_asked(total: int, data: st.DataObject) -> 
 )
 def test_layers_that_are_not_there_are_refused(layers: Any, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
-        chosen_layers(layers, "even", 6)
+        kept_layers(layers, "even", 6)
 
 
 def test_layers_left_out_least_are_kept_in_their_order() -> None:
     rates = [0.2, 0.1, 0.3, 0.2, 0.05, 0.35]
-    assert chosen_layers(2, "learned", 6, rates) == (2, 5)
-    assert chosen_layers(3, "learned", 6, rates) == (2, 4, 5)  # of equal ones the upper
-    assert chosen_layers(6, "learned", 6, rates) == (1, 2, 3, 4, 5, 6)
-    assert chosen_layers((1, 3), "learned", 6) == (1, 3)
+    assert kept_layers(2, "learned", 6, rates) == (2, 5)
+    assert kept_layers(3, "learned", 6, rates) == (2, 4, 5)  # of equal ones the upper
+    assert kept_layers(6, "learned", 6, rates) == (1, 2, 3, 4, 5, 6)
+    assert kept_layers((1, 3), "learned", 6) == (1, 3)
     for wrong in (None, [0.1] * 5, ["0.1"] * 6, {"1": 0.1}):
         with pytest.raises(ConfigError, match=r"expected a model with 6 .* drop\.learned = true"):
-            chosen_layers(3, "learned", 6, wrong)
+            kept_layers(3, "learned", 6, wrong)
 
 
 def test_the_search_keeps_what_the_score_misses_most() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.sharing import (
     LayerBlocks,
-    chosen_layers,
+    config_of_layers,
     head_size_of,
     heads_of,
     layer_groups,
@@ -87,7 +87,7 @@ def test_unshared_layers_keep_the_sizes_of_the_blocks_they_ran() -> None:
 
 
 def test_chosen_layers_share_what_they_shared_and_lose_blocks_that_none_runs() -> None:
-    assert plan_of(chosen_layers(CONFIG, [1, 3, 3])) == ((0, 0), (1, 1), (1, 1))
-    last = chosen_layers(PRUNED, [2, 3])
+    assert plan_of(config_of_layers(CONFIG, [1, 3, 3])) == ((0, 0), (1, 1), (1, 1))
+    last = config_of_layers(PRUNED, [2, 3])
     assert plan_of(last) == ((0, 0), (0, 0))
     assert (last.block_heads, last.block_neurons) == ((5,), (8,))

@@ -11,7 +11,7 @@ from zh_albert.tokenization.encoding import (
     SpecialIds,
     build_input,
     pad,
-    truncate_pair,
+    room_of_each,
     windows,
 )
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -51,7 +51,7 @@ def test_windows_that_cannot_move_are_refused(max_tokens, stride):
 def test_an_empty_text_has_one_empty_window():
     assert windows(Encoding([], []), 5, 2) == [range(0)]
     with pytest.raises(ConfigError, match="at least 0, got -1"):
-        truncate_pair(1, 1, -1)
+        room_of_each(1, 1, -1)
 
 
 def test_a_part_keeps_the_offsets_of_the_whole():

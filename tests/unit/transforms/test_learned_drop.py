@@ -10,7 +10,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from tests.helpers.small_networks import SmallClassifier, counted, small_batch
-from zh_albert.compression.surgery import chosen_layers, with_layers_kept
+from zh_albert.compression.surgery import kept_layers, with_layers_kept
 from zh_albert.distillation.booster import Booster, BoosterConfig
 from zh_albert.training.loop import LossOutput
 from zh_albert.training.method import Methods
@@ -165,7 +165,7 @@ def test_a_useless_layer_is_left_out_most_and_cut_first(useless: int) -> None:
     assert rates == pytest.approx(shown, abs=0.05)
     assert rates.index(max(rates)) == useless - 1, rates
     assert sum(rates) / 4 == pytest.approx(0.3, abs=1e-3)
-    left = chosen_layers(3, "learned", 4, rates)
+    left = kept_layers(3, "learned", 4, rates)
     assert left == tuple(layer for layer in range(1, 5) if layer != useless)
     torch.testing.assert_close(with_layers_kept(network, left).eval()(**batch).softmax(-1), labels)
 

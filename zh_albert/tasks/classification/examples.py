@@ -52,7 +52,7 @@ class UnlabelledText:
     text: Content
 
 
-def text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
+def marked_text_of(row: dict[str, Any], source: Path | str, line: int) -> str:
     """Return the input of a classifier of single texts from a row, ``{"text"}``.
 
     A row of a coreference file, ``{"text", "span1", "span2"}``, is read with marks around its
@@ -87,7 +87,7 @@ def read_text_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[TextE
         DataError: With file and line: broken JSON, a missing or wrong field, an empty text, a
             label of another kind than the first; or an empty file.
     """
-    return _read(path, text_of, layout)
+    return _read(path, marked_text_of, layout)
 
 
 def read_pair_examples(path: Path, layout: TableLayout = BY_NAMES) -> list[TextExample]:
@@ -106,7 +106,7 @@ def read_unlabelled_texts(path: Path, layout: TableLayout = BY_NAMES) -> list[Un
         DataError: With file and line: broken JSON, a missing or wrong field, an empty text; or an
             empty file.
     """
-    return [UnlabelledText(content) for _, _, content in _contents(path, text_of, layout)]
+    return [UnlabelledText(content) for _, _, content in _contents(path, marked_text_of, layout)]
 
 
 def read_unlabelled_pairs(path: Path, layout: TableLayout = BY_NAMES) -> list[UnlabelledText]:

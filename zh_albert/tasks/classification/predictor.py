@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel
 
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.examples import pair_of, text_of
+from zh_albert.tasks.classification.examples import marked_text_of, pair_of
 from zh_albert.tasks.classification.heads import LabelSet, Value
 from zh_albert.tasks.predictor import RequestForm, TaskPredictor, Text
 from zh_albert.tasks.texts import Content
@@ -116,7 +116,7 @@ class LabelPredictor(TaskPredictor[Content, EncodedText, A]):
 
     def content_of(self, row: dict[str, Any], source: Path | str, line: int) -> Content:
         """See ``Predictor``."""
-        return (pair_of if self.pairs else text_of)(row, source, line)
+        return (pair_of if self.pairs else marked_text_of)(row, source, line)
 
     def _ranked(self, scores: Sequence[float]) -> dict[str, float]:
         ranked = sorted(zip(self.labels, scores, strict=True), key=lambda pair: -pair[1])

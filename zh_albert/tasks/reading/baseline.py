@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from zh_albert.tasks.evaluation import timed_baseline
 from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
-from zh_albert.tasks.reading.threshold import best_threshold
+from zh_albert.tasks.reading.threshold import best_no_answer_threshold
 
 _SENTENCE = re.compile(r"[^。！？；!?;\n]+")
 
@@ -36,7 +36,7 @@ def score_baseline(
             for example, (_, sentence) in zip(examples, likely, strict=True)
         ]
         unanswerable = [float(not example.references) for example in examples]
-        return vectors, best_threshold([s for s, _ in likely], answered, unanswerable)
+        return vectors, best_no_answer_threshold([s for s, _ in likely], answered, unanswerable)
 
     def predict(fitted: tuple[TfidfVectorizer, float]) -> list[str]:
         vectors, lowest = fitted

@@ -30,7 +30,7 @@ from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.spans import Reading
-from zh_albert.tasks.reading.threshold import best_threshold
+from zh_albert.tasks.reading.threshold import best_no_answer_threshold
 from zh_albert.tasks.reading.training_windows import (
     chance_loss,
     training_windows,
@@ -248,4 +248,4 @@ def _tuned(readings: Sequence[Reading], examples: Sequence[ReadingExample]) -> f
             log_odds, (start, end) = reading.best[0]
             f1 = overlap_f1(example.references, example.context[start:end])
             rows.append((log_odds, f1, float(not example.references)))
-    return best_threshold(*zip(*rows, strict=True))
+    return best_no_answer_threshold(*zip(*rows, strict=True))

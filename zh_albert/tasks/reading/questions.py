@@ -12,7 +12,7 @@ from zh_albert.tokenization.encoding import (
     ModelInput,
     SpecialIds,
     build_input,
-    truncate_pair,
+    room_of_each,
     windows,
 )
 
@@ -83,7 +83,7 @@ def encode_question(
     complete in the window that decides it.
     """
     room = window.max_length - _SPECIAL
-    kept, _ = truncate_pair(len(question), len(context), room)
+    kept, _ = room_of_each(len(question), len(context), room)
     if kept + len(context) <= room:
         parts = [range(len(context))]
     else:

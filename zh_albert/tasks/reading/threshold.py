@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 
-def best_threshold(
+def best_no_answer_threshold(
     log_odds: Sequence[float], answered: Sequence[float], declined: Sequence[float]
 ) -> float:
     """Return the minimum log-odds of an answer that maximizes the summed scores.
@@ -19,7 +19,7 @@ def best_threshold(
         answered: Score of giving that answer.
         declined: Score of giving no answer.
 
-    >>> best_threshold([3.0, 1.0, -2.0], answered=[1, 0, 0], declined=[0, 1, 1])
+    >>> best_no_answer_threshold([3.0, 1.0, -2.0], answered=[1, 0, 0], declined=[0, 1, 1])
     2.0
     """
     rows = sorted(zip(log_odds, answered, declined, strict=True), reverse=True)
