@@ -60,7 +60,7 @@ class RequestForm:
 
     name: str = "Texts"
     item: Any = Text
-    example: Any = "房间很干净,服务也好"
+    example: Any = "房间很干净，服务也好"
     blank: Any = ""
 
     def content(self, item: Any) -> Any:

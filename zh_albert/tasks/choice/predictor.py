@@ -65,7 +65,7 @@ class Chooser(TaskPredictor[Question, list[EncodedText], Choice]):
     form = RequestForm(
         "Choices",
         ChoiceItem,
-        {"context": "今天下雨。", "question": "天气怎样?", "choices": ["晴", "雨"]},
+        {"context": "今天下雨。", "question": "天气怎样？", "choices": ["晴", "雨"]},
         Question("", "", ()),
     )
 

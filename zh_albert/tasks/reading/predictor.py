@@ -80,7 +80,7 @@ class Reader(TaskPredictor[tuple[str, str], EncodedQuestion, Answer]):
     form = RequestForm(
         "Questions",
         QuestionItem,
-        {"question": "李华去了哪里?", "context": "李华昨天去了杭州。"},
+        {"question": "李华去了哪里？", "context": "李华昨天去了杭州。"},
         ("", ""),
     )
 
