@@ -75,6 +75,9 @@ class FineTuningJob(Taught[Model], Generic[Example, Model]):
         trained: The network whose parameters are trained: the model's, or one around it.
         metric_names: The scores that can choose the best checkpoint; by default the first does.
         metric: The one that does.
+        started: The model of ``start`` as it was loaded, or None.
+        unlabelled: Those that are learned from.
+        sizes: Of each training instance in a batch; from ``prepare`` on.
 
     Raises:
         ConfigError: If settings do not fit together.
@@ -110,7 +113,8 @@ class FineTuningJob(Taught[Model], Generic[Example, Model]):
         self.fingerprints = []
         started: Any = self.model_type.load(start) if start else None
         self.started = started
-        self.check()
+        # What follows depends on what the task settles: the metric, fresh texts, the model.
+        self.settle()
         self.metric = self._chosen_metric()
         refuse_blind_patience(config.train, bool(dev))
         refuse_untaught(unlabelled, config.teacher, matched=config.match_only)
@@ -127,10 +131,11 @@ class FineTuningJob(Taught[Model], Generic[Example, Model]):
 
     # ---- implemented by each task ----
 
-    def check(self) -> None:
-        """Check the examples and the settings before the model is built.
+    def settle(self) -> None:
+        """Check examples and settings, and settle what follows from them: labels, metrics, head.
 
-        Labels are those of ``self.started``, if a model is trained on.
+        It comes before the model is built. Labels are those of ``self.started``, if a model is
+        trained on.
         """
 
     @abstractmethod

@@ -176,7 +176,7 @@ def _methods(job: FineTuningJob[Any, Any]) -> list[Method]:
         assert teacher is not None
         found.append(task_matching(terms, teacher, job.model, only=config.match_only))
     if config.teacher and config.teacher.turns == "greedy":
-        found.append(GreedyTurns(len(job.teachers), job.distances, partial(setattr, job, "turn")))
+        found.append(GreedyTurns(len(job.teachers), job.distances, job.take_turn))
     return found
 
 

@@ -153,6 +153,10 @@ class Taught(ABC, Generic[Model]):
         if self.config.teacher and self.config.teacher.turns == "equal":
             self.turn = min(update * len(self.teachers) // max(total, 1), len(self.teachers) - 1)
 
+    def take_turn(self, number: int) -> None:
+        """Learn from this teacher from now on."""
+        self.turn = number
+
     def soft_inputs(self, chosen: list[int]) -> dict[str, Tensor]:
         """Return the soft targets and their weights for the loss; empty without a teacher."""
         if not self.soft_targets:

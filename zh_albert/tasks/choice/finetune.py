@@ -76,7 +76,7 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
     config_type = FinetuneConfig
     card = staticmethod(chooser_card)
 
-    def check(self) -> None:
+    def settle(self) -> None:
         """See ``FineTuningJob``; questions about long contexts are left out."""
         self.given, self.longest = len(self.examples), self.config.longest_context or math.inf
         kept = [e for e in self.examples if len(e.asked.context) <= self.longest]

@@ -94,7 +94,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
     config_type = FinetuneConfig
     card = staticmethod(classifier_card)
 
-    def check(self) -> None:
+    def settle(self) -> None:
         """See ``FineTuningJob``."""
         settings = self.config.model
         self.head: LabelHead

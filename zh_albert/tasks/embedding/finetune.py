@@ -89,7 +89,7 @@ class EmbeddingJob(FineTuningJob[EmbeddingExample, TextEmbedder]):
     config_type = FinetuneConfig
     card = staticmethod(embedder_card)
 
-    def check(self) -> None:
+    def settle(self) -> None:
         """See ``FineTuningJob``."""
         threshold = self.config.contrast.positive_threshold
         self.teaching = read_together(self.examples, threshold)

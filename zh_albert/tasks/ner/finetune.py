@@ -94,7 +94,7 @@ class TaggingJob(FineTuningJob[EntityExample, TextTagger]):
     config_type = FinetuneConfig
     card = staticmethod(tagger_card)
 
-    def check(self) -> None:
+    def settle(self) -> None:
         """See ``FineTuningJob``."""
         if self.started is not None:
             self.types, self._tag_set = list(self.started.tag_set.types), self.started.tag_set

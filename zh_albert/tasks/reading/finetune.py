@@ -89,7 +89,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
     config_type = FinetuneConfig
     card = staticmethod(reader_card)
 
-    def check(self) -> None:
+    def settle(self) -> None:
         """See ``FineTuningJob``."""
         unanswerable = not all(example.references for example in self.examples)
         wanted = self.config.model.predicts_no_answer
