@@ -39,7 +39,7 @@ def _zh_albert(*arguments: object) -> str:
 
 
 def _zh_corpora(*arguments: object) -> str:
-    return _run("-c", "from corpora_tools.cli import main; main()", *arguments)
+    return _run("-c", "from corpora_tools.cli.app import main; main()", *arguments)
 
 
 def _answering(seconds: float, answer: Callable[[], Any]) -> None:

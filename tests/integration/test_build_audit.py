@@ -30,7 +30,7 @@ from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.shards import open_shards
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from corpora_tools.cli import main; main()"
+PROGRAM = "from corpora_tools.cli.app import main; main()"
 
 
 def text_of(rng: random.Random, sentences: int) -> str:
@@ -163,7 +163,7 @@ def test_a_killed_job_is_not_taken_for_whole_and_goes_on(tmp_path: Path) -> None
     slowly = """
 import time
 from corpora_tools import build, build_parts
-from corpora_tools.cli import main
+from corpora_tools.cli.app import main
 make, build._PART_BYTES = build_parts.build_part, 1
 build_parts.build_part = lambda task: (make(task), time.sleep(5))[0]
 main()

@@ -122,7 +122,7 @@ def test_every_command_explains_itself_with_an_example(cli: Cli, command: str) -
     assert f"Example: zh-albert {command}" in ran.out
 
 
-@pytest.mark.parametrize("program", ["zh_albert.cli.app", "corpora_tools.cli"])
+@pytest.mark.parametrize("program", ["zh_albert.cli.app", "corpora_tools.cli.app"])
 def test_the_list_of_commands_says_what_each_does_without_cutting_it(program: str) -> None:
     listed = CliRunner().invoke(importlib.import_module(program).app, ["--help"])
     assert listed.exit_code == 0

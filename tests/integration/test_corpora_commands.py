@@ -15,12 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from corpora_tools import cli, folders
+from corpora_tools import folders
+from corpora_tools.cli import app as cli
 from corpora_tools.counting import read_rows
 
 # Small files share a task; here each gets its own, so that there is something to share out.
 PROGRAM = (
-    "from corpora_tools import cli, folders; folders._TASK_BYTES = 1; "
+    "from corpora_tools import folders; from corpora_tools.cli import app as cli; "
+    "folders._TASK_BYTES = 1; "
     "__name__ == '__main__' and cli.main()"
 )
 SIGNS = [chr(code) for code in range(0x4E00, 0x9F00)]
@@ -407,7 +409,7 @@ def test_a_missing_library_is_named_with_its_extra(command: str, tmp_path: Path)
     code = (
         "import sys; sys.modules['datatrove'] = None; "
         f"sys.argv = ['zh-corpora', {command!r}, 'in.jsonl', {str(tmp_path / 'out')!r}]; "
-        "from corpora_tools.cli import main; main()"
+        "from corpora_tools.cli.app import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -22,7 +22,7 @@ import openpyxl
 import pytest
 import typer
 
-from corpora_tools.cli import app as corpora_app
+from corpora_tools.cli.app import app as corpora_app
 from tests.helpers.commands import Cli
 from tests.helpers.docs_blocks import DOCS, PAGES, READMES, ROOT, blocks, toml_files
 from tests.helpers.micro import save_micro_pretrained

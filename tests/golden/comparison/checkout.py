@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 COMMAND_LINE = ("-m", "zh_albert.cli")
-CORPUS_TOOLS = ("-c", "from corpora_tools.cli import main; main()")
+CORPUS_TOOLS = ("-c", "from corpora_tools.cli.app import main; main()")
 # One thread a library, unless a run is to have several: sums are added up in one order then.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 FIXED = {

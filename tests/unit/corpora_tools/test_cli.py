@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from corpora_tools import cli
+from corpora_tools.cli import app as cli
 from tests.helpers.corpus_shards import TEXTS, write_shard
 from zh_albert.tokenization.tokenizer import load_tokenizer
 from zh_albert.tokenization.vocab import Vocabulary
@@ -17,7 +17,7 @@ from zh_albert.tokenization.vocab import Vocabulary
 
 def run(*arguments):
     """Run the command as a user does, errors included."""
-    program = "from corpora_tools.cli import main; main()"
+    program = "from corpora_tools.cli.app import main; main()"
     command = [sys.executable, "-c", program, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -106,7 +106,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path):
 
 def test_help_shows_an_example_and_loads_no_torch():
     program = (
-        "import sys; from corpora_tools.cli import app\n"
+        "import sys; from corpora_tools.cli.app import app\n"
         "try: app(['vocab', '--help'])\n"
         "except SystemExit: pass\n"
         "sys.exit('torch' in sys.modules)"

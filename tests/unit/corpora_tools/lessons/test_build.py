@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
-from corpora_tools import cli
+from corpora_tools.cli import app as cli
 from corpora_tools.lessons.build import sentences_of
 from corpora_tools.lessons.groups import overlap
 

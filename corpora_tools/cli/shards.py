@@ -1,5 +1,4 @@
 """Commands ``build`` and ``audit`` of ``zh-corpora``."""
-# ruff: noqa: PLC0415  (commands load numpy and the tokenizer only when they run)
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from corpora_tools.commands import Where, Workers
+from corpora_tools.cli.text import Where, Workers
 
 
 def build(

@@ -1,10 +1,9 @@
-"""Command line ``zh-corpora``: vocabularies, pretraining data and lessons from text; prediction."""
+"""Command ``vocab`` of ``zh-corpora``."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -12,29 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from corpora_tools import commands as jobs
-from corpora_tools import shards_cli
-from corpora_tools.lessons_cli import lessons
-from zh_albert.cli.app import run
-from zh_albert.errors import DataError, MissingExtraError
-
-app = typer.Typer(
-    name="zh-corpora",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-for command in (jobs.clean, jobs.dedup, shards_cli.build, shards_cli.audit, jobs.predict, lessons):
-    app.command(command.__name__)(command)
+from zh_albert.errors import DataError
 
 
-@app.callback()
-def commands() -> None:
-    """Raw Chinese text to vocabularies, pretraining data and lessons; answers to many files."""
-
-
-@app.command()
 def vocab(
     corpus: Annotated[
         list[str], typer.Option(help="JSON Lines files: a file, a folder, or a pattern in quotes.")
@@ -95,18 +74,6 @@ def vocab(
         result["heldout"] = _coverage_report(tokenizer, heldout)
     result["seconds"] = round(time.monotonic() - began, 1)
     typer.echo(json.dumps(result, ensure_ascii=False) if as_json else _as_text(result))
-
-
-def main() -> None:
-    """Run the command line; show expected errors as one line, without a traceback."""
-    try:
-        run(app)
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing in ("corpora_tools", "zh_albert"):
-            raise
-        sys.stderr.write(f"error: {MissingExtraError.of(missing, 'corpora')}\n")
-        sys.exit(2)
 
 
 def _coverage_report(tokenizer: Any, path: Path) -> dict[str, Any]:
