@@ -17,7 +17,8 @@ from typing import Any
 from apps.i18n.notice import Notice
 from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
-from zh_albert.file_notes import listening
+from zh_albert.files.notes import listening
+from zh_albert.files.textio import read_lines
 from zh_albert.inference.files import Form, form_of
 from zh_albert.tables.annotations import from_annotations
 from zh_albert.tables.columns import NAMES, column_named, likely_text_column
@@ -27,7 +28,6 @@ from zh_albert.tables.objects import json_rows
 from zh_albert.tables.table_error import TableError
 from zh_albert.tables.workbook import workbook_rows
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import read_lines
 
 KINDS = (".xlsx", ".xlsm", ".xls", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")
 """Endings of the files that are read; an .xls is taken to say why it is not."""

@@ -20,10 +20,10 @@ from typing import Any, Literal
 from corpora_tools.build_parts import BuildConfig, PartTask, build_parts, record_path, tokenizer_of
 from corpora_tools.folders import find_inputs, locked
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.plain_files import parse_json, read_plain, refuse_special
+from zh_albert.files.plain_files import parse_json, read_plain, refuse_special
+from zh_albert.files.textio import atomic_write
 from zh_albert.pretraining.shard_files import write_manifest
 from zh_albert.pretraining.shards import FORMAT_VERSION, MANIFEST, read_manifest, tokenizer_digest
-from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.tokenization.words import segmenter
 

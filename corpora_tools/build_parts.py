@@ -20,10 +20,10 @@ from corpora_tools.readers import read_documents
 from corpora_tools.sentences import sentence_spans
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import DataError
+from zh_albert.files.textio import atomic_write
 from zh_albert.pretraining.bulk_tokenizer import BlockEncoder
 from zh_albert.pretraining.shard_files import PartWriter
 from zh_albert.pretraining.shards import check_part
-from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer, load_tokenizer
 from zh_albert.tokenization.words import segmenter
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from corpora_tools.readers import kind_of
 from corpora_tools.shingles import Codes, Hashes, chinese_only, window_hashes
 from zh_albert.errors import DataError
+from zh_albert.files.textio import atomic_write, read_lines
 from zh_albert.pretraining.bulk_tokenizer import code_points
 from zh_albert.tables.delimited import is_csv
 from zh_albert.tables.objects import read_objects
 from zh_albert.tables.workbook import is_workbook
-from zh_albert.textio import atomic_write, read_lines
 
 Places = NDArray[np.int64]
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from corpora_tools.sentences import sentence_spans, split_sentences
 from corpora_tools.shingles import Hashes, window_hashes
+from zh_albert.files.textio import atomic_write
 from zh_albert.pretraining.bulk_tokenizer import code_points
-from zh_albert.textio import atomic_write
 
 _UNCOUNTED = re.compile(r"[\W\d_]+")
 _CHUNK = 4096  # n-grams permuted at once, so that memory does not grow with the document

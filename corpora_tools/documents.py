@@ -16,7 +16,7 @@ from datatrove.pipeline.base import PipelineStep
 from corpora_tools.folders import InputFile
 from corpora_tools.readers import read_documents
 from zh_albert.errors import ConfigError
-from zh_albert.textio import atomic_write
+from zh_albert.files.textio import atomic_write
 from zh_albert.tokenization.characters import replace_surrogates
 
 SHARD_FORMATS = ("zst", "xz")

@@ -17,7 +17,7 @@ from corpora_tools.executors import Executor, PipelineStage, build_executor
 from corpora_tools.folders import STATE, STATISTICS, InputFile, locked
 from corpora_tools.statistics import collect_statistics
 from zh_albert.errors import DataError
-from zh_albert.textio import atomic_write
+from zh_albert.files.textio import atomic_write
 
 DATA = "data"  # in a job's state: intermediate files of the stages, deleted at the end
 _JOB = "job.json"  # in a job's state: what was asked for

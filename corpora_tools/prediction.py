@@ -16,7 +16,7 @@ from corpora_tools.folders import InputFile
 from corpora_tools.jobs import ANSWERS, Report, in_known_order, job, run_stages
 from corpora_tools.statistics import collect_answers
 from zh_albert.checkpoints.resolve import resolve_model
-from zh_albert.textio import atomic_write, encode_json
+from zh_albert.files.textio import atomic_write, encode_json
 
 if TYPE_CHECKING:
     from zh_albert.tasks.predictor import AnyPredictor

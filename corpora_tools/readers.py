@@ -17,10 +17,10 @@ from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from corpora_tools.markup import strip_markdown, strip_wikitext
 from zh_albert.errors import DataError, MissingExtraError
-from zh_albert.plain_files import refuse_special
+from zh_albert.files.plain_files import refuse_special
+from zh_albert.files.textio import read_lines
 from zh_albert.tables.columns import with_fields
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import read_lines
 
 Rows = Iterator[tuple[str, dict[str, Any]]]  # (place in the file, at least a string "text")
 

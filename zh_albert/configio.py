@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import pydantic
 
 from zh_albert.errors import ConfigError, nearest
-from zh_albert.plain_files import read_plain
+from zh_albert.files.plain_files import read_plain
 
 T = TypeVar("T")
 

@@ -93,9 +93,9 @@ def audit(
     """
     from corpora_tools.audit import audit_shards
     from corpora_tools.audit_page import audit_page, audit_text
+    from zh_albert.files.textio import atomic_write
     from zh_albert.pretraining.instances import PAIR_SPECIALS, InstanceConfig
     from zh_albert.pretraining.masking import MaskingConfig
-    from zh_albert.textio import atomic_write
 
     shortest = min(InstanceConfig.min_tokens, length - PAIR_SPECIALS)
     config = InstanceConfig(
@@ -112,7 +112,7 @@ def audit(
 
 def _sources(given: list[str]) -> tuple[str, ...]:
     """Replace each @FILE by its lines."""
-    from zh_albert.textio import read_lines
+    from zh_albert.files.textio import read_lines
 
     names = []
     for name in given:

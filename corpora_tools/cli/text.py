@@ -79,7 +79,7 @@ def clean(
     from corpora_tools.folders import find_inputs
     from corpora_tools.normalization import check_simplify
     from corpora_tools.statistics import as_text
-    from zh_albert.textio import read_lines
+    from zh_albert.files.textio import read_lines
 
     more = [line for _, line in read_lines(phrases)] if phrases else []
     config = CleaningConfig(

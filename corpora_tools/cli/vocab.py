@@ -43,7 +43,7 @@ def vocab(
     from corpora_tools.counting import count_shards
     from corpora_tools.vocab import build_rows
     from zh_albert.cli.progress import Display
-    from zh_albert.textio import atomic_write
+    from zh_albert.files.textio import atomic_write
     from zh_albert.tokenization.settings import CONFIG_NAME
     from zh_albert.tokenization.vocab import Vocabulary
     from zh_albert.tokenization.wordpiece import WordPieceTokenizer

@@ -25,7 +25,7 @@ from corpora_tools.sentences import split_sentences
 from zh_albert.cli.progress import track
 from zh_albert.compression.augmentation.tang import tagger
 from zh_albert.errors import DataError
-from zh_albert.textio import atomic_write, encode_json
+from zh_albert.files.textio import atomic_write, encode_json
 
 Lesson = dict[str, Any]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from zh_albert.checkpoints.manifest import MANIFEST, write_manifest
 from zh_albert.checkpoints.resolve import BUNDLED, bundled_models
-from zh_albert.textio import atomic_write
+from zh_albert.files.textio import atomic_write
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from typing import Any
 from entity_sentences import Maker, as_row, read_sentence
 from held_out import held_out, plain, train_rows
 
-from zh_albert.textio import atomic_write, encode_json
+from zh_albert.files.textio import atomic_write, encode_json
 
 SETS = {"cluener": "cluener", "msra": "msra_ner"}
 SHARES = {  # parts of all lessons, by the maker of their kind

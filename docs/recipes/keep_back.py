@@ -12,8 +12,8 @@ import argparse
 from itertools import islice
 from pathlib import Path
 
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ from reading_templates import Question, Span, template_questions
 from simplified import fitting
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from zh_albert.textio import atomic_write, encode_json
+from zh_albert.files.textio import atomic_write, encode_json
 
 PASSAGES = 30  # of each template
 MOST = {"moved": 2_000, "removed": 1_200, "changed": 1_000, "short": 1_200}

@@ -27,8 +27,8 @@ from held_out import held_out, plain, train_file, train_rows
 from similar_pairs import SentenceTeacher, short_texts
 
 from corpora_tools.readers import read_documents
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json
 
 Pair = dict[str, str]
 STSB, ALIKE = "stsb_zh", 4  # of 5

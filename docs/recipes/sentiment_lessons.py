@@ -32,8 +32,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json
 
 SIDES = ("positive", "negative")
 MADE = {"positive": 6_000, "negative": 6_000, "neutral": 5_000}  # texts of the grammar

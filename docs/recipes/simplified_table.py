@@ -15,7 +15,7 @@ from pathlib import Path
 import jieba
 import opencc
 
-from zh_albert.textio import atomic_write
+from zh_albert.files.textio import atomic_write
 from zh_albert.tokenization.characters import CHINESE_BLOCKS
 
 KEPT = "么"  # OpenCC has 幺, which is right in few texts: 什么 stands in traditional ones, too

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from corpora_tools.readers import read_documents
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json
 
 FIELDS = ("text", "text_a", "text_b", "context", "question", "choices", "corrected")
 TRADITIONAL = {"drcd"}

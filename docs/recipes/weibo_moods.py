@@ -13,8 +13,8 @@ import argparse
 import random
 from pathlib import Path
 
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json
 
 SIDES = {"happy": "positive", "angry": "negative", "sad": "negative", "fear": "negative"}
 SIDE_NAMES = ("positive", "negative")

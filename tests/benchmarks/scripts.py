@@ -21,9 +21,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import opencc
 
 from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.files.textio import encode_json
 from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.catalog import TASKS
-from zh_albert.textio import encode_json
 
 FILES = {
     "sentiment": ("classification", "chnsenticorp/dev"),

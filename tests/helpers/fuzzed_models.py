@@ -12,10 +12,10 @@ from tests.golden.comparison.texts import COMMON, LATIN, MASK, ODD, TRADITIONAL
 from tests.helpers.same_answers import ASKED, same
 from zh_albert import load
 from zh_albert.errors import DataError
+from zh_albert.files.textio import encode_json
 from zh_albert.inference.fill_mask import Spot
 from zh_albert.tasks.ner.predictor import Entity
 from zh_albert.tasks.reading.predictor import Answer
-from zh_albert.textio import encode_json
 
 # Ranges of characters, drawn from as often as each other.
 _RANGES = (

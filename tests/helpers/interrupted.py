@@ -29,7 +29,7 @@ from tests.helpers.task_files import reviews
 from zh_albert.checkpoints.convert import convert_folder
 from zh_albert.checkpoints.verified import verified
 from zh_albert.configio import build
-from zh_albert.half_written import EVERY
+from zh_albert.files.half_written import EVERY
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.inference.export import export
 from zh_albert.pretraining.shards import open_shards

@@ -21,9 +21,9 @@ import httpx
 import psutil
 
 from tests.helpers.same_answers import same
+from zh_albert.files.textio import encode_json
 from zh_albert.serving.schemas import request_type
 from zh_albert.serving.server import open_model
-from zh_albert.textio import encode_json
 
 SCORES = 1e-4  # by which scores may differ: by what a sum's order makes of the last digits
 # Written here, as httpx does not write half a surrogate pair.

@@ -20,6 +20,7 @@ from zh_albert import load
 from zh_albert.cli.predict import predict
 from zh_albert.configio import build, parse_overrides
 from zh_albert.errors import DataError
+from zh_albert.files.textio import encode_json
 from zh_albert.inference.export import export
 from zh_albert.runtimes.exported import Format
 from zh_albert.runtimes.selection import RuntimeName
@@ -27,7 +28,6 @@ from zh_albert.serving.app import create_app
 from zh_albert.serving.limits import Limits
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.run import finetune
-from zh_albert.textio import encode_json
 from zh_albert.training.events import Evaluation, Event
 
 ROOT = Path(__file__).parents[2]

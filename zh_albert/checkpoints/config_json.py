@@ -17,6 +17,8 @@ from zh_albert.checkpoints.shared_ngrams import REFERENCE
 from zh_albert.checkpoints.task_settings import PROBLEM_TYPES, agreed_task
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.files.plain_files import parse_json
+from zh_albert.files.textio import results_json
 from zh_albert.model.config import (
     BLOCK_FIELDS,
     SAME_ACTIVATIONS,
@@ -24,8 +26,6 @@ from zh_albert.model.config import (
     fields_of,
     is_pruned,
 )
-from zh_albert.plain_files import parse_json
-from zh_albert.textio import results_json
 
 # 1: weights in 8 bits are not deflated, n-grams have three tokens at most. 3: there are fields of
 # blocks, without which another network would be read; only folders that have any say 3.

@@ -31,7 +31,7 @@ from zh_albert.checkpoints.uer import is_uer, read_uer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.checkpoints.vocabulary import VocabularyChange, change_vocabulary
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import read_plain
+from zh_albert.files.plain_files import read_plain
 from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import Vocabulary
 

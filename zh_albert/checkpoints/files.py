@@ -12,7 +12,7 @@ from torch import Tensor
 from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.checkpoints.int8_weights import from_int8
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import parse_json, read_plain
+from zh_albert.files.plain_files import parse_json, read_plain
 
 WEIGHTS = "model.safetensors"
 EXPORT_METADATA = "export.json"

@@ -18,7 +18,7 @@ from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, NGRA
 from zh_albert.checkpoints.locks import locked
 from zh_albert.checkpoints.manifest import MANIFEST, read_manifest, write_manifest
 from zh_albert.errors import CheckpointError
-from zh_albert.half_written import half_written
+from zh_albert.files.half_written import half_written
 
 SAVED = ".saved"
 _VOCABULARIES = frozenset({"vocab.txt", "spiece.model", "tokenizer.json"})

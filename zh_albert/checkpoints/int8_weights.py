@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from zh_albert.errors import CheckpointError
+from zh_albert.files.plain_files import how_to_raise, unpacked_limit
 from zh_albert.model.rounding import dequantized, group_size, is_rounded, rounded
-from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 _SCALE = ".scale"  # suffix of the name of a tensor's scales
 # Repetitions, which the default looks for, are chance among integers; without them 4 bits take an

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import parse_json, read_plain, refuse_special
+from zh_albert.files.plain_files import parse_json, read_plain, refuse_special
 
 MANIFEST = "manifest.json"
 _FORMAT, _FORMAT_VERSION = "zh-albert model folder", 1

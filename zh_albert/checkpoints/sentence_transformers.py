@@ -14,8 +14,8 @@ from typing import Any
 
 from zh_albert.checkpoints.files import read_text
 from zh_albert.errors import CheckpointError
+from zh_albert.files.plain_files import parse_json
 from zh_albert.model.config import AlbertConfig
-from zh_albert.plain_files import parse_json
 
 MODULES = "modules.json"
 _POOLING = "1_Pooling"

@@ -15,7 +15,7 @@ from typing import Any
 from zh_albert.checkpoints import resolve
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import parse_json, read_plain
+from zh_albert.files.plain_files import parse_json, read_plain
 
 _CONFIG = "config.json"
 REFERENCE = ("of", "sha256")

@@ -9,8 +9,8 @@ from typing import Any
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError, nearest
+from zh_albert.files.plain_files import parse_json, read_plain
 from zh_albert.model.config import AlbertConfig
-from zh_albert.plain_files import parse_json, read_plain
 from zh_albert.tokenization.settings import (
     CONFIG_NAME,
     read_normalizer,

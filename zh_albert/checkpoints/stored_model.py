@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.errors import CheckpointError
+from zh_albert.files.plain_files import how_to_raise, unpacked_limit
 from zh_albert.model.baking import baked_state
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.sharing import head_size_of, heads_of, neurons_of
-from zh_albert.plain_files import how_to_raise, unpacked_limit
 
 BESIDE_MASKED_LM = ("encoder.pooler.", "sentence_order.")
 """Prefixes of the pretraining model's tensors that a masked LM of ``transformers`` lacks."""

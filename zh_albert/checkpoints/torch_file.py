@@ -17,7 +17,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.finite import refuse_not_finite
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
+from zh_albert.files.plain_files import how_to_raise, refuse_special, unpacked_limit
 
 _SUFFIXES = (".bin", ".pt", ".pth")
 _TRANSFORMERS_NAME = "pytorch_model.bin"

@@ -15,8 +15,8 @@ from zh_albert.checkpoints.folder import SAVED, finish_save
 from zh_albert.checkpoints.locks import locked
 from zh_albert.checkpoints.manifest import MANIFEST, Manifest, first_difference, read_manifest
 from zh_albert.errors import CheckpointError
-from zh_albert.half_written import remove_left_over
-from zh_albert.plain_files import refuse_special
+from zh_albert.files.half_written import remove_left_over
+from zh_albert.files.plain_files import refuse_special
 
 _PAUSE_S = 0.2
 # Folders that are being read, and their manifests: what is called inside does not check again.

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.stored_model import StoredModel
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import parse_json
+from zh_albert.files.plain_files import parse_json
 from zh_albert.tokenization.settings import CONFIG_NAME
 from zh_albert.tokenization.vocab import FILE_NAME, Vocabulary
 from zh_albert.tokenization.wordpiece import CONTINUATION, WordPieceTokenizer

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from zh_albert.cli.options import Init, Json
-from zh_albert.textio import results_json
+from zh_albert.files.textio import results_json
 
 app = typer.Typer(
     help="CLUE and FewCLUE: official files, submissions, the suite.",

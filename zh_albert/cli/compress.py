@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from zh_albert.cli.options import Exclude, Json
 from zh_albert.cli.train import JobSettings, training_display
-from zh_albert.textio import results_json
+from zh_albert.files.textio import results_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

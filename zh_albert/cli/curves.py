@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from zh_albert.cli.options import Json
-from zh_albert.textio import results_json
+from zh_albert.files.textio import results_json
 
 
 def curves(

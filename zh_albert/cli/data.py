@@ -32,9 +32,9 @@ def convert_data(
     """
     from zh_albert.cli.progress import echo
     from zh_albert.errors import DataError
+    from zh_albert.files.textio import atomic_write, encode_json
     from zh_albert.tables.preannotations import for_tool, refuse_no_offsets
     from zh_albert.tables.task_rows import read_task_rows
-    from zh_albert.textio import atomic_write, encode_json
 
     count = 0
     with atomic_write(out) as file:

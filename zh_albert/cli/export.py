@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from zh_albert.textio import results_json
+from zh_albert.files.textio import results_json
 
 if TYPE_CHECKING:
     from zh_albert.runtimes.onnx_graph import Opset

@@ -10,7 +10,7 @@ import typer
 
 from zh_albert.cli.options import Json
 from zh_albert.errors import ConfigError
-from zh_albert.textio import results_json
+from zh_albert.files.textio import results_json
 
 
 def models(as_json: Json = False) -> None:

@@ -60,6 +60,7 @@ def predict(
     from zh_albert.cli.memory import keep_freed_memory, keep_loaded_objects
     from zh_albert.cli.progress import echo, track
     from zh_albert.errors import DataError
+    from zh_albert.files.textio import encode_json, numbered_lines
     from zh_albert.inference.answered_tables import answered_table
     from zh_albert.inference.files import (
         Survey,
@@ -71,7 +72,6 @@ def predict(
     )
     from zh_albert.inference.loading import load
     from zh_albert.tables.workbook import refuse_sheet
-    from zh_albert.textio import encode_json, numbered_lines
 
     if file == Path("-"):
         file = None

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from zh_albert.cli.options import Exclude, Init, Json, LabelColumn, Sheet, TextColumn
+from zh_albert.files.textio import results_json
 from zh_albert.tasks.catalog import TASKS, forms
-from zh_albert.textio import results_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import WHOLE, official_tests
 from zh_albert.clue.task import ClueTask
 from zh_albert.errors import DataError
-from zh_albert.plain_files import read_plain
-from zh_albert.textio import encode_json
+from zh_albert.files.plain_files import read_plain
+from zh_albert.files.textio import encode_json
 
 
 class Fault(NamedTuple):

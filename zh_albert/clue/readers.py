@@ -14,10 +14,10 @@ from typing import Any
 
 from zh_albert.clue.task import ClueTask, Form
 from zh_albert.errors import DataError
-from zh_albert.plain_files import parse_json
+from zh_albert.files.plain_files import parse_json
+from zh_albert.files.textio import read_lines
 from zh_albert.tables.objects import read_objects
 from zh_albert.tasks.classification.marked_spans import text_with_marks
-from zh_albert.textio import read_lines
 
 BLANK = "#idiom#"  # the blank of the question, in a context
 _OTHER_BLANK = "____"

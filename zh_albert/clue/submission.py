@@ -12,7 +12,7 @@ from typing import Any
 
 from zh_albert.clue.task import ClueTask, Form, OfficialTest
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.textio import atomic_write, encode_json
+from zh_albert.files.textio import atomic_write, encode_json
 
 WHOLE: frozenset[Form] = frozenset({"reading", "idioms"})
 """Forms whose submission is one JSON object, id → answer; all others have one object per line."""

@@ -15,12 +15,12 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.task import ClueTask
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.files.textio import atomic_write, encode_json, results_json
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
 from zh_albert.tasks.run import finetune
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import has_content
-from zh_albert.textio import atomic_write, encode_json, results_json
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.stages import silent
 

@@ -18,12 +18,12 @@ from zh_albert.compression.surgery import kept_layers, with_cut_layers
 from zh_albert.compression.work import is_made
 from zh_albert.configio import build, merged, write_toml
 from zh_albert.errors import ConfigError
+from zh_albert.files.textio import atomic_write
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.size import macs_per_token, parameter_counts
 from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.pretraining.run import PretrainConfig, pretrain
 from zh_albert.pretraining.shards import open_shards
-from zh_albert.textio import atomic_write
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import refuse_changed

@@ -10,7 +10,7 @@ from pathlib import Path
 from zh_albert.compression.candidates import Candidate
 from zh_albert.configio import build
 from zh_albert.errors import ConfigError
-from zh_albert.textio import atomic_write, results_json
+from zh_albert.files.textio import atomic_write, results_json
 
 _PLAIN = ", plain"
 

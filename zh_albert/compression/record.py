@@ -10,7 +10,7 @@ from zh_albert.checkpoints.store import load_config
 from zh_albert.compression.recipe import Recipe
 from zh_albert.configio import write_toml
 from zh_albert.errors import ConfigError
-from zh_albert.textio import atomic_write, results_json
+from zh_albert.files.textio import atomic_write, results_json
 
 RESULT = "compression.json"
 """File in a compressed model's folder: recipe, source, before and after."""

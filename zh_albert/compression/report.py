@@ -33,11 +33,11 @@ from zh_albert.errors import ConfigError, DataError
 from zh_albert.experiments.arms import run_key
 from zh_albert.experiments.comparison import Comparison, compare
 from zh_albert.experiments.runs import Outcome
+from zh_albert.files.textio import atomic_write
 from zh_albert.runtimes.selection import choose_runtime
 from zh_albert.tasks.catalog import task_of
 from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import examples_digest, spread, without
-from zh_albert.textio import atomic_write
 from zh_albert.training.events import Event, Observer
 from zh_albert.training.resume import read_run_state
 from zh_albert.training.run_folder import state_folder

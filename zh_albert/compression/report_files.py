@@ -13,7 +13,7 @@ from zh_albert.experiments.comparison import Comparison
 from zh_albert.experiments.picture import draw_comparison
 from zh_albert.experiments.runs import Outcome
 from zh_albert.experiments.table import markdown_table
-from zh_albert.textio import atomic_write, results_json
+from zh_albert.files.textio import atomic_write, results_json
 from zh_albert.training.curves_picture import write_picture
 
 _AXES = {"ms": "ms for one text, one thread", "MB": "MB of weights"}

@@ -15,8 +15,8 @@ from zh_albert.compression.reduction import cut, pruned
 from zh_albert.compression.tuning import tune, tuning
 from zh_albert.compression.work import Work, is_made
 from zh_albert.errors import ConfigError
+from zh_albert.files.textio import atomic_write, results_json
 from zh_albert.runtimes.selection import plain_runtime
-from zh_albert.textio import atomic_write, results_json
 from zh_albert.training.stages import StageMeter, silent
 
 

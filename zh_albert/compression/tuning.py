@@ -19,8 +19,8 @@ from zh_albert.compression.work import Work, is_made
 from zh_albert.configio import build, merged
 from zh_albert.distillation.soft_targets import ANSWERS, refuse_other_tokens
 from zh_albert.errors import ConfigError
+from zh_albert.files.textio import atomic_write
 from zh_albert.tasks.run import finetune
-from zh_albert.textio import atomic_write
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.run_folder import release, state_folder
 

@@ -26,8 +26,8 @@ from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import check_above_0, check_at_least, check_fraction
 from zh_albert.distillation.losses import divergence, logit_error
 from zh_albert.errors import CheckpointError, ConfigError, TrainingError
-from zh_albert.plain_files import refuse_special
-from zh_albert.textio import atomic_write
+from zh_albert.files.plain_files import refuse_special
+from zh_albert.files.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import Size, sorted_batches
 from zh_albert.training.events import Observer

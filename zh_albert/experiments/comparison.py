@@ -156,7 +156,7 @@ class Comparison:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as one object, for ``zh_albert.textio.results_json``."""
+        """Return everything as one object, for ``zh_albert.files.textio.results_json``."""
         judged = self.judgements()
         return {
             "score": self.score,

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from zh_albert.errors import DataError, ZhAlbertError
 from zh_albert.experiments.arms import run_key
-from zh_albert.plain_files import parse_json, read_plain
-from zh_albert.textio import atomic_write, results_json
+from zh_albert.files.plain_files import parse_json, read_plain
+from zh_albert.files.textio import atomic_write, results_json
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.stages import StageMeter
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from zh_albert.errors import ConfigError
-from zh_albert.file_notes import FileNote, tell
+from zh_albert.files.notes import FileNote, tell
+from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.inference.vectors_file import VectorsFile
 from zh_albert.tables.cells import harmless
 from zh_albert.tables.workbook import CellText
 from zh_albert.tasks.predictor import Predictor
-from zh_albert.textio import atomic_write, encode_json
 
 Row = dict[str, Any]
 _LONGEST = 32_767  # characters of a workbook's cell

@@ -24,9 +24,9 @@ from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
+from zh_albert.files.plain_files import parse_json
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import EncoderOutputs, Pretrained
-from zh_albert.plain_files import parse_json
 from zh_albert.runtimes.calibration import Ranges, measuring_ranges
 from zh_albert.runtimes.exported import (
     Format,

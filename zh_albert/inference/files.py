@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.files.textio import read_lines
 from zh_albert.tables.columns import with_fields
 from zh_albert.tables.delimited import csv_rows, is_csv
 from zh_albert.tables.objects import json_rows
@@ -18,7 +19,6 @@ from zh_albert.tables.table_error import TableError
 from zh_albert.tables.workbook import is_workbook, stated_rows, workbook_rows
 from zh_albert.tasks.fields import MissingFieldError
 from zh_albert.tasks.predictor import AnyPredictor
-from zh_albert.textio import read_lines
 
 Form = Literal["text", "jsonl", "csv", "xlsx"]
 """Form of a file: a text a line (for pairs: two, separated by a tab), JSON objects, a table, or a

@@ -18,6 +18,7 @@ from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import check_at_least, write_toml
 from zh_albert.distillation.methods import MethodsConfig
 from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.files.textio import results_json
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.pretraining.card import encoder_card
@@ -26,7 +27,6 @@ from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.objective import evaluate
 from zh_albert.pretraining.prefetch import PrefetchingSource
 from zh_albert.pretraining.shards import Shards, joined_shards, open_shards, read_manifest
-from zh_albert.textio import results_json
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.tokenization.tokenizer import Tokenizer, load_tokenizer
 from zh_albert.training.config import TrainConfig

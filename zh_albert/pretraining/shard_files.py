@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
+from zh_albert.files.textio import atomic_write
 from zh_albert.pretraining.bulk_tokenizer import Block
 from zh_albert.pretraining.shards import (
     FORMAT,
@@ -24,7 +25,6 @@ from zh_albert.pretraining.shards import (
     ShardCounts,
     tokenizer_digest,
 )
-from zh_albert.textio import atomic_write
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
-from zh_albert.plain_files import parse_json, read_plain, refuse_special
+from zh_albert.files.plain_files import parse_json, read_plain, refuse_special
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 FORMAT_VERSION = 1

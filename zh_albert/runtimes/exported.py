@@ -20,7 +20,7 @@ from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
 from zh_albert.checkpoints.folder import finish_save
 from zh_albert.checkpoints.verified import verified_digest
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
-from zh_albert.plain_files import parse_json, read_plain
+from zh_albert.files.plain_files import parse_json, read_plain
 from zh_albert.runtimes.calibration import Ranges
 from zh_albert.runtimes.libraries import OnnxRuntime, OpenVinoRuntime
 from zh_albert.runtimes.onnx_graph import CALIBRATED, MATRIX_BITS, OPSET, SCALES, Graph, Opset

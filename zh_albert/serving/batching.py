@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError, ZhAlbertError
+from zh_albert.files.textio import encode_json
 from zh_albert.tasks.predictor import AnyPredictor
-from zh_albert.textio import encode_json
 
 BATCH_CHARACTERS = 4096  # two forward passes: enough to fill them, short enough to be fair
 _LOG = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from zh_albert.files.textio import encode_json
 from zh_albert.serving.limits import Limits
-from zh_albert.textio import encode_json
 
 _LINGER_S = 1.0  # to read an answer that came before the request's end
 _LATE_S = 0.05  # before idle connections close at shutdown: what was sent already is still read

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from zh_albert.textio import encode_json
+from zh_albert.files.textio import encode_json
 
 
 class Problem(BaseModel):

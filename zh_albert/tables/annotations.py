@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from zh_albert.file_notes import FileNote, tell
+from zh_albert.files.notes import FileNote, tell
 from zh_albert.tables.table_error import TableError
 
 Row = dict[str, Any]

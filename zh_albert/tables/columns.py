@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zh_albert.errors import DataError
-from zh_albert.file_notes import FileNote, tell
+from zh_albert.files.notes import FileNote, tell
 from zh_albert.tables.nameless import names_of_columns
 from zh_albert.tokenization.characters import CHINESE
 from zh_albert.tokenization.simplified import simplified

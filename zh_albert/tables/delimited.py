@@ -11,11 +11,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from zh_albert.file_notes import FileNote, tell
+from zh_albert.files.notes import FileNote, tell
+from zh_albert.files.textio import read_lines
 from zh_albert.tables.cells import restored
 from zh_albert.tables.columns import fields_of, from_the_names
 from zh_albert.tables.table_error import NAMES_EXPECTED, TableError
-from zh_albert.textio import read_lines
 
 _SEPARATORS = ",\t;|"
 _OLD_MAC = "lines end in a carriage return alone, as on old Macs: save with \\n"

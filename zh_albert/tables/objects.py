@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
-from zh_albert.plain_files import how_to_raise, limit_bytes
+from zh_albert.files.plain_files import how_to_raise, limit_bytes
+from zh_albert.files.textio import LENIENT, parse_object, read_lines
 from zh_albert.tables.columns import with_fields
 from zh_albert.tables.delimited import csv_rows, is_csv
 from zh_albert.tables.workbook import is_workbook, workbook_rows
-from zh_albert.textio import LENIENT, parse_object, read_lines
 
 Objects = Iterator[tuple[int, dict[str, Any]]]
 

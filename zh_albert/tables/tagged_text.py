@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
-from zh_albert.textio import read_lines
+from zh_albert.files.textio import read_lines
 
 Row = dict[str, Any]
 _TAG = re.compile(r"O|([BIMELSU])[-_](\S+)")

@@ -6,6 +6,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from zh_albert.errors import DataError
+from zh_albert.files.textio import read_lines
 from zh_albert.tables.annotations import from_annotations
 from zh_albert.tables.columns import BY_NAMES, TableLayout, with_fields
 from zh_albert.tables.delimited import is_csv
@@ -13,7 +14,6 @@ from zh_albert.tables.nameless import is_nameless, nameless_rows
 from zh_albert.tables.objects import Objects, json_rows, read_objects
 from zh_albert.tables.tagged_text import brat_rows, is_tagged, tagged_rows
 from zh_albert.tables.workbook import is_workbook
-from zh_albert.textio import read_lines
 
 _LOOKED_AT = 50  # lines
 

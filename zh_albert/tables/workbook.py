@@ -13,8 +13,8 @@ from typing import Any, Self
 from xml.etree import ElementTree  # expat limits the expansion of entities
 
 from zh_albert.errors import DataError
-from zh_albert.file_notes import FileNote, tell
-from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
+from zh_albert.files.notes import FileNote, tell
+from zh_albert.files.plain_files import how_to_raise, refuse_special, unpacked_limit
 from zh_albert.tables.columns import from_the_names
 from zh_albert.tables.table_error import NAMES_EXPECTED, TableError
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import how_to_raise, refuse_special, unpacked_limit
+from zh_albert.files.plain_files import how_to_raise, refuse_special, unpacked_limit
 from zh_albert.tasks.windows import EncodedText
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with many bits set

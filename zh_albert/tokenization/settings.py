@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import ConfigError, DataError
-from zh_albert.plain_files import parse_json, read_plain
+from zh_albert.files.plain_files import parse_json, read_plain
 
 CONFIG_NAME = "tokenizer_config.json"
 _NORMALIZER = {  # our name of a setting: that of the tokenizers library

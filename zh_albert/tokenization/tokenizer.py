@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import read_plain
+from zh_albert.files.plain_files import read_plain
 from zh_albert.tokenization import unigram, vocab
 from zh_albert.tokenization.encoding import Encoding, SpecialIds
 from zh_albert.tokenization.settings import CONFIG_NAME, read_normalizer, read_settings

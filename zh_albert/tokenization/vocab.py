@@ -9,8 +9,8 @@ from importlib import resources
 from pathlib import Path
 
 from zh_albert.errors import CheckpointError, DataError
-from zh_albert.plain_files import parse_json, read_plain
-from zh_albert.textio import numbered_lines, read_lines
+from zh_albert.files.plain_files import parse_json, read_plain
+from zh_albert.files.textio import numbered_lines, read_lines
 from zh_albert.tokenization.encoding import SpecialIds
 
 UNKNOWN = "[UNK]"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import ConfigError, DataError, nearest
-from zh_albert.textio import parse_object, read_lines
+from zh_albert.files.textio import parse_object, read_lines
 
 _EVENTS = "training/metrics.jsonl"  # all events of a run
 _CURVE = "curve.jsonl"  # kept beside a trained encoder: its evaluations only

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zh_albert.errors import ConfigError, MissingExtraError
-from zh_albert.textio import atomic_write
+from zh_albert.files.textio import atomic_write
 from zh_albert.training.curves import (
     Curve,
     Quantity,

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from zh_albert.errors import MissingExtraError
-from zh_albert.textio import atomic_write, results_json
+from zh_albert.files.textio import atomic_write, results_json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,8 @@ from torch.optim import Optimizer
 
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
-from zh_albert.plain_files import parse_json, refuse_special
-from zh_albert.textio import atomic_write
+from zh_albert.files.plain_files import parse_json, refuse_special
+from zh_albert.files.textio import atomic_write
 
 STATE_FILE = "state.safetensors"
 

@@ -9,9 +9,9 @@ from filelock import FileLock, Timeout
 from zh_albert.checkpoints.files import EXPORT_METADATA
 from zh_albert.checkpoints.manifest import MANIFEST
 from zh_albert.errors import ConfigError
-from zh_albert.half_written import EVERY, left_over, remove_unheld
-from zh_albert.plain_files import parse_json, read_plain
-from zh_albert.textio import atomic_write
+from zh_albert.files.half_written import EVERY, left_over, remove_unheld
+from zh_albert.files.plain_files import parse_json, read_plain
+from zh_albert.files.textio import atomic_write
 from zh_albert.training.events import MetricsFile, Observer, TensorBoard
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import RunState, read_run_state, refuse_changed

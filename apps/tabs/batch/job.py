@@ -18,7 +18,7 @@ from apps.models import BulkModel
 from apps.tables import HEAD_ROWS, RefusedError, Row, Table, read_rows
 from apps.tabs.batch.strings import BatchStrings
 from zh_albert.errors import DataError
-from zh_albert.file_notes import listening
+from zh_albert.files.notes import listening
 from zh_albert.inference.answered_tables import answered_table
 from zh_albert.tasks.classification.predictor import Regressor
 from zh_albert.tasks.ner.predictor import Tagger

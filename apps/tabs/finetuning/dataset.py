@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apps.tables import RefusedError, Table, as_cell, read_rows
 from apps.tabs.finetuning.strings import FinetuningStrings
-from zh_albert.file_notes import listening
+from zh_albert.files.notes import listening
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.fields import label_name
 from zh_albert.tasks.texts import has_content, text_key

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from apps.jobs import StoppedError, TableJob
 from apps.tabs.finetuning.dataset import Dataset
+from zh_albert.files.textio import atomic_write
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.classification.predictor import Classifier
 from zh_albert.tasks.windows import WindowConfig
-from zh_albert.textio import atomic_write
 from zh_albert.training.config import TrainConfig
 from zh_albert.training.events import Evaluation, Event, Progress
 from zh_albert.training.run_folder import release

@@ -14,10 +14,10 @@ from zh_albert.checkpoints import folder as folder_module
 from zh_albert.checkpoints.folder import SAVED, finish_save, replace_folder
 from zh_albert.checkpoints.store import load_config, save_model
 from zh_albert.errors import CheckpointError
+from zh_albert.files.textio import atomic_write
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining
-from zh_albert.textio import atomic_write
 
 CONFIG = AlbertConfig(
     vocab_size=20,

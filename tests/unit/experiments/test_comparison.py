@@ -12,7 +12,7 @@ from tests.helpers.toy_runs import ToyRuns, toy_arms, toy_comparison
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.experiments.arms import Arm
 from zh_albert.experiments.statistics import differences, paired_by_seed, summary
-from zh_albert.textio import results_json
+from zh_albert.files.textio import results_json
 
 
 def test_each_arm_is_judged_against_its_own(tmp_path: Path) -> None:

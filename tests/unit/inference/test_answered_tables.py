@@ -12,7 +12,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from zh_albert.file_notes import listening
+from zh_albert.files.notes import listening
 from zh_albert.inference import answered_tables
 from zh_albert.inference.answered_tables import answered_table
 from zh_albert.tables.objects import read_objects

@@ -10,8 +10,8 @@ import openpyxl
 import pytest
 
 from zh_albert.errors import DataError
+from zh_albert.files.textio import read_lines
 from zh_albert.tables.objects import json_rows, read_objects
-from zh_albert.textio import read_lines
 
 ROWS = [{"text": "房间很干净", "label": "好评"}, {"text": "味道太差了", "label": "差评"}]
 

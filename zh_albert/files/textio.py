@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from zh_albert.encodings import decoded_lines, utf8_lines
 from zh_albert.errors import CheckpointError, DataError, MissingExtraError
-from zh_albert.half_written import half_written
-from zh_albert.plain_files import how_to_raise, is_stream, limit_bytes, refuse_special
+from zh_albert.files.encodings import decoded_lines, utf8_lines
+from zh_albert.files.half_written import half_written
+from zh_albert.files.plain_files import how_to_raise, is_stream, limit_bytes, refuse_special
 
 LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
 """Reads NaN and Infinity as None: pandas writes empty cells so."""

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from zh_albert.file_notes import FileNote, listening, tell
+from zh_albert.files.notes import FileNote, listening, tell
 
 
 def test_a_note_is_a_warning_unless_somebody_listens() -> None:

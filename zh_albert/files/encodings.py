@@ -15,8 +15,8 @@ from itertools import chain
 from pathlib import Path
 
 from zh_albert.errors import DataError
-from zh_albert.file_notes import FileNote, tell
-from zh_albert.plain_files import how_to_raise, limit_bytes
+from zh_albert.files.notes import FileNote, tell
+from zh_albert.files.plain_files import how_to_raise, limit_bytes
 
 NAMES = {"gb18030": "GB18030 (GBK)", "cp950": "Big5", "big5hkscs": "Big5-HKSCS"}
 """Python's codec → what people call it; in the order in which they are tried."""

@@ -10,15 +10,15 @@ import pytest
 
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.checkpoints.verified import verified
-from zh_albert.half_written import EVERY, half_written, left_over, remove_left_over
-from zh_albert.textio import atomic_write
+from zh_albert.files.half_written import EVERY, half_written, left_over, remove_left_over
+from zh_albert.files.textio import atomic_write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs locks")
 
 WRITER = """
 import sys, time
 from pathlib import Path
-from zh_albert.half_written import half_written
+from zh_albert.files.half_written import half_written
 with half_written(Path(sys.argv[1]), is_folder=sys.argv[2] == "folder") as path:
     if path.is_dir():
         (path / "model.safetensors").write_bytes(b"half")

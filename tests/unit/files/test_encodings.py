@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zh_albert.encodings import decoded_lines, likely_encoding
 from zh_albert.errors import DataError
-from zh_albert.textio import read_lines
+from zh_albert.files.encodings import decoded_lines, likely_encoding
+from zh_albert.files.textio import read_lines
 
 SIMPLIFIED = "房间很干净，服务热情周到\n味道太差了，再也不来了\n北京上海广州\n"
 TRADITIONAL = "房間很乾淨，服務熱情周到\n味道太差了，再也不來了\n臺北高雄\n"

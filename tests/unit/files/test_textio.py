@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from zh_albert import textio
 from zh_albert.configio import read_toml
 from zh_albert.errors import CheckpointError, ConfigError, DataError
-from zh_albert.plain_files import LIMIT_VARIABLE
+from zh_albert.files import textio
+from zh_albert.files.plain_files import LIMIT_VARIABLE
+from zh_albert.files.textio import atomic_write, encode_json, read_lines, results_json
 from zh_albert.tables.delimited import csv_rows
 from zh_albert.tables.objects import read_objects
-from zh_albert.textio import atomic_write, encode_json, read_lines, results_json
 
 
 def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
