@@ -44,7 +44,7 @@ def observing(network: Any, parts: Collection[str]) -> Iterator[Observed]:
         parts: Attributes of ``Observed`` to collect; a layer's queries, keys and values come
             together.
     """
-    encoder = encoder_of(network)
+    encoder: Any = encoder_of(network)
     found = Observed()
     handles = []
 

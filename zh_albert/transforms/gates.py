@@ -60,7 +60,7 @@ def gated_parts(network: Any, kinds: Iterable[Kind]) -> Iterator[Gated]:
     Raises:
         ConfigError: If there are no heads and neurons, for layers are LSTMs.
     """
-    encoder = encoder_of(network)
+    encoder: Any = encoder_of(network)
     for kind in kinds:
         if kind != "embeddings":
             refuse_lstm(encoder.config, f"gates of {kind}")

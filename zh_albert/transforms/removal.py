@@ -103,7 +103,7 @@ def without_closed(network: Any) -> Any:
         ConfigError: If a block would keep nothing.
     """
     smaller = copy.deepcopy(network)
-    encoder = encoder_of(smaller)
+    encoder: Any = encoder_of(smaller)
     heads, neurons = [], []
     for part in gated_parts(smaller, ("heads", "neurons", "embeddings")):
         kept = open_gates(part)
