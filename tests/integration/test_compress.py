@@ -489,6 +489,51 @@ def test_a_folder_that_holds_something_is_kept(model: Path, file: Path, tmp_path
         compress(model, "quantize", file, out=out, settings=["store.bits=4"], resume=True)
 
 
+def test_stages_of_other_settings_are_not_gone_on_with(
+    model: Path, file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(ConfigError, match="multiple of the student's layers"):
+        compress(model, "theseus", file, out=out, settings=["cut.layers=4"])
+    with pytest.raises(ConfigError, match="holds stages of other work"):
+        compress(model, "theseus", file, out=out, settings=["cut.layers=3"])
+
+
+def test_a_route_wants_dev_examples_before_anything_is_trained(
+    model: Path, file: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=r"stage route: tune.keep_route .* give some \(--dev\)"):
+        compress(model, "rco", file, out=tmp_path / "out")
+    assert not [*tmp_path.rglob("model.safetensors")]
+
+
+def test_json_stands_behind_the_recipe(cli: Cli, model: Path, file: Path, tmp_path: Path) -> None:
+    ran = cli(
+        *("compress", "--json", "quantize", model, "--train", file, "--dev", file),
+        *("--out", tmp_path / "out"),
+    )
+    assert ran.code == 2
+    assert ran.err.strip() == "error: expected --json after the recipe, found it before"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_stage_of_an_encoder_begins_from_the_one_it_names(
+    pretrained: Path, shards: Path, tmp_path: Path
+) -> None:
+    recipe = tmp_path / "own.toml"
+    recipe.write_text(
+        'title = "t"\nfamily = "f"\nsource = "s"\ncost = "c"\n'
+        '[[stages]]\nname = "whole"\n[stages.cut]\nlayers = 2\n'
+        '[[stages]]\nname = "small"\n[stages.cut]\nlayers = 1\n'
+        '[[stages]]\nname = "alone"\nfrom = "whole"\n[stages.pretrain]\n'
+        'train = {max_updates = 2, batch_tokens = 512, evaluate_every = 2, precision = "fp32"}\n'
+        "instances = {length = 32}\n",
+        encoding="utf-8",
+    )
+    made = compress(pretrained, str(recipe), shards, shards, out=tmp_path / "out")
+    assert load_config(made.folder)[0].num_hidden_layers == 2
+
+
 def test_positions_of_a_window_have_to_stay(model: Path, file: Path, tmp_path: Path) -> None:
     recipe = find_recipe("plain", ["cut.layers=6", "cut.positions=32"])
     recipe = replace(recipe, stages=recipe.stages[:1])

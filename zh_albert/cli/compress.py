@@ -44,6 +44,10 @@ def _list(context: typer.Context, as_json: Json = False) -> None:
     Example: zh-albert compress kd news --train train.jsonl --dev dev.jsonl --out runs/small
     """
     if context.invoked_subcommand:
+        if as_json:
+            from zh_albert.errors import ConfigError
+
+            raise ConfigError("expected --json after the recipe, found it before")
         return
     from zh_albert.compression.recipe import recipes
 

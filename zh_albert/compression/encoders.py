@@ -74,6 +74,7 @@ def compress_encoder(
     current = source
     for stage in plan.stages:
         folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
+        current = out / "stages" / stage.from_ if stage.from_ else current
         base: dict[str, Any] = {"out": str(folder), "data": data}
         going_on = resume and folder.exists()
         if stage.cut is not None:

@@ -53,7 +53,7 @@ def compress(
     dev: Sequence[Any] | str | Path = (),
     *,
     out: str | Path,
-    unlabelled: Sequence[Any] = (),
+    unlabelled: Sequence[Any] | str | Path = (),
     ngrams: bool = True,
     settings: Sequence[str] = (),
     resume: bool = False,
@@ -68,7 +68,7 @@ def compress(
         train: Task file or examples; for an encoder a folder of shards.
         dev: The same, to choose the best weights by; for an encoder the held-out shards.
         out: The folder to write; the stages stand in ``out/stages``.
-        unlabelled: Further texts that the model, as a teacher, answers.
+        unlabelled: Further texts that the model, as a teacher, answers: a file, or examples.
         ngrams: Keep the model's n-grams; without them its network alone is the teacher.
         settings: ``STAGE.ACTION.KEY=value`` or ``ACTION.KEY=value``, over the recipe's; see
             ``find_recipe``.
@@ -105,6 +105,10 @@ def compress(
     examples, dev_examples = (
         task.read(Path(given)) if isinstance(given, str | Path) else given for given in (train, dev)
     )
+    if isinstance(unlabelled, str | Path):
+        if task.read_unlabelled is None:
+            raise ConfigError("unlabelled: this task learns from no texts without labels")
+        unlabelled = task.read_unlabelled(Path(unlabelled))
     if not examples and any(stage.tune is not None for stage in plan.stages):
         raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
     described = (

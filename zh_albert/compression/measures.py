@@ -217,7 +217,8 @@ def without_ngrams(source: Path, out: Path) -> Path:
             return out
         model = task_of(source, metadata).model.load(source)
         model.ngrams = None
-        card = (source / "README.md").read_text("utf-8")
+        readme = source / "README.md"
+        card = readme.read_text("utf-8") if readme.is_file() else f"# {source.name}\n"
         model.save(out, card=card, dtype=torch.float32)
     return out
 

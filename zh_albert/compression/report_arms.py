@@ -201,8 +201,8 @@ def stages_of(arm: ReportArm, task: ReportTask) -> list[dict[str, Any]]:
             raise ConfigError(
                 f"recipe {arm.recipe} trains an encoder; a report compares models of a task"
             )
-        actions = {stage.action for stage in found.stages}
-        fitting = [one for one in task.settings if one.partition(".")[0] in actions]
+        known = {name for stage in found.stages for name in (stage.action, stage.name)}
+        fitting = [one for one in task.settings if one.partition(".")[0] in known]
         recipe = find_recipe(arm.recipe, [*fitting, *arm.settings])
     except ConfigError as error:
         raise ConfigError(f"arm {arm.name!r}: {error}") from None

@@ -31,6 +31,11 @@ def refuse_unknown_settings(plan: Recipe, work: Work) -> None:
             augmentation(stage.augment)
         if stage.tune is not None:
             given = dict(stage.tune)
+            if given.get("keep_route") and not work.dev:
+                raise ConfigError(
+                    f"stage {stage.name}: tune.keep_route keeps the weights of each evaluation, "
+                    "and there are no dev examples: give some (--dev)"
+                )
             if stage.teachers:  # what stages make is not there yet; on a route are several
                 model, any_model = given["teacher"]["model"], str(work.source)
                 single = isinstance(model, str) and not model.endswith(ROUTE)

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from zh_albert.configio import build
+from zh_albert.errors import ConfigError
 from zh_albert.tasks.task import Task
 from zh_albert.training.events import Observer
 from zh_albert.training.loop import is_first_process
 from zh_albert.training.resume import refuse_changed
 from zh_albert.training.run_folder import open_run, state_folder
+
+_MADE = ("stages", "candidates", "without-ngrams")  # what resumed work goes on with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +58,15 @@ def open_folder(folder: Path, described: str, *, resume: bool) -> None:
         ConfigError: If the folder holds something else, or work that was described otherwise.
     """
     kept = state_folder(folder) / "config.toml"
-    if resume and kept.is_file():
-        refuse_changed(kept.read_text("utf-8"), described)
+    if kept.is_file():
+        before = kept.read_text("utf-8")
+        if resume:
+            refuse_changed(before, described)
+        elif before != described and any((folder / name).exists() for name in _MADE):
+            raise ConfigError(
+                f"{folder}: holds stages of other work, with another model, recipe, settings or "
+                "data; delete it, or choose another folder"
+            )
     open_run(folder, described, resume=resume)
 
 
