@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 # Small files share a task or a part; here each gets its own. Tasks run in other processes, so it
 # cannot be patched there.
 PROGRAM = (
-    "from corpora_tools import build, cli, folders; "
+    "from corpora_tools import build, folders; from corpora_tools.cli import app as cli; "
     "folders._TASK_BYTES = build._PART_BYTES = 1; cli.main()"
 )
 
