@@ -129,7 +129,7 @@ def build_part(task: PartTask) -> dict[str, Any]:
     left_out = dict.fromkeys(task.config.without_sources, 0)
 
     def is_wanted(row: Mapping[str, Any]) -> bool:
-        source = str(row.get("source"))  # some number theirs
+        source = "" if row.get("source") is None else str(row["source"])  # some number theirs
         if source in left_out:
             left_out[source] += 1
         return source not in left_out

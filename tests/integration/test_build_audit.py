@@ -113,7 +113,7 @@ def test_sources_may_be_numbers_and_those_that_no_document_has_are_told(tmp_path
     rows = [{"text": "今天天气很好。", "source": source} for source in (1, 1, "web", None)]
     path = tmp_path / "c.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    options = ("--without-source", "1", "--without-source", "wob")
+    options = ("--without-source", "1", "--without-source", "wob", "--without-source", "None")
 
     done = run("build", "--corpus", path, "--out", tmp_path / "out", *options, "--json")
 
