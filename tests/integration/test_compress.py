@@ -507,6 +507,14 @@ def test_a_route_wants_dev_examples_before_anything_is_trained(
     assert not [*tmp_path.rglob("model.safetensors")]
 
 
+def test_texts_without_labels_are_not_ignored(model: Path, file: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('{"text": "今天天气很好"}\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match="recipe plain learns from no texts without labels"):
+        compress(model, "plain", file, unlabelled=texts, out=tmp_path / "out")
+    assert not [*tmp_path.rglob("model.safetensors")]
+
+
 def test_json_stands_behind_the_recipe(cli: Cli, model: Path, file: Path, tmp_path: Path) -> None:
     ran = cli(
         *("compress", "--json", "quantize", model, "--train", file, "--dev", file),

@@ -17,7 +17,11 @@ from zh_albert.compression.encoders import compress_encoder
 from zh_albert.compression.measures import without_ngrams
 from zh_albert.compression.recipe import Recipe, StoreConfig, find_recipe
 from zh_albert.compression.record import LENGTH, card_section, read_record, write_record
-from zh_albert.compression.stages import refuse_unknown_settings, run_stage
+from zh_albert.compression.stages import (
+    refuse_unknown_settings,
+    refuse_unusable_examples,
+    run_stage,
+)
 from zh_albert.compression.work import Work, open_folder
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
@@ -133,6 +137,7 @@ def compress(
             observers=observers,
         )
         refuse_unknown_settings(plan, work)
+        refuse_unusable_examples(plan, work)
         current = work.source
         for stage in plan.stages:
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()

@@ -12,7 +12,7 @@ from zh_albert.compression.augmentation.settings import augmentation
 from zh_albert.compression.augmentation.variants import sides_of
 from zh_albert.compression.recipe import ROUTE, Recipe, Stage, StoreConfig
 from zh_albert.compression.reduction import cut, pruned
-from zh_albert.compression.tuning import tune, tuning
+from zh_albert.compression.tuning import learns_any, tune, tuning
 from zh_albert.compression.work import Work, is_made
 from zh_albert.errors import ConfigError
 from zh_albert.files.textio import atomic_write, results_json
@@ -30,18 +30,39 @@ def refuse_unknown_settings(plan: Recipe, work: Work) -> None:
         if stage.augment is not None:
             augmentation(stage.augment)
         if stage.tune is not None:
-            given = dict(stage.tune)
-            if given.get("keep_route") and not work.dev:
-                raise ConfigError(
-                    f"stage {stage.name}: tune.keep_route keeps the weights of each evaluation, "
-                    "and there are no dev examples: give some (--dev)"
-                )
-            if stage.teachers:  # what stages make is not there yet; on a route are several
-                model, any_model = given["teacher"]["model"], str(work.source)
-                single = isinstance(model, str) and not model.endswith(ROUTE)
-                stand_ins = any_model if single else [any_model] * 2
-                given["teacher"] = {**given["teacher"], "model": stand_ins}
-            tuning(given, work.source, work)
+            _planned(stage, work)
+
+
+def refuse_unusable_examples(plan: Recipe, work: Work) -> None:
+    """Check that there are dev examples for what wants them, and a use for texts without labels.
+
+    Raises:
+        ConfigError: If not.
+    """
+    tuned = [stage for stage in plan.stages if stage.tune]
+    for stage in tuned:
+        if (stage.tune or {}).get("keep_route") and not work.dev:
+            raise ConfigError(
+                f"stage {stage.name}: tune.keep_route keeps the weights of each evaluation, "
+                "and there are no dev examples: give some (--dev)"
+            )
+    counted = any(stage.prune and stage.prune.words < 1 for stage in plan.stages)
+    if work.unlabelled and not counted and not any(learns_any(_planned(s, work)) for s in tuned):
+        raise ConfigError(
+            f"unlabelled: recipe {plan.name} learns from no texts without labels: it has no "
+            "teacher whose answers it learns; take them out, or use a recipe such as kd"
+        )
+
+
+def _planned(stage: Stage, work: Work) -> Any:
+    """Return the settings of a stage that tunes, before what others make is there."""
+    given = dict(stage.tune or {})
+    if stage.teachers:  # on a route are several
+        model, any_model = given["teacher"]["model"], str(work.source)
+        single = isinstance(model, str) and not model.endswith(ROUTE)
+        stand_ins = any_model if single else [any_model] * 2
+        given["teacher"] = {**given["teacher"], "model": stand_ins}
+    return tuning(given, work.source, work)[0]
 
 
 def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:

@@ -31,7 +31,6 @@ _OF_CARD = ("licence", "commercial_use", "note", "label_zh")
 def tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, resume: bool) -> None:
     """Fine-tune; the window is the model's, the teacher the one that is compressed."""
     config, init = tuning(settings, model, work)
-    learns_any = config.match_only or (config.teacher is not None and config.teacher.weight > 0)
     encoder = resolve_init(init) if init else None
     if config.teacher is not None and is_first_process():
         _keep_answers(work.folder, state_folder(out))
@@ -40,7 +39,7 @@ def tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, res
         work.train,
         work.dev,
         config,
-        unlabelled=work.unlabelled if learns_any else (),
+        unlabelled=work.unlabelled if learns_any(config) else (),
         init=encoder,
         start=_anew(encoder, out.with_name(f"{out.name}-anew"), work) if init else model,
         out=out,
@@ -49,6 +48,11 @@ def tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, res
         observers=work.observers,
     )
     release(out)
+
+
+def learns_any(config: Any) -> bool:
+    """Whether texts without labels teach anything: there are answers to them, or a match."""
+    return config.match_only or (config.teacher is not None and config.teacher.weight > 0)
 
 
 def _keep_answers(stages: Path, to: Path) -> None:
