@@ -76,7 +76,7 @@ def build(
 
 def audit(
     shards: Annotated[Path, typer.Argument(help="A folder made by `zh-corpora build`.")],
-    length: Annotated[int, typer.Option(min=8, help="Tokens of a full instance.")] = 128,
+    length: Annotated[int, typer.Option(min=16, help="Tokens of a full instance.")] = 128,
     rate: Annotated[float, typer.Option(help="Fraction of masked tokens.")] = 0.15,
     seed: Annotated[int, typer.Option(min=0, help="Of the training run.")] = 1,
     epoch: Annotated[int, typer.Option(min=0, help="Of the training run.")] = 0,

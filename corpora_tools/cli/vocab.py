@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from zh_albert.errors import DataError
+from zh_albert.errors import ConfigError, DataError
 
 
 def vocab(
     corpus: Annotated[
         list[str], typer.Option(help="JSON Lines files: a file, a folder, or a pattern in quotes.")
     ],
-    out: Annotated[Path, typer.Option(help="The vocab.txt to write.")],
+    out: Annotated[Path, typer.Option(help="The vocab.txt to write; tokenizer_config.json goes beside it.")],
     heldout: Annotated[
         Path | None, typer.Option(help="JSON Lines file to measure coverage on.")
     ] = None,
@@ -48,6 +48,11 @@ def vocab(
     from zh_albert.tokenization.vocab import Vocabulary
     from zh_albert.tokenization.wordpiece import WordPieceTokenizer
 
+    if (model := out.with_name("config.json")).exists():
+        raise ConfigError(
+            f"{out}: a model is there ({model.name}), which reads another vocabulary; choose a "
+            "folder without one"
+        )
     began = time.monotonic()
     left_out = heldout.resolve() if heldout else None
     shards = [path for path in find_files(corpus) if path.resolve() != left_out]

@@ -457,6 +457,6 @@ def test_text_that_was_not_built_and_short_instances(corpus: list[Path], tmp_pat
     assert "zh-corpora build" in done.stderr
 
     build_shards(corpus, tmp_path / "shards", BuildConfig())
-    done = run("audit", tmp_path / "shards", "--length", 8, "--instances", 200)
+    done = run("audit", tmp_path / "shards", "--length", 16, "--instances", 200)
     assert done.returncode in (0, 1), done.stderr
     assert "instances" in done.stdout

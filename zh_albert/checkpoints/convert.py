@@ -154,6 +154,8 @@ def convert_folder(
         model = build_model(stored, network_of)
     config, settings, files = stored.config, stored.task, stored.files
     if to == "google":
+        if (longest := settings.get("max_length")) is not None:
+            notes.append(f"not in the TensorFlow layout: max_length = {longest} tokens of a window")
         write_tensorflow(target, model=model, config=config, files=files)
     else:
         if to == "sentence-transformers":

@@ -94,6 +94,17 @@ def test_a_corpus_that_is_not_there_is_told(tmp_path):
     assert "gone*: expected a file, folder or pattern; found nothing" in done.stderr
 
 
+def test_the_vocabulary_of_a_model_is_not_replaced(tmp_path):
+    shard = write_shard(tmp_path / "a.jsonl", TEXTS)
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+
+    done = run("vocab", "--corpus", shard, "--out", tmp_path / "vocab.txt")
+
+    assert done.returncode == 2
+    assert "a model is there (config.json)" in done.stderr
+    assert not (tmp_path / "vocab.txt").exists()
+
+
 def test_a_place_that_cannot_be_written_is_told(tmp_path):
     shard = write_shard(tmp_path / "a.jsonl", TEXTS)
 
