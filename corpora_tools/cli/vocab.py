@@ -18,7 +18,9 @@ def vocab(
     corpus: Annotated[
         list[str], typer.Option(help="JSON Lines files: a file, a folder, or a pattern in quotes.")
     ],
-    out: Annotated[Path, typer.Option(help="The vocab.txt to write; tokenizer_config.json goes beside it.")],
+    out: Annotated[
+        Path, typer.Option(help="The vocab.txt to write; tokenizer_config.json goes beside it.")
+    ],
     heldout: Annotated[
         Path | None, typer.Option(help="JSON Lines file to measure coverage on.")
     ] = None,

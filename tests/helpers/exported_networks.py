@@ -6,12 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
-from zh_albert.distillation.teacher import LayerStates, layer_states
+from zh_albert.distillation import teacher
 from zh_albert.model.config import AlbertConfig
+from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.heads import MeanEncoder, SequenceClassifier
 from zh_albert.model.lstm_encoder import build_encoder
 from zh_albert.model.pretraining_heads import AlbertForPretraining, EncoderOutputs
+from zh_albert.runtimes.onnx_graph import Graph
 from zh_albert.runtimes.onnx_network import (
     GraphOutputs,
     encoder_outputs,
@@ -52,6 +55,23 @@ def batch(rows: int = 4, length: int = 13) -> PaddedBatch:
     return PaddedBatch(ids, rng.integers(2, size=mask.shape), mask)
 
 
+class LayerStates(nn.Module):
+    """The states after the first two layers, beside each other, as an int8 teacher gives them."""
+
+    def __init__(self, encoder: AlbertEncoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        encoder.plan = encoder.plan[:2]
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        states = self.encoder(*inputs, return_states=True).states
+        return torch.cat([*states[1:]], dim=-1)
+
+
+def layer_states(network: LayerStates, graph: Graph) -> None:
+    teacher.layer_states(network.encoder, graph, layers=(1, 2))
+
+
 class Exported(NamedTuple):
     """A network, and what writes its graph."""
 
@@ -71,7 +91,7 @@ def heads(config: AlbertConfig = CONFIG) -> dict[str, Exported]:
         "reader": Exported(SpanReader(config), border_logits),
         "choice": Exported(ChoiceScorer(config), sequence_logits),
         "vectors": Exported(MeanEncoder(config), mean_vectors),
-        "states": Exported(LayerStates(build_encoder(config), (1, 2)), layer_states),
+        "states": Exported(LayerStates(build_encoder(config)), layer_states),
         "encoder": Exported(EncoderOutputs(build_encoder(config)), encoder_outputs),
         "masked_lm": Exported(EncoderOutputs(AlbertForPretraining(config)), encoder_outputs),
         "first": Exported(SequenceClassifier(config, 5, pooling="first"), sequence_logits),

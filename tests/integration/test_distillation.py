@@ -211,3 +211,18 @@ def test_a_student_whose_heads_learn_nothing_has_the_last_weights(
     name = next(key for key in state if key.endswith("encoder.ffn.0.up.weight"))
     [ours] = [key for key in kept if kept[key].shape == state[name].shape and "ffn" in key]
     torch.testing.assert_close(kept[ours].float(), state[name], rtol=1e-2, atol=1e-3)
+
+
+def test_a_projection_of_states_is_learned_at_equal_width(shards: Path, tmp_path: Path) -> None:
+    changes = {
+        "encoder": {"hidden_size": 32, "num_attention_heads": 2},
+        "loss": {"states": 0.0, "attention": 0.0},
+        "match": [{"what": "states", "projection": True}],
+        "train": {"epochs": 1},
+    }
+    teacher = save_teacher(tmp_path / "teacher")
+    distil(build(DistilConfig, values(shards, teacher, tmp_path / "out", **changes)))
+    state = load_file(tmp_path / "out" / "training" / "state.safetensors")
+    found = [state[name] for name in state if "projections" in name and name.endswith("weight")]
+    assert found
+    assert all(matrix.shape == (32, 32) for matrix in found)

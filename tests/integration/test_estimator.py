@@ -100,6 +100,14 @@ def test_a_saved_folder_opens_with_load(fitted: AlbertClassifier, tmp_path: Path
     assert "batch_tokens = 64" in (tmp_path / "model" / "README.md").read_text()
 
 
+def test_the_home_folder_is_where_it_is(
+    fitted: AlbertClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    fitted.save("~/model")
+    assert (tmp_path / "model" / "config.json").is_file()
+
+
 def test_clone_search_cross_validation_and_pipeline() -> None:
     copy = clone(small(peak_lr=2e-3))
     assert copy.get_params() == small(peak_lr=2e-3).get_params()
@@ -416,6 +424,7 @@ def test_sparse_columns_are_taken() -> None:
         ([["good"], ["bad"], ["good"], [None]], r"labels\[3\]: expected a label, found None"),
         ([["good"], ["bad"], ["good"], [""]], r"labels\[3\]: expected a label, found ''"),
         (["good", "bad", "good", "\u3000 "], r"labels\[3\]: expected a label"),
+        ([[1, 0], [0, 1], [1, pd.NA], [0, 1]], r"labels\[2\]: expected a label, found <NA>"),
         ((label for label in ["good", "bad"]), "y: expected a list of labels, found generator"),
         ({"good", "bad"}, "y: expected a list of labels, found set"),
     ],
@@ -423,6 +432,13 @@ def test_sparse_columns_are_taken() -> None:
 def test_labels_that_are_missing_are_named(labels: Any, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         small().fit(TEXTS[14:18], labels)
+
+
+def test_texts_without_a_label_are_not_scored_as_wrong(fitted: AlbertClassifier) -> None:
+    with pytest.raises(DataError, match=r"labels\[1\]: expected a label, found nan"):
+        fitted.score(TEXTS[:2], ["good", float("nan")])
+    with pytest.raises(DataError, match="requires y to be passed"):
+        fitted.score(TEXTS[:2], None)
 
 
 def test_random_numbers_of_the_caller_stay_as_they_are() -> None:

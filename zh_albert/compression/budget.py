@@ -128,15 +128,15 @@ def plan(
     open_folder(out, described, resume=resume)
     try:
         source = whole if ngrams else without_ngrams(whole, out / _MAKING / "model")
-        work = _Work(task, source, train, dev, budget, given, out, observers)
+        planning = _Planning(task, source, train, dev, budget, given, out, observers)
         known = read_plan(out / PLAN)
         if known is None:
-            known = work.planned(metadata, most, ngrams=ngrams, tell=tell)
+            known = planning.planned(metadata, most, tell)
             write_plan(out / PLAN, known)
-        known = work.trained(known, tell)
+        known = planning.trained(known, tell)
         if beside_plain and known.beside is None:
             best = next(one for one in known.candidates if one.name == known.best)
-            known = replace(known, beside=work.tried(best, known.candidates[0], plain=True))
+            known = replace(known, beside=planning.tried(best, known.candidates[0], plain=True))
             write_plan(out / PLAN, known)
         shutil.rmtree(out / _MAKING, ignore_errors=True)
         return known
@@ -145,7 +145,7 @@ def plan(
 
 
 @dataclass(frozen=True)
-class _Work:
+class _Planning:
     """What the steps of a plan share; see ``plan``."""
 
     task: Task
@@ -161,14 +161,11 @@ class _Work:
         self,
         metadata: Mapping[str, Any],
         most: int,
-        *,
-        ngrams: bool,
         tell: Callable[[str], None],
     ) -> Plan:
         """Return the candidates, and which are to be trained."""
         model = self.task.model.load(self.source)
-        besides = around_weights(self.source, ngrams=ngrams)
-        found = candidates(self.task, model, metadata, besides=besides)
+        found = candidates(self.task, model, metadata, besides=around_weights(self.source))
         if self.budget.max_ms is not None:
             found = self._timed(model, found, metadata)
         within = [one for one in found if self._fits(one)]
@@ -222,21 +219,21 @@ class _Work:
 
     def _nothing_holds(self, found: Sequence[Candidate]) -> str:
         nearest = min(found, key=lambda one: self.budget.excess(one.bytes, one.ms))
-        whole, alone = (around_weights(self.source, ngrams=kept) for kept in (True, False))
+        has_ngrams = bool(load_config(self.source)[1].get("ngrams"))
         return (
             f"nothing holds {self.budget}: of {len(found):,} candidates the nearest is "
             f"{nearest.name} with {_needs(nearest)}, and {1 - _SPARE_SIZE:.0%} of the size and "
             f"{1 - _SPARE_TIME:.0%} of the time are kept in reserve; raise the budget"
-            + (", or leave the n-grams out (--no-ngrams)" * (whole > alone))
+            + (", or leave the n-grams out (--no-ngrams)" * has_ngrams)
         )
 
     def _seconds(self, one: Candidate, whole: Candidate, each: float) -> float:
         """Estimate the time to train a candidate, if an example takes the whole model ``each``."""
         share, total = one.macs / whole.macs, 0.0
-        for stage in recipe_for(one, self.task.model.load(self.source).config, {}).stages:
+        for stage in recipe_for(one, load_config(self.source)[0], self.settings).stages:
             if stage.tune is not None:
-                settings = {**stage.tune["train"], **self.settings.get("train", {})}
-                epochs = settings["epochs"] if isinstance(settings["epochs"], int) else 4
+                asked = stage.tune["train"]["epochs"]
+                epochs = asked if isinstance(asked, int) else 4
                 # Forward and back is about three times forward, which a teacher does once.
                 total += epochs * len(self.train) * each * (share + 1 / 3)
                 total += epochs * len(self.dev) * each * share / 3

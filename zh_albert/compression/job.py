@@ -22,7 +22,7 @@ from zh_albert.compression.stages import (
     refuse_unusable_examples,
     run_stage,
 )
-from zh_albert.compression.work import Work, open_folder
+from zh_albert.compression.work import Work, card_of, open_folder
 from zh_albert.configio import write_toml
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.size import macs_per_token
@@ -163,12 +163,12 @@ def figures(task: Task, folder: Path, dev: Sequence[Any]) -> dict[str, float]:
     }
 
 
-_KNOWN: dict[tuple[str, str], dict[str, float]] = {}
+_KNOWN: dict[tuple[str, str, str], dict[str, float]] = {}
 
 
 def _before(task: Task, source: Path, dev: Sequence[Any]) -> dict[str, float]:
     """Return a model's figures; whoever compresses it in many ways has them measured once."""
-    key = weights_fingerprint(source), examples_digest(dev)
+    key = str(source), weights_fingerprint(source), examples_digest(dev)
     if key not in _KNOWN:
         _KNOWN[key] = figures(task, source, dev)
     return _KNOWN[key]
@@ -181,7 +181,7 @@ def _write(
     out, stored = made.folder, plan.stages[-1].store
     model = task.model.load(last)
     model.metadata["compressed"] = {"recipe": plan.name, "of": source.name}
-    card = (last / "README.md").read_text("utf-8")
+    card = card_of(last)
     store, dtype = stored or StoreConfig(), torch.float16 if stored is None else torch.int8
     save = partial(model.save, out, dtype=dtype, bits=store.bits, group=store.group)
     save(card=card)

@@ -7,7 +7,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from zh_albert.checkpoints.files import EXPORT_METADATA, EXPORTED_NETWORKS, NGRAMS, WEIGHTS
 from zh_albert.checkpoints.shared_ngrams import ngrams_file
 from zh_albert.checkpoints.store import load_config
-from zh_albert.compression.work import job_on
+from zh_albert.compression.work import card_of, job_on
 from zh_albert.runtimes.libraries import OnnxRuntime
 from zh_albert.runtimes.onnx_network import onnx_model
 from zh_albert.runtimes.runtime import Runtime
@@ -37,24 +36,9 @@ _BULK_S = 0.4  # seconds that a round of many texts is to take
 _BULK = (16, 256)  # fewest and most texts of a round
 
 
-@dataclass(frozen=True)
-class Speed:
-    """How fast a model answers, tokenization included, in seconds of CPU time of one thread.
-
-    Attributes:
-        ms: Median for a text alone, with the engine that is fastest at that.
-        texts_per_second: Of many texts, with the engine that is fastest at that.
-        engine: Name of the first of the two engines.
-    """
-
-    ms: float
-    texts_per_second: float
-    engine: str
-
-
 def speed_of(
     task: Task, model: Any, examples: Sequence[Any], *, texts: int = 40, rounds: int = 3
-) -> Speed:
+) -> dict[str, float]:
     """Time a model on the contents of examples with each engine that is installed.
 
     CPU time and not the clock, so that other processes on the machine count little; the number of
@@ -78,7 +62,7 @@ def speed_of(
             many = list(islice(cycle(contents), count))
             took = statistics.median(_seconds(answer_all, many) for _ in range(rounds))
             bulk.append(count / took)
-    return Speed(min(singles), max(bulk), tried[singles.index(min(singles))].open().name)
+    return {"ms": min(singles), "texts_per_second": max(bulk)}
 
 
 def single_ms(
@@ -184,23 +168,13 @@ def right_answers(model: Any, examples: Sequence[Any]) -> NDArray[np.float64] | 
     return np.array([a == b for a, b in zip(found, gold, strict=True)], float)
 
 
-def folder_bytes(folder: Path, *, besides: Sequence[str] = ()) -> int:
-    """Return the size of a model folder's files; networks that an export adds are left out.
-
-    Args:
-        folder: Folders in it do not count: they hold the state of a run.
-        besides: Names of files that are not part of the model.
-    """
-    left_out = {*EXPORTED_NETWORKS, *besides}
-    files = (path for path in folder.iterdir() if path.is_file() and path.name not in left_out)
-    return sum(path.stat().st_size for path in files)
-
-
-def around_weights(folder: Path, *, ngrams: bool) -> int:
+def around_weights(folder: Path) -> int:
     """Return the bytes of a model folder besides its weights: vocabulary, config, n-grams."""
-    own = folder_bytes(folder, besides=[WEIGHTS, EXPORT_METADATA, NGRAMS])
-    settings = load_config(folder)[1].get("ngrams")
-    return own + (ngrams_file(folder, settings).stat().st_size if ngrams and settings else 0)
+    besides = {WEIGHTS, NGRAMS, EXPORT_METADATA, *EXPORTED_NETWORKS}
+    files = [path for path in folder.iterdir() if path.is_file() and path.name not in besides]
+    if settings := load_config(folder)[1].get("ngrams"):
+        files.append(ngrams_file(folder, settings))
+    return sum(path.stat().st_size for path in files)
 
 
 def without_ngrams(source: Path, out: Path) -> Path:
@@ -217,9 +191,7 @@ def without_ngrams(source: Path, out: Path) -> Path:
             return out
         model = task_of(source, metadata).model.load(source)
         model.ngrams = None
-        readme = source / "README.md"
-        card = readme.read_text("utf-8") if readme.is_file() else f"# {source.name}\n"
-        model.save(out, card=card, dtype=torch.float32)
+        model.save(out, card=card_of(source), dtype=torch.float32)
     return out
 
 

@@ -192,8 +192,7 @@ def _measured(
     task: Task, folder: Path, dev: Sequence[Any], metrics: Mapping[str, float]
 ) -> Outcome:
     model = task.model.load(folder)
-    speed = speed_of(task, model, spread(dev, _TIMED))
-    metrics = {**metrics, "ms": speed.ms, "texts_per_second": speed.texts_per_second}
+    metrics = {**metrics, **speed_of(task, model, spread(dev, _TIMED))}
     model.runtime = choose_runtime(model.module, model.outputs)
     right = right_answers(model, dev) if task.metric == "accuracy" else None
     if right is not None:

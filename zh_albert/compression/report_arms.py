@@ -19,7 +19,7 @@ from zh_albert.configio import (
     write_toml,
 )
 from zh_albert.errors import ConfigError, nearest
-from zh_albert.experiments.arms import Arm, Direction
+from zh_albert.experiments.arms import Arm, Direction, refuse_unclear
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +103,6 @@ class ReportConfig:
                     raise ConfigError(
                         f"arm {arm.name!r}: unknown task {name!r}; {nearest(name, tasks)}"
                     )
-        for task in self.tasks:
-            here = [arm.name for arm in self.arms_of(task)]
-            for arm in self.arms_of(task):
-                if arm.against is not None and arm.against not in here:
-                    raise ConfigError(
-                        f"arm {arm.name!r} is compared with {arm.against!r}, which is no arm of "
-                        f"{task.name}; {nearest(arm.against, here)}"
-                    )
 
     def arms_of(self, task: ReportTask) -> list[ReportArm]:
         """Return the arms that a task has."""
@@ -135,8 +127,8 @@ def read_report(path: Path, settings: Sequence[str] = ()) -> ReportConfig:
         ]
     config = build(ReportConfig, values, source=str(path))
     for task in config.tasks:
-        for arm in config.arms_of(task):
-            experiment_arm(arm, task)
+        if arms := [experiment_arm(arm, task) for arm in config.arms_of(task)]:
+            refuse_unclear(arms, [1])
     return config
 
 

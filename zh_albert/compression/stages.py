@@ -13,7 +13,7 @@ from zh_albert.compression.augmentation.variants import sides_of
 from zh_albert.compression.recipe import ROUTE, Recipe, Stage, StoreConfig
 from zh_albert.compression.reduction import cut, pruned
 from zh_albert.compression.tuning import learns_any, tune, tuning
-from zh_albert.compression.work import Work, is_made
+from zh_albert.compression.work import Work, card_of, is_made
 from zh_albert.errors import ConfigError
 from zh_albert.files.textio import atomic_write, results_json
 from zh_albert.runtimes.selection import plain_runtime
@@ -91,10 +91,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
         opened.module = pruned(stage.prune, opened, model, work)
     store = stage.store or StoreConfig()
     opened.config = opened.module.encoder.config
-    readme = model / "README.md"
-    card = readme.read_text("utf-8") if readme.is_file() else f"# {model.name}\n"
     dtype = torch.float32 if stage.store is None else torch.int8
-    opened.save(out, card=card, dtype=dtype, bits=store.bits, group=store.group)
+    opened.save(out, card=card_of(model), dtype=dtype, bits=store.bits, group=store.group)
     return out
 
 

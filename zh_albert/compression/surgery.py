@@ -18,14 +18,26 @@ from torch import Tensor, nn
 
 from zh_albert.compression.recipe import CutConfig
 from zh_albert.distillation.student import CalibrationBatch, narrow_embeddings
-from zh_albert.distillation.width_reduction import read_attention, reduced_attention, write_linears
+from zh_albert.distillation.width_reduction import (
+    average,
+    read_attention,
+    reduced_attention,
+    write_linears,
+)
 from zh_albert.errors import ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder, encoder_of
 from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.layer_map import layer_map
 from zh_albert.model.lstm_encoder import build_encoder
-from zh_albert.model.sharing import LayerBlocks, head_size_of, heads_of, plan_of, sharing_plan
+from zh_albert.model.sharing import (
+    LayerBlocks,
+    config_of_layers,
+    head_size_of,
+    heads_of,
+    plan_of,
+    sharing_plan,
+)
 
 
 def kept_layers(
@@ -120,36 +132,17 @@ def with_layers_kept(network: Any, layers: Sequence[int]) -> Any:
 
     Args:
         network: An encoder, or a network with an ``encoder``.
-        layers: Counted from 1.
+        layers: Counted from 1, in the order in which they run; may repeat.
     """
-    plan = encoder_of(network).plan
-    return with_plan(network, [plan[layer - 1] for layer in layers])
-
-
-def with_plan(network: Any, plan: Sequence[LayerBlocks]) -> Any:
-    """Return a copy of a network with another plan, without the blocks that it does not run."""
     smaller = copy.deepcopy(network)
     encoder = encoder_of(smaller)
-    attention, ffn = ([*dict.fromkeys(blocks)] for blocks in zip(*plan, strict=True))
-    encoder.attention = nn.ModuleList(encoder.attention[number] for number in attention)
-    encoder.ffn = nn.ModuleList(encoder.ffn[number] for number in ffn)
-    own = tuple((attention.index(layer.attention), ffn.index(layer.ffn)) for layer in plan)
-    sizes = encoder.config
-    encoder.config = _config_of(
-        replace(
-            sizes,
-            num_hidden_layers=len(own),
-            plan=own,
-            block_heads=_of_blocks(sizes.block_heads, attention),
-            block_neurons=_of_blocks(sizes.block_neurons, ffn),
-        )
-    )
+    kept = [layer - 1 for layer in layers]
+    for name in ("attention", "ffn"):
+        used = dict.fromkeys(getattr(encoder.plan[layer], name) for layer in kept)
+        setattr(encoder, name, nn.ModuleList(getattr(encoder, name)[number] for number in used))
+    encoder.config = _config_of(config_of_layers(encoder.config, kept))
     encoder.plan = plan_of(encoder.config)
     return smaller
-
-
-def _of_blocks(values: tuple[int, ...], blocks: Sequence[int]) -> tuple[int, ...]:
-    return tuple(values[block] for block in blocks) if values else ()
 
 
 def _config_of(config: AlbertConfig) -> AlbertConfig:
@@ -196,23 +189,16 @@ def with_groups(network: Any, groups: int) -> Any:
         grouped.setdefault(int(label), []).append(pair)
     for alike in grouped.values():
         kept = alike[0]
-        _average(ours.attention[kept.attention], [encoder.attention[p.attention] for p in alike])
-        _average(ours.ffn[kept.ffn], [encoder.ffn[p.ffn] for p in alike])
-    group_of = {pair: alike[0] for alike in grouped.values() for pair in alike}
-    return with_plan(merged, [group_of[layer] for layer in encoder.plan])
+        average(ours.attention[kept.attention], [encoder.attention[p.attention] for p in alike])
+        average(ours.ffn[kept.ffn], [encoder.ffn[p.ffn] for p in alike])
+    runs = {pair: encoder.plan.index(alike[0]) for alike in grouped.values() for pair in alike}
+    return with_layers_kept(merged, [runs[pair] + 1 for pair in encoder.plan])
 
 
 def _flat(encoder: AlbertEncoder, pair: LayerBlocks) -> Any:
     blocks = encoder.attention[pair.attention], encoder.ffn[pair.ffn]
     parts = [p.detach().flatten() for block in blocks for p in block.parameters()]
     return torch.cat(parts).numpy()
-
-
-def _average(block: nn.Module, alike: Sequence[nn.Module]) -> None:
-    states = [other.state_dict() for other in alike]
-    block.load_state_dict(
-        {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
-    )
 
 
 def with_embedding_size(network: Any, size: int, token_ids: Tensor) -> Any:

@@ -41,7 +41,7 @@ def tune(settings: Mapping[str, Any], model: Path, out: Path, work: Work, *, res
         config,
         unlabelled=work.unlabelled if learns_any(config) else (),
         init=encoder,
-        start=_anew(encoder, out.with_name(f"{out.name}-anew"), work) if init else model,
+        start=_anew(encoder, out.with_name(f"{out.name}.anew"), work) if init else model,
         out=out,
         dtype=torch.float32,  # half precision would move what is rounded to a grid
         resume=resume,

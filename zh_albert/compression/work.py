@@ -80,6 +80,12 @@ def is_made(file: Path) -> bool:
     return file.exists()
 
 
+def card_of(folder: Path) -> str:
+    """Return a model folder's card; its name as a title, if it has none."""
+    readme = folder / "README.md"
+    return readme.read_text("utf-8") if readme.is_file() else f"# {folder.name}\n"
+
+
 def job_on(task: Task, folder: Path, examples: Sequence[Any]) -> Any:
     """Return a job that trains on a model with the settings that its task has.
 

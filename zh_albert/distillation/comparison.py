@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from zh_albert.distillation.losses import attention_divergence, divergence, fraction_unexplained
+from zh_albert.distillation.losses import attention_divergence, fraction_unexplained
 from zh_albert.distillation.match_terms import Loss, MatchTerm, What
 from zh_albert.distillation.observation import Observed
 from zh_albert.errors import ConfigError
@@ -119,11 +119,6 @@ def compared_attention(
     real = (mask[:, None, :, None] & mask[:, None, None, :]).float()
     error = ((scores[0] - scores[1]) * real).square().sum()
     return error / (real.sum() * scores[0].shape[1]).clamp(min=1)
-
-
-def compared_logits(term: MatchTerm, ours: Tensor, theirs: Tensor) -> Tensor:
-    """Return the mean divergence of masked-LM logits, see ``divergence``. Shape: ()."""
-    return divergence(ours.float(), theirs.float(), term.temperature).mean()
 
 
 def _scores(left: Tensor, right: Tensor, heads: int) -> Tensor:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from zh_albert.configio import check_above_0, check_at_least
-from zh_albert.errors import ConfigError, nearest
+from zh_albert.errors import ConfigError
 from zh_albert.model.layer_map import layer_map
 
 What = Literal[
@@ -82,10 +82,6 @@ class MatchTerm:
     projection: bool = False
 
     def __post_init__(self) -> None:
-        if self.what not in get_args(What):
-            raise ConfigError(
-                f"match.what: unknown {self.what!r}; {nearest(self.what, get_args(What))}"
-            )
         if self.loss is None:
             object.__setattr__(self, "loss", LOSSES[self.what][0])
         if self.loss not in LOSSES[self.what]:
@@ -97,8 +93,6 @@ class MatchTerm:
             check_at_least(0, f"match.{name}", getattr(self, name))
         check_above_0("match.temperature", self.temperature)
         check_at_least(1, "match.heads", self.heads)
-        if self.direction not in get_args(Direction):
-            raise ConfigError(f"match.direction: expected 'up' or 'down', found {self.direction!r}")
         if self.projection and self.what not in VECTORS:
             raise ConfigError(f"match.projection is for vectors, not for {self.what}; leave it out")
 

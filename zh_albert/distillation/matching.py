@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,11 +13,11 @@ from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.distillation.comparison import (
     PARTS,
     compared_attention,
-    compared_logits,
     compared_vectors,
     parts_of,
     vectors_of,
 )
+from zh_albert.distillation.losses import divergence
 from zh_albert.distillation.match_terms import VECTORS, MatchTerm, layer_pairs
 from zh_albert.distillation.observation import Observed, observing
 from zh_albert.distillation.shared_projections import SharedProjections
@@ -28,33 +28,10 @@ from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.loop import UNITS, LossOutput, Objective
-from zh_albert.training.method import Method
+from zh_albert.training.method import Beside, Method
 
-
-class ObservedTeacher(Protocol):
-    """Computes what is matched, without gradients; never trained and never saved."""
-
-    def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
-        """Encode the batch that the student reads."""
-        ...
-
-
-class WithProjections(nn.Module):
-    """A network together with the projections that are trained beside it.
-
-    Args:
-        network: What is kept after training, or a network around it.
-        projections: From vectors of the student to the teacher's.
-    """
-
-    def __init__(self, network: nn.Module, projections: Mapping[str, nn.Module]) -> None:
-        super().__init__()
-        self.network = network
-        self.projections = nn.ModuleDict(projections)
-
-    def forward(self, *inputs: Tensor) -> Any:
-        """Run the network."""
-        return self.network(*inputs)
+ObservedTeacher = Callable[[Mapping[str, Tensor]], Observed]
+"""Reads a student's batch and computes what is matched; never trained and never saved."""
 
 
 class Matching(Method):
@@ -108,7 +85,9 @@ class Matching(Method):
 
     def around(self, network: nn.Module) -> nn.Module:
         """Return the network with the projections, if there are any."""
-        return WithProjections(network, self._projections) if self._projections else network
+        if not self._projections:
+            return network
+        return Beside(network, projections=nn.ModuleDict(self._projections))
 
     def on_update(self, update: int, total: int) -> None:
         """See ``Method``: weights change with time."""
@@ -155,7 +134,7 @@ class Matching(Method):
         if term.what == "masked_lm":
             assert ours.masked is not None
             assert theirs.masked is not None
-            return compared_logits(term, ours.masked, theirs.masked)
+            return divergence(ours.masked.float(), theirs.masked.float(), term.temperature).mean()
         if term.what not in VECTORS:
             return compared_attention(term, ours, theirs, layers, mask)
         own, other = layers
@@ -205,19 +184,15 @@ class LiveTeacher:
     Args:
         network: An encoder, or one with its masked-LM head.
         terms: What will be asked for.
-        names: The inputs that the network takes, by their names in a batch.
     """
 
-    def __init__(
-        self, network: nn.Module, terms: Sequence[MatchTerm], names: Sequence[str] = INPUT_NAMES
-    ) -> None:
+    def __init__(self, network: nn.Module, terms: Sequence[MatchTerm]) -> None:
         self._network = network.eval().requires_grad_(False)
         self._parts = parts_of(terms)
-        self._names = names
 
     def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:
         """See ``ObservedTeacher``."""
-        batch = [inputs[name] for name in self._names]
+        batch = [inputs[name] for name in INPUT_NAMES]
         self._network.to(batch[0].device)
         with torch.no_grad(), observing(self._network, self._parts) as found:
             self._network(*batch)

@@ -7,29 +7,15 @@ anchors; made here while the student trains, where the paper trains it for each 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from zh_albert.training.method import Method
+from zh_albert.training.method import Beside, Method
 
 _NEAR = 0.8  # the paper's threshold: distance from the present teacher over that from a later one
 _LOOKS = 4  # at the distances, for each teacher
-
-
-class WithTurn(nn.Module):
-    """A network with the number of the teacher whose turn it is, which a resumed run needs."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-        self.turn: Tensor
-        self.register_buffer("turn", torch.tensor(0))
-
-    def forward(self, *inputs: Tensor) -> Tensor:
-        """Run the network."""
-        outputs: Tensor = self.network(*inputs)
-        return outputs
 
 
 def next_turn(turn: int, distances: Sequence[float]) -> int:
@@ -68,16 +54,14 @@ class GreedyTurns(Method):
         self, teachers: int, distances: Callable[[], Sequence[float]], teach: Callable[[int], None]
     ) -> None:
         self._teachers, self._distances, self._teach = teachers, distances, teach
-        self._kept: WithTurn | None = None
 
     def around(self, network: nn.Module) -> nn.Module:
         """Return the network with the turn beside it."""
-        self._kept = WithTurn(network)
+        self._kept: Any = Beside(network, turn=nn.Buffer(torch.tensor(0)))
         return self._kept
 
     def on_update(self, update: int, total: int) -> None:
         """Choose whose turn it is."""
-        assert self._kept is not None
         turn = int(self._kept.turn)
         every = max(1, total // (_LOOKS * self._teachers))
         if update >= total * (self._teachers - 1) / self._teachers:

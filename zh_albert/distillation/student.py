@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from zh_albert.distillation.width_reduction import (
+    average,
     mean_weights,
     read_attention,
     read_feed_forward,
@@ -172,20 +173,15 @@ def narrow_embeddings(
 def fitted_projections(
     encoder: AlbertEncoder, calibration: CalibrationBatch, pairs: Sequence[tuple[int, int]]
 ) -> list[nn.Module]:
-    """Return the least-squares projections from a student's states to its teacher's.
+    """Return the least-squares projections from a student's states to its teacher's, for each pair.
 
     Args:
         encoder: The student's.
         calibration: Text with the teacher's states.
         pairs: Matched layers of student and teacher, counted from 1.
-
-    Returns:
-        For each pair an ``nn.Linear``, or ``nn.Identity`` if both have the same width.
     """
     token_ids, teacher_width = calibration.token_ids, calibration.states[0].shape[-1]
     width = encoder.config.hidden_size
-    if width == teacher_width:
-        return [nn.Identity() for _ in pairs]
     types, mask = torch.zeros_like(token_ids), torch.ones_like(token_ids).bool()
     projections: list[nn.Module] = []
     with torch.no_grad():
@@ -276,19 +272,15 @@ class _Initialization(NamedTuple):
         """Fill an attention block from the teacher's layers."""
         student, teacher, calibration, basis = self
         ours: Any = student.attention[block]
-        wide = mean_weights(
-            [read_attention(teacher.attention[teacher.plan[n].attention]) for n in teacher_layers]
-        )
-        narrow = wide
-        if basis.shape[0] > basis.shape[1]:
-            sizes = student.config
-            narrow = reduced_attention(
-                wide, basis, heads=sizes.num_attention_heads, head_size=head_size_of(sizes)
-            )
-        write_linears(ours, narrow)
-        if narrow is wide:
-            _fill(ours.norm, wide.gain, wide.offset)
+        theirs = [teacher.attention[teacher.plan[n].attention] for n in teacher_layers]
+        if basis.shape[0] == basis.shape[1]:
+            average(ours, theirs)
             return
+        wide, sizes = mean_weights([*map(read_attention, theirs)]), student.config
+        narrow = reduced_attention(
+            wide, basis, heads=sizes.num_attention_heads, head_size=head_size_of(sizes)
+        )
+        write_linears(ours, narrow)
         pairs = []
         for n in teacher_layers:
             attended, _ = ours(calibration.states[n] @ basis, calibration.mask)
@@ -337,11 +329,6 @@ def _as_pairs(token_ids: Tensor, kinds: int) -> Tensor:
     return types
 
 
-def _fill(module: nn.Linear | nn.LayerNorm, weight: Tensor, bias: Tensor) -> None:
-    module.weight.copy_(weight)
-    module.bias.copy_(bias)
-
-
 def _fit_linear(linear: nn.Linear, inputs: Tensor, target: Tensor) -> None:
     """Fit weights and bias by ridge regression. Shape of both: (texts, length, width)."""
     inputs, target = inputs.flatten(0, 1), target.flatten(0, 1)
@@ -350,7 +337,8 @@ def _fit_linear(linear: nn.Linear, inputs: Tensor, target: Tensor) -> None:
     gram = centred.T @ centred
     ridge = _RIDGE * gram.diagonal().mean() * torch.eye(len(gram))
     matrix = torch.linalg.solve(gram + ridge, centred.T @ (target - mean_out)).T
-    _fill(linear, matrix, mean_out - matrix @ mean_in)
+    linear.weight.copy_(matrix)
+    linear.bias.copy_(mean_out - matrix @ mean_in)
 
 
 def _fit_norm(norm: nn.LayerNorm, pairs: Sequence[tuple[Tensor, Tensor]]) -> None:

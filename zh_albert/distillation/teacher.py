@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from zh_albert.distillation.losses import fraction_unexplained
 from zh_albert.distillation.matching import ObservedTeacher
@@ -27,35 +28,14 @@ _INT8_ERROR = 0.02  # fraction of variance that int8 may lose; students lose 0.1
 _CHECKED = 16  # texts on which the error is measured
 
 
-class LayerStates(nn.Module):
-    """Network that returns the hidden states after some of an encoder's layers.
+def layer_states(encoder: AlbertEncoder, graph: Graph, *, layers: Sequence[int]) -> None:
+    """Add an encoder to an ONNX graph, with the states after some layers as output.
 
-    Args:
-        encoder: Modified in place: layers above the last one returned are removed.
-        layers: Counted from 1.
+    Shape: (batch, length, layers · hidden).
     """
-
-    def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.encoder.plan = encoder.plan[: max(layers)]
-        self.layers = tuple(layers)
-
-    def forward(self, token_ids: Tensor, type_ids: Tensor, mask: Tensor) -> Tensor:
-        """Return the states of all layers, concatenated. Shape: (batch, length, layers · hidden).
-
-        See ``AlbertEncoder`` for the arguments.
-        """
-        states = self.encoder(token_ids, type_ids, mask, return_states=True).states
-        return torch.cat([states[layer] for layer in self.layers], dim=-1)
-
-
-def layer_states(network: LayerStates, graph: Graph) -> None:
-    """Add the network to an ONNX graph."""
-    states = states_of(network.encoder, graph)
-    joined = graph.node("Concat", *(states[layer - 1] for layer in network.layers), axis=-1)
-    width = len(network.layers) * network.encoder.config.hidden_size
-    graph.output(joined, ("batch", "length", width))
+    states = states_of(encoder, graph)
+    joined = graph.node("Concat", *(states[layer - 1] for layer in layers), axis=-1)
+    graph.output(joined, ("batch", "length", len(layers) * encoder.config.hidden_size))
 
 
 class TorchTeacher:
@@ -103,9 +83,9 @@ class Int8Teacher:
 
     def __init__(self, encoder: AlbertEncoder, layers: Sequence[int]) -> None:
         self._layers = tuple(layers)
-        self._runtime = OnnxRuntime(
-            onnx_model(LayerStates(encoder, layers), layer_states, precision="int8")
-        )
+        encoder.plan = encoder.plan[: max(layers)]
+        outputs = partial(layer_states, layers=self._layers)
+        self._runtime = OnnxRuntime(onnx_model(encoder, outputs, precision="int8"))
         self._threads = ThreadPoolExecutor(self._runtime.workers)
 
     def __call__(self, inputs: Mapping[str, Tensor]) -> Observed:

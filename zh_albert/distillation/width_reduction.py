@@ -23,8 +23,6 @@ class AttentionWeights(NamedTuple):
     value_bias: Tensor
     output: Tensor
     output_bias: Tensor
-    gain: Tensor  # of the norm, as wide as hidden states; width reduction does not change them
-    offset: Tensor
 
 
 class FeedForwardWeights(NamedTuple):
@@ -34,8 +32,6 @@ class FeedForwardWeights(NamedTuple):
     up_bias: Tensor
     down: Tensor
     down_bias: Tensor
-    gain: Tensor
-    offset: Tensor
 
 
 Weights = TypeVar("Weights", AttentionWeights, FeedForwardWeights)
@@ -53,7 +49,7 @@ def read_feed_forward(block: nn.Module) -> FeedForwardWeights:
 
 def write_linears(block: nn.Module, weights: AttentionWeights | FeedForwardWeights) -> None:
     """Set the matrices and biases of a block, in place; its norm stays."""
-    for tensor, value in [*zip(_tensors(block), weights, strict=True)][:-2]:
+    for tensor, value in zip(_tensors(block), weights, strict=True):
         tensor.copy_(value)
 
 
@@ -61,11 +57,19 @@ def _tensors(block: nn.Module) -> list[Tensor]:
     """Return the weights and biases of a block, in the order of those classes."""
     parts: list[Any]
     if isinstance(block, AttentionBlock):
-        parts = [block.query, block.key, block.value, block.dense, block.norm]
+        parts = [block.query, block.key, block.value, block.dense]
     else:
         assert isinstance(block, FeedForwardBlock)
-        parts = [block.up, block.down, block.norm]
+        parts = [block.up, block.down]
     return [tensor.detach() for part in parts for tensor in (part.weight, part.bias)]
+
+
+def average(block: nn.Module, alike: Sequence[nn.Module]) -> None:
+    """Set all weights of a block, its norm's too, to the mean of some of the same sizes."""
+    states = [other.state_dict() for other in alike]
+    block.load_state_dict(
+        {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
+    )
 
 
 def mean_weights(weights: Sequence[Weights]) -> Weights:
@@ -118,8 +122,6 @@ def reduced_attention(
         value_bias=zeros,
         output=torch.cat(outputs, dim=1),
         output_bias=basis.T @ (wide.output_bias + wide.output @ wide.value_bias),
-        gain=wide.gain,
-        offset=wide.offset,
     )
 
 
@@ -170,6 +172,4 @@ def reduced_feed_forward(
         up_bias=wide.up_bias[kept],
         down=basis.T @ wide.down[:, kept],
         down_bias=basis.T @ (wide.down_bias + constant),
-        gain=wide.gain,
-        offset=wide.offset,
     )

@@ -168,7 +168,13 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         return np.asarray(self.classes_[best])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
-        """Return the accuracy on texts ``X`` with labels ``y``, however they are spelled."""
+        """Return the accuracy on texts ``X`` with labels ``y``, however they are spelled.
+
+        Raises:
+            DataError: If a label is missing, or a text is no string.
+        """
+        refuse_no_targets(y, "a label for each text")
+        refuse_missing_labels(y)
         several = _has_several(self)
         given, found = _table_or_column(y), self.predict(X)
         if not several:

@@ -121,13 +121,17 @@ def refuse_missing_labels(y: ArrayLike) -> None:
     labels = np.asarray(y, dtype=object)
     if labels.ndim == 0:
         raise DataError(f"y: expected a list of labels, found {type(y).__name__}: {y!r:.50}")
-    for row, label in enumerate(labels[:, 0] if labels.shape[1:] == (1,) else labels):
-        if is_missing(label) or (isinstance(label, str) and not label_name(label)):
-            raise DataError(
-                f"labels[{row}]: expected a label, found {label!r}: leave out the texts without one"
-            )
-        if isinstance(label, str) and replace_surrogates(label) != label:
-            raise DataError(f"labels[{row}]: expected a label that UTF-8 can hold, found {label!r}")
+    for row, cells in enumerate(labels.reshape(len(labels), -1)):
+        for label in cells:
+            if is_missing(label) or (isinstance(label, str) and not label_name(label)):
+                raise DataError(
+                    f"labels[{row}]: expected a label, found {label!r}: leave out the texts "
+                    "without one"
+                )
+            if isinstance(label, str) and replace_surrogates(label) != label:
+                raise DataError(
+                    f"labels[{row}]: expected a label that UTF-8 can hold, found {label!r}"
+                )
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
@@ -204,8 +208,9 @@ class AlbertEstimator(BaseEstimator):
         """
         model = self._model()
         card = self._job.card(model, write_toml(self.config_))
-        refuse_foreign(Path(folder))
-        model.save(Path(folder), card=card)
+        path = Path(folder).expanduser()  # as ``load`` reads it
+        refuse_foreign(path)
+        model.save(path, card=card)
 
     def _learn(self, examples: Sequence[Any], config: Any) -> Any:
         """Train a model on examples, keep it, and return it."""

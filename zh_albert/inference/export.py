@@ -153,14 +153,15 @@ def export(
         assert runtime is not None
         measured = precision == "int8" and dev  # measured on real texts, which is more informative
         limit = math.inf if measured else _TOLERANCE[precision]
-        difference = _checked_difference(network, runtime.open(), stored.config, out, limit)
+        opened = runtime.open()
+        difference = _checked_difference(network, opened, stored.config, out, limit)
         metadata["largest_difference"] = difference
         if task and dev:
             after = task.score(trial, dev, progress=progress)
             # Multi-label and regression models have their own scores; the main one comes first.
             known = [name for name in ("micro_f1", task.metric) if name in before]
             metric = known[0] if known else next(iter(before))
-            computed = f"{form} fp32" if precision == "fp32" else precision
+            computed = f"{form} fp32" if opened.name.endswith("fp32") else precision
             metadata["dev"] = {"metric": metric, "fp32": before[metric], computed: after[metric]}
             if precision == "int8":
                 _refuse_loss(before[metric], after[metric], task, f"{metric} on {dev}", out)

@@ -68,8 +68,8 @@ def config_of_layers(config: AlbertConfig, layers: Sequence[int]) -> AlbertConfi
         layers: Numbers of layers from 0, in the order in which they run; may repeat.
     """
     chosen = [plan_of(config)[layer] for layer in layers]
-    attention = sorted({blocks.attention for blocks in chosen})
-    ffn = sorted({blocks.ffn for blocks in chosen})
+    attention = [*dict.fromkeys(blocks.attention for blocks in chosen)]
+    ffn = [*dict.fromkeys(blocks.ffn for blocks in chosen)]
     heads, neurons = config.block_heads, config.block_neurons
     return replace(
         config,

@@ -125,10 +125,10 @@ def _build(config: DistilConfig, corpus: Corpus) -> EncoderJobSpec:
         projection_name(number, own): projection
         for number, (term, matched) in enumerate(pairs)
         if term.what == "states"
+        and (term.projection or student.encoder.config.hidden_size != encoder.config.hidden_size)
         for (own, _), projection in zip(
             matched, fitted_projections(student.encoder, calibration, matched), strict=True
         )
-        if term.projection or isinstance(projection, nn.Linear)
     }
     # Before ``fastest_teacher``, which may change the teacher's precision.
     projections |= weight_projections(terms, student.encoder, encoder, top)

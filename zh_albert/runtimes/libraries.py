@@ -80,7 +80,6 @@ class OpenVinoRuntime:
 
     def __init__(self, model: bytes | Path, precision: Precision) -> None:
         openvino = import_openvino()
-        self.name = f"openvino {precision}"
         self.workers = torch.get_num_threads()
         settings = {
             "INFERENCE_PRECISION_HINT": "f32" if precision == "fp32" else "bf16",
@@ -93,6 +92,10 @@ class OpenVinoRuntime:
             self._model = core.compile_model(read, "CPU", settings)
         except Exception as error:  # RuntimeError, or an exception of one of its frontends
             raise _unreadable(model, "openvino", error) from None
+        # A CPU without bf16 computes in fp32, whatever was asked for.
+        kind = self._model.get_property("INFERENCE_PRECISION_HINT").get_type_name()
+        computed = "fp32" if precision == "bf16" and kind == "f32" else precision
+        self.name = f"openvino {computed}"
         self._local = threading.local()
 
     def __call__(self, batch: PaddedBatch) -> NDArray[np.float32]:

@@ -81,6 +81,8 @@ class JobConfig(MethodsConfig):
         self.refuse_changing_layers(self.terms())
         if self.match and self.booster:
             raise ConfigError("match and booster do not go together: give one of them")
+        if self.gates and self.booster:  # both networks' losses would have the price of the gates
+            raise ConfigError("gates and booster do not go together: give one of them")
 
     def terms(self) -> tuple[MatchTerm, ...]:
         """Return all match terms, that of ``teacher.states`` first."""

@@ -6,9 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from zh_albert.training.loop import Objective
+
+
+class Beside(nn.Module):
+    """A network with what is trained or counted beside it: in a run's state, not in the model.
+
+    Args:
+        network: What is kept after training, or a network around it.
+        beside: Modules, parameters and buffers by name.
+    """
+
+    def __init__(self, network: nn.Module, **beside: nn.Module | Tensor) -> None:
+        super().__init__()
+        self.network = network
+        for name, one in beside.items():
+            setattr(self, name, one)
+
+    def forward(self, *inputs: Any, **named: Any) -> Any:
+        """Run the network."""
+        return self.network(*inputs, **named)
 
 
 class Method:

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from zh_albert.model.lstm_encoder import refuse_lstm
 from zh_albert.training.loop import LossOutput, Objective
-from zh_albert.training.method import Method
+from zh_albert.training.method import Beside, Method
 from zh_albert.transforms.plans import DropConfig, drawn_numbers, layers_of
 
 DROP_RATES = "drop_rates"
@@ -95,17 +95,6 @@ class GatedLayer(nn.Module):
         return (after if self.kept else before) + gate * change, probabilities
 
 
-class _WithScores(nn.Module):
-    """A network, and the scores that are trained beside it."""
-
-    def __init__(self, network: nn.Module, scores: nn.Parameter) -> None:
-        super().__init__()
-        self.network, self.scores = network, scores
-
-    def forward(self, *inputs: Any, **named: Any) -> Any:
-        return self.network(*inputs, **named)
-
-
 class LearnedDrop(Method):
     """Leave out layers at rates that are learned with everything else; their mean stays.
 
@@ -135,7 +124,7 @@ class LearnedDrop(Method):
 
     def around(self, network: nn.Module) -> nn.Module:
         """Return the network with the scores."""
-        return _WithScores(network, self._scores)
+        return Beside(network, scores=self._scores)
 
     def on_update(self, update: int, total: int) -> None:  # noqa: ARG002
         """Draw the layers of an update."""

@@ -123,15 +123,12 @@ class Replacement(Method):
             refuse_lstm(encoder.config, "replace")
         layers = len(self._encoder.plan), len(self._theirs.plan)
         widths = self._encoder.config.hidden_size, self._theirs.config.hidden_size
-        for name, (own, found), fits in (
-            ("layers", layers, layers[1] % layers[0] == 0),
-            ("hidden_size", widths, widths[1] == widths[0]),
-        ):
-            if not fits:
-                raise ConfigError(
-                    f"replace: {predecessor} has {name} {found}, the student {own}; expected the "
-                    "same width, and a multiple of the student's layers"
-                )
+        if layers[1] % layers[0] or widths[1] != widths[0]:
+            raise ConfigError(
+                f"replace: {predecessor} has {layers[1]} layers of hidden_size {widths[1]}, the "
+                f"student {layers[0]} of {widths[0]}; expected the same width, and a multiple of "
+                "the student's layers"
+            )
         if config.freeze:
             network.requires_grad_(False)
             for blocks in (self._encoder.attention, self._encoder.ffn):

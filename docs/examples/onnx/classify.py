@@ -38,5 +38,7 @@ for row in logits:
     if task["head"] == "multi_label":
         given = 1 / (1 + np.exp(-row)) >= task["threshold"]
         print(*np.array(task["labels"])[given])
+    elif task["head"] == "regression":
+        print(task["mean"] + task["spread"] * row[0])
     else:
         print(task["labels"][row.argmax()], np.exp(row.max()) / np.exp(row).sum())

@@ -87,9 +87,10 @@ def test_what_is_written_from_it_has_them_itself(bundled: Path, tmp_path: Path) 
 
 def test_compression_counts_them_and_takes_them_away(bundled: Path, tmp_path: Path) -> None:
     source, size = bundled / "small", (bundled / "large" / NGRAMS).stat().st_size
+    alone = without_ngrams(source, tmp_path / "alone")
 
-    assert around_weights(source, ngrams=True) - around_weights(source, ngrams=False) == size
-    assert TextClassifier.load(without_ngrams(source, tmp_path / "alone")).ngrams is None
+    assert abs(around_weights(source) - around_weights(alone) - size) < 1_000  # of its settings
+    assert TextClassifier.load(alone).ngrams is None
 
 
 def test_other_n_grams_than_its_own_are_refused(bundled: Path, tmp_path: Path) -> None:

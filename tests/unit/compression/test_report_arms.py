@@ -27,7 +27,12 @@ def file(tmp_path: Path, *changed: tuple[str, str]) -> Path:
     ("old", "new", "said"),
     [
         ('recipe = "kd"', 'recipe = "kdd"', "arm 'kd, T = 4': unknown recipe 'kdd'; did you mean"),
-        ('against = "plain"', 'against = "plane"', "no arm of reviews; did you mean 'plain'?"),
+        (
+            'against = "plain"',
+            'against = "plane"',
+            "found 'plane'; did you mean 'plain'?",
+        ),
+        ('against = "plain"', 'against = "kd, T = 4"', "another arm after 'against'"),
         ('tasks = ["reviews"]', 'tasks = ["revue"]', "unknown task 'revue'; did you mean"),
         ("store.bits=4", "store.bits=9", "arm '4 bits'.*2 to 8"),
         ("texts = 24", "texts = 0", "texts must be at least 1, got 0"),

@@ -14,11 +14,10 @@ from tests.helpers.small_networks import small_batch, small_encoder
 from zh_albert.distillation.comparison import (
     PARTS,
     compared_attention,
-    compared_logits,
     compared_vectors,
     vectors_of,
 )
-from zh_albert.distillation.losses import attention_divergence
+from zh_albert.distillation.losses import attention_divergence, divergence
 from zh_albert.distillation.match_terms import LOSSES, Loss, MatchTerm, What
 from zh_albert.distillation.observation import Observed, observing
 from zh_albert.errors import ConfigError
@@ -143,8 +142,7 @@ def test_heads_that_differ_are_refused_with_what_to_do() -> None:
 
 def test_masked_lm_logits_are_compared_softly() -> None:
     ours, theirs = vectors(0)[0], vectors(1)[0]
-    term = MatchTerm(what="masked_lm", temperature=2.0)
-    assert compared_logits(term, ours, ours).item() == pytest.approx(0, abs=1e-6)
+    assert divergence(ours, ours, 2.0).mean().item() == pytest.approx(0, abs=1e-6)
     wanted, log = (theirs / 2).softmax(-1), (ours / 2).log_softmax(-1)
     expected = 4 * (wanted * (wanted.log() - log)).sum(-1).mean()
-    torch.testing.assert_close(compared_logits(term, ours, theirs), expected)
+    torch.testing.assert_close(divergence(ours, theirs, 2.0).mean(), expected)

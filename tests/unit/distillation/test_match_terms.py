@@ -98,11 +98,6 @@ def test_bad_terms_are_refused_in_a_line(term: dict[str, Any], problem: str) -> 
     assert "\n" not in str(refused.value)
 
 
-def test_an_unknown_thing_is_answered_with_the_nearest() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'states'"):
-        MatchTerm(what="state")  # type: ignore[arg-type]
-
-
 def test_a_term_without_a_loss_has_the_first_possible() -> None:
     assert {what: MatchTerm(what=what).loss for what in LOSSES} == {
         what: losses[0] for what, losses in LOSSES.items()

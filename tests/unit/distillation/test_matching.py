@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from tests.helpers.small_networks import SmallClassifier, counted, small_batch, small_encoder
 from zh_albert.distillation.match_terms import MatchTerm
-from zh_albert.distillation.matching import LiveTeacher, Matching, WithProjections
+from zh_albert.distillation.matching import LiveTeacher, Matching
 from zh_albert.training.loop import LossOutput
+from zh_albert.training.method import Beside
 
 
 def loss_of(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
@@ -72,7 +73,7 @@ def test_hints_train_the_guided_layer_and_those_below_alone() -> None:
     method = matching(student, [hint], only=True)
     assert method.leaves_unused
     network, objective = method.around(student), method.objective(loss_of)
-    assert isinstance(network, WithProjections)
+    assert isinstance(network, Beside)
     optimizer = torch.optim.AdamW(network.parameters(), lr=5e-3)
     losses = []
     for _ in range(100):
@@ -91,12 +92,19 @@ def test_hints_train_the_guided_layer_and_those_below_alone() -> None:
     assert not [name for name in student.state_dict() if "projection" in name.split(".")[0]]
 
 
+def test_a_projection_that_is_asked_for_is_learned_at_equal_width() -> None:
+    projected = MatchTerm(what="states", projection=True)
+    network = matching(SmallClassifier(), [projected]).around(SmallClassifier())
+    assert isinstance(network, Beside)
+    assert all(isinstance(one, nn.Linear) for one in network.projections.children())
+
+
 def test_a_wider_teacher_is_reached_by_a_projection_for_each_layer() -> None:
     student, batch = SmallClassifier(), small_batch()
     terms = [MatchTerm(what="states"), MatchTerm(what="attention")]
     method = matching(student, terms, hidden_size=24)
     network = method.around(student)
-    assert isinstance(network, WithProjections)
+    assert isinstance(network, Beside)
     assert list(network.projections) == ["0_1", "0_2", "0_3"]
     method.objective(loss_of)(network, counted(batch)).loss.backward()
     assert all(one.weight.grad.any() for one in network.projections.children())

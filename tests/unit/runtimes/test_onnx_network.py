@@ -11,8 +11,14 @@ import onnx.reference
 import pytest
 import torch
 
-from tests.helpers.exported_networks import CONFIG, VARIANTS, batch, heads
-from zh_albert.distillation.teacher import LayerStates, layer_states
+from tests.helpers.exported_networks import (
+    CONFIG,
+    VARIANTS,
+    LayerStates,
+    batch,
+    heads,
+    layer_states,
+)
 from zh_albert.errors import CheckpointError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.runtimes.libraries import OnnxRuntime, feeds
@@ -206,7 +212,7 @@ def test_nothing_is_clipped_whatever_its_size(name: str, size: float) -> None:
     Of the states' size rounding costs 0.01 to 0.07, clipping 0.3 to 0.9 (200 seeds of each case).
     """
     torch.manual_seed(0)
-    network = LayerStates(AlbertEncoder(replace(CONFIG, hidden_act=name)), (1, 2)).eval()
+    network = LayerStates(AlbertEncoder(replace(CONFIG, hidden_act=name))).eval()
     for block in network.encoder.ffn:
         block.up.weight.data *= size
     content = onnx_model(network, layer_states, precision="int8")

@@ -192,8 +192,8 @@ def test_the_rate_grows_linearly_to_1() -> None:
 
 def test_predecessors_that_do_not_fit_are_refused(predecessor: Path) -> None:
     for sizes, found in (
-        ({"num_hidden_layers": 3}, "layers 4, the student 3"),
-        ({"num_hidden_layers": 2, "hidden_size": 24}, "hidden_size 12, the student 24"),
+        ({"num_hidden_layers": 3}, "has 4 layers .*, the student 3 of"),
+        ({"num_hidden_layers": 2, "hidden_size": 24}, "of hidden_size 12, the student 2 of 24"),
     ):
         with pytest.raises(ConfigError, match=found):
             replacing(SmallClassifier(**sizes), predecessor)

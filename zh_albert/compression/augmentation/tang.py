@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 from zh_albert.compression.augmentation.variants import (
     UNKNOWN_SIGN,
-    check_share,
     distinct_variants,
     sides_of,
 )
-from zh_albert.configio import check_at_least
+from zh_albert.configio import check_at_least, check_fraction
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.texts import Content
 from zh_albert.tokenization.characters import replace_surrogates
@@ -50,7 +49,7 @@ class TangAugmentation:
     def __post_init__(self) -> None:
         check_at_least(1, "variants", self.variants)
         for name in ("mask", "same_pos", "ngram"):
-            check_share(name, getattr(self, name))
+            check_fraction(name, getattr(self, name))
         if self.mask + self.same_pos > 1:
             raise ConfigError(
                 "mask and same_pos exclude each other and must add up to at most 1, got "

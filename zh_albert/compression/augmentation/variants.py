@@ -6,7 +6,6 @@ import json
 import random
 from collections.abc import Callable, Sequence
 
-from zh_albert.errors import ConfigError
 from zh_albert.tasks.texts import Content, has_content
 
 UNKNOWN_SIGN = "▢"
@@ -56,16 +55,6 @@ def distinct_variants(
             found.setdefault(tuple(variant), _content(variant))
     del found[sides]
     return list(found.values())
-
-
-def check_share(name: str, value: float) -> None:
-    """Check a setting that is a probability.
-
-    Raises:
-        ConfigError: If it is not from 0 to 1.
-    """
-    if not 0 <= value <= 1:
-        raise ConfigError(f"{name} is a probability and must be from 0 to 1, got {value}")
 
 
 def _says_something(text: str) -> bool:

@@ -22,12 +22,8 @@ from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.checkpoints.verified import verified
-from zh_albert.compression.augmentation.variants import (
-    check_share,
-    distinct_variants,
-    sides_of,
-)
-from zh_albert.configio import check_at_least
+from zh_albert.compression.augmentation.variants import distinct_variants, sides_of
+from zh_albert.configio import check_at_least, check_fraction
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.tasks.texts import Content
@@ -65,7 +61,7 @@ class WordReplacement:
     def __post_init__(self) -> None:
         check_at_least(1, "variants", self.variants)
         check_at_least(1, "candidates", self.candidates)
-        check_share("share", self.share)
+        check_fraction("share", self.share)
         if not self.share:
             raise ConfigError("with a share of 0 no text is changed; the paper's is 0.4")
 

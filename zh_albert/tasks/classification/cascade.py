@@ -6,6 +6,7 @@ yet those that its head needs: Li et al. 2021, CascadeBERT (arXiv:2012.14682).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Self, SupportsFloat
 
@@ -24,7 +25,7 @@ class Cascade:
         small: Answers every text.
         large: Answers those of which the small one is unsure. The same classes.
         threshold: The least score of the small one's answer that is kept, from 0 (the large one is
-            never asked) to 1.
+            never asked) to 1; infinity: it is always asked.
 
     Attributes:
         labels: Names of the classes.
@@ -34,7 +35,7 @@ class Cascade:
 
     Raises:
         ConfigError: If one is no classifier, they have other classes or read something else, or
-            the threshold is no number from 0 to 1.
+            the threshold is no such number.
     """
 
     def __init__(self, small: Classifier, large: Classifier, *, threshold: float = 0.9) -> None:
@@ -50,7 +51,7 @@ class Cascade:
             )
         self._small, self._large = small, large
         self.labels, self.pairs = small.labels, small.pairs
-        self.threshold = _fraction(threshold, "threshold")
+        self.threshold = math.inf if threshold == math.inf else _fraction(threshold, "threshold")
         self._asked = self._answered = 0
 
     @classmethod
@@ -98,7 +99,7 @@ class Cascade:
         whole = steps[:-1] != steps[1:]  # texts of one score are kept together or not at all
         possible = np.flatnonzero(whole & (gained >= -most * len(contents)))
         last = int(possible[-1])
-        found.threshold = float(scores[order[last - 1]]) if last else 1.0
+        found.threshold = float(scores[order[last - 1]]) if last else math.inf
         return found
 
     @property

@@ -164,8 +164,8 @@ def test_words_are_the_text_s_own():
     ("values", "message"),
     [
         ({"variants": 0}, "variants must be at least 1, got 0"),
-        ({"mask": 1.5}, "mask is a probability and must be from 0 to 1, got 1.5"),
-        ({"ngram": float("nan")}, "ngram is a probability"),
+        ({"mask": 1.5}, "mask must be from 0 to 1, got 1.5"),
+        ({"ngram": float("nan")}, "ngram must be from 0 to 1"),
         ({"mask": 0.6, "same_pos": 0.6}, "add up to at most 1, got 0.6 and 0.6"),
         ({"mask": 0, "same_pos": 0, "ngram": 0}, "no text is changed"),
         ({"same_po": 0.1}, "did you mean 'same_pos'"),

@@ -139,7 +139,7 @@ def test_odd_texts_and_pairs(folder):
     [
         ({"variants": 0}, "variants must be at least 1"),
         ({"candidates": 0}, "candidates must be at least 1"),
-        ({"share": -0.1}, "share is a probability"),
+        ({"share": -0.1}, "share must be from 0 to 1"),
         ({"share": 0}, "no text is changed"),
         ({"candidate": 3}, "did you mean 'candidates'"),
     ],
