@@ -149,11 +149,7 @@ models: .venv/.dev
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 58500
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init $(DISTILLED) \
 		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
-	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences-more --texts 50000 --after 58500
-	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-more --init runs/embedder-first \
-		--set vectors.file=runs/sentences-more/teacher.npy \
-		--train runs/sentences-more/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
-	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init runs/embedder-more \
+	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init runs/embedder-first \
 		--set vectors.file=runs/sentences/second.npy --set train.peak_lr=1.5e-4 \
 		--train runs/sentences/second.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
 	rm -rf runs/bundled

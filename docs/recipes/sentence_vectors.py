@@ -71,18 +71,17 @@ def pairs(tasks: Path, held: set[str]) -> Iterator[Pair]:
             yield {"text_a": both[0], "text_b": both[1]}
 
 
-def chosen(data: Path, count: int, after: int = 0) -> tuple[list[str], list[Pair]]:
-    """Return texts for the teacher, other ones than the first ``after``, and pairs."""
+def chosen(data: Path, count: int) -> tuple[list[str], list[Pair]]:
+    """Return texts for the teacher, and pairs."""
     luck = random.Random(3)
     held = held_out(data / "tasks")
     # BUSTM shows how well vectors transfer: its training texts are left out, too.
     for row in train_rows(data / "tasks", "fewclue_bustm"):
         held |= {plain(row["text_a"]), plain(row["text_b"])}
-    long = paragraphs(data, held, luck)
+    texts = paragraphs(data, held, luck)[: int(count * PARAGRAPHS)]
     taught = list(pairs(data / "tasks", held))
     short = short_texts(data, held, luck, left_out=LEFT_OUT)
-    first, last = (int(number * PARAGRAPHS) for number in (after, after + count))
-    texts = long[first:last] + short[after - first : after + count - last]
+    texts += short[: count - len(texts)]
     luck.shuffle(texts)
     return texts, taught
 
@@ -136,14 +135,11 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder with tasks/ and corpus/")
     parser.add_argument("out", type=Path, help="folder")
     parser.add_argument("--texts", type=int, default=300_000)
-    parser.add_argument("--after", type=int, default=0, help="leave out the first so many")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    texts, taught = chosen(given.data, given.texts, given.after)
+    texts, taught = chosen(given.data, given.texts)
     write(texts, taught, given.out / "train.jsonl")
     ask(texts, given.out / "teacher.npy")
-    if given.after:
-        return
     texts, taught = again(given.data / "tasks", texts, taught)
     write(texts, taught, given.out / "second.jsonl")
     ask(texts, given.out / "second.npy")

@@ -434,6 +434,24 @@ def test_labels_that_are_missing_are_named(labels: Any, problem: str) -> None:
         small().fit(TEXTS[14:18], labels)
 
 
+def test_labels_of_pandas_that_are_whole_numbers_are_classes() -> None:
+    numbers = [int(label == "bad") for label in LABELS]
+    expected = small().fit(TEXTS, numbers).predict_proba(TEXTS)
+    for labels in (pd.Series(numbers, dtype=object), pd.Series(numbers, dtype="Int64")):
+        model = small().fit(TEXTS, labels)
+        assert model.classes_.tolist() == [0, 1]
+        np.testing.assert_array_equal(model.predict_proba(TEXTS), expected)
+    columns = pd.DataFrame({"a": numbers, "b": [1 - n for n in numbers]}, dtype="Int64")
+    assert small().fit(TEXTS, columns).predict(TEXTS).shape == (len(TEXTS), 2)
+
+
+def test_no_labels_and_odd_weights_are_refused_in_a_line() -> None:
+    with pytest.raises(DataError, match=f"{len(TEXTS)} texts, but 0 labels"):
+        small().fit(TEXTS, [])
+    with pytest.raises(DataError, match="class_weight"):
+        small(class_weight=np.array([1, 2])).fit(TEXTS, LABELS)
+
+
 def test_texts_without_a_label_are_not_scored_as_wrong(fitted: AlbertClassifier) -> None:
     with pytest.raises(DataError, match=r"labels\[1\]: expected a label, found nan"):
         fitted.score(TEXTS[:2], ["good", float("nan")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, Self, SupportsFloat
 
 import numpy as np
@@ -206,7 +207,7 @@ def _class_weights(given: Any) -> Any:
     Raises:
         DataError: If it is neither ``balanced`` nor a mapping from labels to numbers.
     """
-    if given is None or given == "balanced":
+    if given is None or (isinstance(given, str) and given == "balanced"):
         return given
     if isinstance(given, Mapping) and all(isinstance(w, SupportsFloat) for w in given.values()):
         return {_names(label): float(weight) for label, weight in given.items()}
@@ -220,7 +221,10 @@ def _table_or_column(y: Any) -> NDArray[Any]:
     if issparse(y):
         return np.asarray(y.toarray())
     try:
-        return np.asarray(y)
+        labels = np.asarray(y)
+        # pandas' columns of Int64 have no NumPy type of their own.
+        numbers = labels.dtype == object and all(isinstance(one, Real) for one in labels.flat)
+        return np.array(labels.tolist()) if numbers else labels
     except ValueError:  # rows of different lengths
         problem = "expected a label for each text, or columns, found lists of different lengths"
         raise DataError(f"y: {problem}; {_TABLE}") from None

@@ -121,7 +121,7 @@ def refuse_missing_labels(y: ArrayLike) -> None:
     labels = np.asarray(y, dtype=object)
     if labels.ndim == 0:
         raise DataError(f"y: expected a list of labels, found {type(y).__name__}: {y!r:.50}")
-    for row, cells in enumerate(labels.reshape(len(labels), -1)):
+    for row, cells in enumerate(labels.reshape(len(labels), labels[:1].size)):
         for label in cells:
             if is_missing(label) or (isinstance(label, str) and not label_name(label)):
                 raise DataError(

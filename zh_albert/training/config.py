@@ -49,14 +49,8 @@ class TrainConfig:
         for name in ("warmup", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        for name in (
-            "epochs",
-            "weight_decay",
-            "clip_norm",
-            "evaluate_every",
-            "save_every_s",
-            "seed",
-        ):
+        counts = ("epochs", "evaluate_every", "save_every_s", "seed")
+        for name in (*counts, "weight_decay", "clip_norm"):
             if (value := getattr(self, name)) != "auto" and value < 0:
                 raise ConfigError(f"{name} must be >= 0, got {value}")
         for name in ("max_updates", "patience"):

@@ -59,9 +59,15 @@ def read_run(folder: Path, label: str = "") -> Run:
             f"found {'neither' if folder.is_dir() else 'no folder'}"
         )
     run = Run(label=label or folder.resolve().name)
-    for row in _rows(path):
-        at = float(row["update"]), float(row.get("tokens", math.nan))
-        for quantity, value in _values(row):
+    for number, row in _rows(path):
+        try:
+            at = float(row["update"]), float(row.get("tokens", math.nan))
+            values = [*_values(row)]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataError.at(
+                path, number, f"no event of a training run ({error!r:.80})"
+            ) from None
+        for quantity, value in values:
             if math.isfinite(value):
                 run.points.setdefault(quantity, []).append((*at, value))
     if not any(quantity.part == "held-out" for quantity in run.points):
@@ -131,7 +137,7 @@ def last_means(runs: Sequence[Run]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     lines = list(read_lines(path))
     for number, line in lines:
         try:
@@ -143,7 +149,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(row.get("update"), int):
             hint = "Give the folder of a training run"
             raise DataError.at(path, number, "expected 'update', found none", hint=hint)
-        yield row
+        yield number, row
 
 
 def _number(value: Any) -> float:

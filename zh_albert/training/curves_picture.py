@@ -91,7 +91,8 @@ def _draw_panel(
 ) -> None:
     from matplotlib.ticker import EngFormatter  # noqa: PLC0415  (an extra)
 
-    fraction = quantity.name.endswith(_FRACTIONS)
+    highest = max(curve[1].max() for drawn in curves.values() for curve in drawn if curve.size)
+    fraction = quantity.name.endswith(_FRACTIONS) and highest <= 1  # a reader's F1 is in percent
     axes.set_title(_title(quantity), loc="left", fontsize=11, color=_INK)
     axes.set_xlabel(f"{unit} read" if unit == "tokens" else unit, fontsize=9, color=_INK)
     axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
@@ -112,19 +113,11 @@ def _draw_panel(
         mean = mean_curve(present)
         for curve in present if len(present) > 1 else []:
             axes.plot(*curve, color=colour, linewidth=0.8, alpha=0.45)
-        marker = "o" if mean.shape[1] < 30 else ""
-        axes.plot(
-            *mean,
-            color=colour,
-            linewidth=2.2,
-            solid_capstyle="round",
-            marker=marker,
-            markersize=3.5,
-        )
+        style = "o-" if mean.shape[1] < 30 else "-"
+        axes.plot(*mean, style, c=colour, lw=2.2, ms=3.5, solid_capstyle="round")
         last = mean[1, -1]
-        ends.append(
-            (last, f"{label}  {f'{last * 100:.1f} %' if fraction else f'{last:.3g}'}", colour)
-        )
+        shown = f"{last * 100:.1f} %" if fraction else f"{last:.3g}"
+        ends.append((last, f"{label}  {shown}", colour))
     axes.margins(x=0.02, y=0.08)
     axes.set_xlim(left=0)
     _label_ends(axes, ends)

@@ -142,6 +142,7 @@ TASK_LOSS = "task_loss"  # measured where the loss has further terms: a teacher'
 
 _MIN_UPDATES = 50  # a loss at chance level is no warning sign earlier, but at the end of a run
 _FEWEST = 15  # updates of a run that could have learned something
+_PATIENCE = 0.25  # fraction of a run after which its loss must be below chance level
 
 
 class ChanceWatch:
@@ -151,14 +152,10 @@ class ChanceWatch:
         chance_loss: Loss of always predicting the label frequencies (their entropy, in nats).
         peak_lr: Learning rate, used in the suggestion.
         progress: Observer that receives the warning.
-        patience: Fraction of the run after which the loss must be below chance level.
     """
 
-    def __init__(
-        self, chance_loss: float, peak_lr: float, progress: Observer, *, patience: float = 0.25
-    ) -> None:
-        self._chance, self._peak_lr = chance_loss, peak_lr
-        self._progress, self._patience = progress, patience
+    def __init__(self, chance_loss: float, peak_lr: float, progress: Observer) -> None:
+        self._chance, self._peak_lr, self._progress = chance_loss, peak_lr, progress
         self._smoothed = math.nan
         self._warned = False
 
@@ -169,7 +166,7 @@ class ChanceWatch:
         loss = event.measured.get(TASK_LOSS, event.loss)
         old = loss if math.isnan(self._smoothed) else self._smoothed
         self._smoothed = 0.7 * old + 0.3 * loss
-        due = min(max(self._patience * event.total, _MIN_UPDATES), event.total)
+        due = min(max(_PATIENCE * event.total, _MIN_UPDATES), event.total)
         if event.update >= max(due, _FEWEST) and self._smoothed > 0.98 * self._chance:
             self._warned = True
             longer = "" if event.total > _MIN_UPDATES else "more updates (train.epochs), "

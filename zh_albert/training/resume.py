@@ -169,8 +169,8 @@ def refuse_changed(old: str, new: str) -> None:
     """
     if old == new:
         return
-    removed = sorted(set(old.splitlines()) - set(new.splitlines()))
-    added = sorted(set(new.splitlines()) - set(old.splitlines()))
+    before, now = set(old.splitlines()), set(new.splitlines())
+    removed, added = sorted(before - now), sorted(now - before)
     raise ConfigError(
         "--resume needs the settings the run was started with; "
         f"then: {'; '.join(removed) or 'nothing'}, now: {'; '.join(added) or 'nothing'}. "

@@ -43,6 +43,14 @@ def test_a_label_has_one_name_however_it_is_written(
     assert [example.label for example in read_text_examples(path)] == expected
 
 
+@pytest.mark.timeout(20)
+def test_quoted_and_bare_numbers_in_turn_are_read_at_once(tmp_path: Path) -> None:
+    rows = [{"text": "好", "label": "1"}, *({"text": "好", "label": n % 2} for n in range(20_000))]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert {example.label for example in read_text_examples(path)} == {"0", "1"}
+
+
 def test_a_number_beside_a_word_is_a_slip(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "好", "label": 1}\n{"text": "好", "label": "good"}\n')

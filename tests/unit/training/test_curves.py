@@ -109,3 +109,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     path.write_text('{"text": "x"}\n', "utf-8")
     with pytest.raises(DataError, match="line 1: expected 'update'"):
         read_run(tmp_path / "job")
+    for odd in ('"event": "progress"', '"f1": "high"', '"f1": {"x": 1}'):
+        path.write_text(f'{{"update": 1, {odd}}}\n', "utf-8")
+        with pytest.raises(DataError, match="line 1: no event of a training run"):
+            read_run(tmp_path / "job")

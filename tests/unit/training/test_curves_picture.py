@@ -38,6 +38,16 @@ def test_the_picture_names_each_label_once_in_every_panel(tmp_path: Path) -> Non
     assert text == (tmp_path / "two.svg").read_text("utf-8")
 
 
+def test_scores_in_percent_are_not_taken_for_fractions(tmp_path: Path) -> None:
+    rows = [f'{{"update": {n}, "f1": {80 + n}.5, "accuracy": 0.{n}}}\n' for n in (1, 2)]
+    (tmp_path / "curve.jsonl").write_text("".join(rows), "utf-8")
+    write_picture(draw_curves([read_run(tmp_path, "reader")]), tmp_path / "curves.svg")
+    text = (tmp_path / "curves.svg").read_text("utf-8")
+
+    assert "reader  82.5<" in text
+    assert "reader  20.0 %" in text
+
+
 def test_a_png_can_be_written(tmp_path: Path) -> None:
     write_picture(draw_curves([read_run(write_run(tmp_path / "a"))]), tmp_path / "a.png")
 

@@ -163,7 +163,7 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
 
     def questions(self) -> Questions:
         """See ``FineTuningJob``: a logit for each choice."""
-        asked = [example.asked for example in self.examples]
+        asked = self.asked()
         counts = [len(one.choices) for one in asked]
         return Questions([len(one.choices) * len(one.context) for one in asked], 1, counts)
 

@@ -96,7 +96,7 @@ class _Batches:
             for one in drawn
             for number in rng.sample(self._of_class[one], min(each, len(self._of_class[one])))
         ]
-        room = self._train.batch_tokens
+        room = self._train.batch_tokens // len(chosen)  # a window of each at least
         texts = [self._texts[number].drawn(room, rng) for number, _ in chosen]
         classes = torch.tensor([one for _, one in chosen])
         inputs = collate_windows(texts, self._pad) | {"classes": classes}
@@ -120,7 +120,7 @@ def draw_together(
         texts: Training texts.
         classes: Number of each one's class.
         config: Settings of the contrast.
-        train_config: The job's; batch size, seed and precision are taken from it.
+        train_config: The job's; tokens of a batch, seed and precision are taken from it.
         pad: Id of the padding token.
         progress: Progress observer.
     """

@@ -119,28 +119,22 @@ _ContentOf = Callable[[dict[str, Any], Path, int], Content]
 
 def _read(path: Path, content_of: _ContentOf, layout: TableLayout) -> list[TextExample]:
     examples: list[TextExample] = []
+    numeric = True  # all labels so far are numbers, or digits in quotes
     for number, row, content in _contents(path, content_of, layout):
         refuse_missing_fields(row, ("label",), path, number, form='{…, "label": …}')
         label = checked_label(row["label"], path, number)
+        numeric &= kind_of(label) == "number" or (isinstance(label, str) and is_number(label))
         if examples and kind_of(label) != (first := kind_of(examples[0].label)):
-            label, examples = _as_classes(label, examples)
-            if kind_of(label) != kind_of(examples[0].label):
+            if not numeric:
                 problem = (
                     f'"label" is a {kind_of(label)}, {row["label"]!r:.80}, the first a {first}'
                 )
                 raise DataError.at(path, number, problem, hint="Write all labels of a file alike")
+            label = class_name(label)  # 1, 1.0 and "1" are one class
+            if first == "number":
+                examples = [replace(one, label=class_name(one.label)) for one in examples]
         examples.append(TextExample(content, label, place=f"{path}, line {number}"))
     return examples
-
-
-def _as_classes(label: Label, examples: list[TextExample]) -> tuple[Label, list[TextExample]]:
-    """Make numbers classes if they stand beside digits in quotes: 1, 1.0 and "1" are one class."""
-    labels = [label, *(example.label for example in examples)]
-    if any(
-        isinstance(one, tuple) or (isinstance(one, str) and not is_number(one)) for one in labels
-    ):
-        return label, examples
-    return class_name(label), [replace(one, label=class_name(one.label)) for one in examples]
 
 
 def _contents(

@@ -198,15 +198,17 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
 
     def probe(self, progress: Observer) -> None:
         """See ``FineTuningJob``."""
+        pad, train = self.model.config.pad_token_id, self.config.train
         counting = self.weights.nonzero()[:, 0].tolist()
-        drawn = some_of(counting, seed=self.config.train.seed)
-        texts = [self.texts[number] for number in drawn]
+        labelled = [number for number in counting if number < len(self.examples)]
         if contrast := self.config.contrast:
-            classes = self.targets[drawn].tolist()
-            pad, train = self.model.config.pad_token_id, self.config.train
+            some = some_of(labelled, seed=train.seed)
+            classes, texts = self.targets[some].tolist(), [self.texts[number] for number in some]
             draw_together(
                 self.model.module, texts, classes, contrast, train, pad=pad, progress=progress
             )
+        drawn = some_of(counting if self.soft_targets else labelled, seed=train.seed)
+        texts = [self.texts[number] for number in drawn]
         if self.config.train.epochs and not probe_pays(texts, len(self.head.labels)):
             return
         inputs = self._inputs(drawn)
@@ -227,10 +229,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
     def check_teacher(self, folder: Path, settings: Mapping[str, Any]) -> None:
         """See ``FineTuningJob``."""
         theirs, ours = head_from(settings), self.head
-        if (theirs.name, sorted(theirs.labels)) != (
-            ours.name,
-            sorted(ours.labels),
-        ):
+        if theirs.name != ours.name or sorted(theirs.labels) != sorted(ours.labels):
             raise CheckpointError(
                 f"{folder}: expected a teacher of the training data's labels "
                 f"({describe_labels(ours)}), found one of {describe_labels(theirs)}; "

@@ -55,23 +55,20 @@ def contrastive_loss(
     return (one_way + other_way) / 2
 
 
-def taught_loss(
-    ours: Tensor, theirs: Tensor, *, temperature: float = 0.05, direction: bool = True
-) -> Tensor:
+def taught_loss(ours: Tensor, theirs: Tensor, *, temperature: float = 0.05) -> Tensor:
     """Return how far vectors are from a teacher's, summed over the texts. Shape: ().
 
-    One minus the cosine of each text's two vectors, and the divergence of its cosines with the
-    other texts, as a softmax, from the teacher's. The second needs no common width.
+    One minus the cosine of each text's two vectors, if they have a common width, and the divergence
+    of its cosines with the other texts, as a softmax, from the teacher's.
 
     Args:
         ours: Shape: (texts, width).
         theirs: Shape: (texts, teacher's width).
         temperature: Divisor of the cosines between texts.
-        direction: Whether to count the first part, if the widths are equal.
     """
     ours, theirs = F.normalize(ours, dim=-1), F.normalize(theirs, dim=-1)
     loss = ours.new_zeros(())
-    if direction and ours.shape == theirs.shape:
+    if ours.shape == theirs.shape:
         loss = loss + (1 - (ours * theirs).sum(-1)).sum()
     if len(ours) < 2:
         return loss

@@ -233,16 +233,12 @@ def new_embedder(config: FinetuneConfig, *, init: Path | None) -> TextEmbedder:
     return untrained(config, init, partial(TextEmbedder, window=config.window))
 
 
-def evaluate(
-    embedder: TextEmbedder,
-    examples: Sequence[EmbeddingExample],
-    source: Path | str = "the examples",
-) -> dict[str, Any]:
+def evaluate(embedder: TextEmbedder, examples: Sequence[EmbeddingExample]) -> dict[str, Any]:
     """Return correlations of cosines with labels, ``examples`` and ``seconds`` (of prediction).
 
     For a model of several widths also those of the cut vectors: ``spearman_64``.
     """
-    pairs, gold = judged(examples, source)
+    pairs, gold = judged(examples, "the examples")
 
     def scores(cosines: Sequence[NDArray[np.float32]]) -> dict[str, Any]:
         found = correlations(gold, cosines[-1])

@@ -28,14 +28,8 @@ _SCORES = 4_000_000  # pairs of tokens, times types: bounds the time
 
 def probe_borders(network: SpanTagger, batches: Iterator[dict[str, Tensor]]) -> None:
     """Fit the last layer of a span head; see ``probe_tokens``."""
-    probe_tokens(
-        network.encoder,
-        network.classifier,
-        batches,
-        "borders",
-        _border_loss,
-        penalty=_BORDERS_PENALTY,
-    )
+    encoder, layer = network.encoder, network.classifier
+    probe_tokens(encoder, layer, batches, "borders", _border_loss, penalty=_BORDERS_PENALTY)
 
 
 def _border_loss(outputs: Tensor, borders: Tensor) -> Tensor:

@@ -23,6 +23,7 @@ Head = Literal["softmax", "crf", "span", "global_pointer"]
 HEADS: tuple[Head, ...] = ("softmax", "crf", "span", "global_pointer")
 
 _MOST_TYPES = 1000  # a table has a number for each two tags, of which a type has two or more
+_WIDTH = 64  # of the queries and keys of a global pointer
 _RARE = -4.0  # log-odds of 1.8 %: initially entities are about as rare as in texts
 
 
@@ -79,12 +80,12 @@ class GlobalPointerTagger(nn.Module):
     Source: Su et al. 2022 (arXiv:2208.03054), the efficient form.
     """
 
-    def __init__(self, config: AlbertConfig, num_types: int, *, width: int = 64) -> None:
+    def __init__(self, config: AlbertConfig, num_types: int) -> None:
         super().__init__()
         self.encoder = encoder_without_pooler(config)
         self.dropout = Dropout(config.classifier_dropout_prob)
-        self.borders = nn.Linear(config.hidden_size, 2 * width)
-        self.types = nn.Linear(2 * width, 2 * num_types)
+        self.borders = nn.Linear(config.hidden_size, 2 * _WIDTH)
+        self.types = nn.Linear(2 * _WIDTH, 2 * num_types)
         init_weights(self.borders, config.initializer_range)
         init_weights(self.types, config.initializer_range)
         nn.init.constant_(self.types.bias, _RARE)
@@ -148,12 +149,11 @@ def entity_scores(network: nn.Module, graph: Graph) -> None:
 
 def _pair_scores(network: GlobalPointerTagger, graph: Graph) -> str:
     borders = graph.linear(encoded(network.encoder, graph), network.borders, int8=False)
-    width = network.borders.out_features // 2
     first, last = (
-        _rotated(half, width, network.encoder.config, graph) for half in graph.split(borders, 2)
+        _rotated(half, network.encoder.config, graph) for half in graph.split(borders, 2)
     )
     last = graph.node("Transpose", last, perm=[0, 2, 1])
-    scale = graph.constant(width**-0.5, dtype=np.float32)
+    scale = graph.constant(_WIDTH**-0.5, dtype=np.float32)
     pairs = graph.node("Mul", graph.node("MatMul", first, last), scale)
     types = graph.linear(borders, network.types, factor=0.5, int8=False)
     starts, ends = graph.split(graph.node("Transpose", types, perm=[0, 2, 1]), 2, axis=1)
@@ -163,10 +163,10 @@ def _pair_scores(network: GlobalPointerTagger, graph: Graph) -> str:
     return graph.node("Add", graph.node("Add", pairs, starts), ends)
 
 
-def _rotated(vectors: str, width: int, config: AlbertConfig, graph: Graph) -> str:
+def _rotated(vectors: str, config: AlbertConfig, graph: Graph) -> str:
     """Add ``rotated`` to the graph, with a table of the rotations of (1, 0)."""
-    units = torch.tensor([1.0, 0.0]).repeat(config.max_position_embeddings, width // 2)
-    table = graph.store(f"rotation.{width}", numbers_of(rotated(units[None])[0]))
+    units = torch.tensor([1.0, 0.0]).repeat(config.max_position_embeddings, _WIDTH // 2)
+    table = graph.store(f"rotation.{_WIDTH}", numbers_of(rotated(units[None])[0]))
     length = graph.node("Shape", INPUTS[0], start=1, end=2)
     zero = graph.constant([0])
     turns = graph.node("Slice", table, zero, length, zero)
@@ -176,4 +176,4 @@ def _rotated(vectors: str, width: int, config: AlbertConfig, graph: Graph) -> st
     along = graph.node("Sub", graph.node("Mul", even, cos), graph.node("Mul", odd, sin))
     across = graph.node("Add", graph.node("Mul", odd, cos), graph.node("Mul", even, sin))
     turned = graph.node("Concat", along, across, axis=-1)
-    return graph.node("Reshape", turned, graph.constant([0, 0, width]))
+    return graph.node("Reshape", turned, graph.constant([0, 0, _WIDTH]))

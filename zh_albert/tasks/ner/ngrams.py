@@ -67,7 +67,7 @@ class NgramTagger(nn.Module):
         seed: int,
         progress: Observer = silent,
     ) -> NgramTagger:
-        """Train on texts with entities that do not overlap; ``say`` is called with the progress."""
+        """Train on texts with entities that do not overlap; ``progress`` observes it."""
         hashes = [_hashes(passage.text) for passage in passages]
         names, seen = np.unique(np.concatenate(hashes), return_counts=True)
         often = np.argsort(-seen, kind="stable")[:_MOST]

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan, without_overlaps
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.parts import in_parts
-from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged
+from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged, whole
 
 
 class SpanHead:
@@ -75,7 +75,7 @@ class SpanHead:
         self, texts: Sequence[Sequence[Tensor]], breaks: Sequence[Sequence[int]]
     ) -> list[list[ScoredSpan]]:
         """Join starts with ends."""
-        scores = [torch.cat(list(pieces)) for pieces in texts]
+        scores = whole(texts)
         return in_parts(scores, breaks, lambda ps: [self._joined(part.sigmoid()) for part in ps])
 
     def _joined(self, probabilities: Tensor) -> list[ScoredSpan]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 
 import torch
@@ -16,6 +14,7 @@ from zh_albert.tasks.ner.alignment import ScoredSpan, SkippedEntities, TokenSpan
 from zh_albert.tasks.ner.heads import Passage
 from zh_albert.tasks.ner.tags import TagSet, best_spans
 from zh_albert.tasks.tagging.merging import decided_scores, deciding, merged, whole
+from zh_albert.tasks.tagging.metrics import entropy
 
 
 class TagHead:
@@ -68,9 +67,7 @@ class TagHead:
 
     def chance_loss(self, passages: Sequence[Passage]) -> float:
         """Return the entropy of the tags."""
-        counts = Counter(tag for p in passages for tag in self._tags.of_spans(p.spans, p.tokens))
-        total = counts.total()
-        return -sum(count / total * math.log(count / total) for count in counts.values())
+        return entropy(tag for p in passages for tag in self._tags.of_spans(p.spans, p.tokens))
 
     piece = staticmethod(decided_scores)
 

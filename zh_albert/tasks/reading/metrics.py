@@ -44,15 +44,12 @@ def reading_metrics(
     ]
     result: dict[str, Any] = _averages(scores)
     if not all(references):
-        kinds = {"answerable": True, "unanswerable": False}
-        result["per_kind"] = {}
-        for name, answerable in kinds.items():
-            of_kind = [
-                score
-                for score, texts in zip(scores, references, strict=True)
-                if bool(texts) == answerable
-            ]
-            result["per_kind"][name] = {**_averages(of_kind), "support": len(of_kind)}
+        kinds: dict[str, list[tuple[float, float]]] = {"answerable": [], "unanswerable": []}
+        for score, texts in zip(scores, references, strict=True):
+            kinds["answerable" if texts else "unanswerable"].append(score)
+        result["per_kind"] = {
+            name: {**_averages(own), "support": len(own)} for name, own in kinds.items()
+        }
     return result
 
 

@@ -12,11 +12,7 @@ from zh_albert.tasks.batched_inference import window_outputs
 from zh_albert.tasks.breaks import between_clauses, breaks_of
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.reading.network import SpanReader, border_logits
-from zh_albert.tasks.reading.questions import (
-    EncodedQuestion,
-    encode_question,
-    refuse_narrow,
-)
+from zh_albert.tasks.reading.questions import EncodedQuestion, encode_question, refuse_narrow
 from zh_albert.tasks.reading.spans import Reading, read_window
 from zh_albert.tasks.texts import refuse_non_pairs
 from zh_albert.tasks.windows import WindowConfig

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +24,7 @@ from zh_albert.tasks.segmentation.tags import BEGIN, END, SINGLE, tags_of
 from zh_albert.tasks.tagging.cuts import cuts, longest_part
 from zh_albert.tasks.tagging.linear_probe import probe_emissions
 from zh_albert.tasks.tagging.merging import deciding, merged
+from zh_albert.tasks.tagging.metrics import entropy
 from zh_albert.tasks.windows import EncodedText, encode_windows, pad_windows
 from zh_albert.tokenization.encoding import INPUT_NAMES
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -63,7 +62,7 @@ class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
 
     def encode(self, progress: Observer) -> Sequence[Size]:  # noqa: ARG002
         """See ``FineTuningJob``; a text that exceeds a batch is cut between words."""
-        window, special = self.config.window, self.model.tokenizer.special
+        window, special = self.model.window, self.model.tokenizer.special
         limit = longest_part(window, self.config.train.batch_tokens)
         self.texts: list[EncodedText] = []
         self.tags: list[Tensor] = []
@@ -98,9 +97,7 @@ class SegmentationJob(FineTuningJob[SegmentationExample, TextSegmenter]):
 
     def chance_loss(self) -> float:
         """See ``FineTuningJob``: the entropy of the tags."""
-        counts = Counter(tag for tags in self.tags for tag in tags.tolist())
-        total = counts.total()
-        return -sum(count / total * math.log(count / total) for count in counts.values())
+        return entropy(tag for tags in self.tags for tag in tags.tolist())
 
     def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""

@@ -1,6 +1,17 @@
-"""Metrics of spans, from counts over all texts."""
+"""Metrics of spans, from counts over all texts; the entropy of tags."""
 
 from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+
+def entropy(tags: Iterable[int]) -> float:
+    """Return the entropy of tags, in nats: the loss of always predicting their frequencies."""
+    counts = Counter(tags)
+    shares = [count / counts.total() for count in counts.values()]
+    return -sum(share * math.log(share) for share in shares)
 
 
 def span_scores(hits: int, gold: int, predicted: int) -> dict[str, float]:

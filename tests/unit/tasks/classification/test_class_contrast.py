@@ -12,9 +12,10 @@ import pytest
 import torch
 
 from tests.helpers.micro import save_micro_encoder
+from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.classification.class_contrast import ContrastConfig, class_contrast
-from zh_albert.tasks.classification.examples import TextExample
+from zh_albert.tasks.classification.examples import TextExample, UnlabelledText
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.pooler_probe import Summary
 from zh_albert.tasks.windows import WindowConfig, collate_windows, merged_outputs
@@ -73,6 +74,24 @@ def test_classes_are_further_apart_and_a_run_tells_how_far_it_is(tmp_path: Path)
     told = [e for e in events if isinstance(e, StageProgress) and "contrast" in e.what]
     assert (told[-1].done, told[-1].total) == (30, 30)
     np.testing.assert_array_equal(drawn.scores(GOOD), again.scores(GOOD))
+
+
+def test_texts_without_labels_are_of_no_class(tmp_path: Path) -> None:
+    encoder = save_micro_encoder(tmp_path / "encoder")
+    fitted(encoder)[0].save(tmp_path / "teacher", card="")
+    further = [UnlabelledText(f"天气{number}") for number in range(40)]
+    config = FinetuneConfig(
+        window=WindowConfig(max_length=16, stride=4),
+        train=TrainConfig(epochs=0, batch_tokens=1000, seed=1),
+        teacher=TeacherConfig(model=str(tmp_path / "teacher")),
+        contrast=CONTRAST,
+    )
+    without, with_them = (
+        finetune(EXAMPLES, [], config, unlabelled=texts, init=encoder)[0].module.encoder
+        for texts in ((), further)
+    )
+    for name, tensor in without.attention.state_dict().items():  # the head's start differs
+        torch.testing.assert_close(with_them.attention.state_dict()[name], tensor)
 
 
 @pytest.mark.parametrize(
