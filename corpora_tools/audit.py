@@ -143,24 +143,22 @@ def _examples(
     tokenizer: Tokenizer,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Return a batch's first instance as tokens with the labels of the masked ones."""
-    if limit <= 0:
-        return []
-    batch = drawn.batch
-    size = int(batch.mask[0].sum())
-    labels = {
-        int(c): int(i) for (r, c), i in zip(batch.positions, batch.labels, strict=True) if not r
-    }
-    read = tokenizer.tokens(batch.token_ids[0, :size].tolist())
-    wanted = dict(zip(labels, tokenizer.tokens(list(labels.values())), strict=True))
-    return [
-        {
-            "instance": int(numbers[0]),
-            "order": {0: "in order", 1: "swapped", -1: "one text"}[int(batch.order[0])],
-            "aimed_short": bool(whole.short[numbers[0]]),
-            "tokens": [
-                {"read": token, "label": wanted[place]} if place in wanted else {"read": token}
-                for place, token in enumerate(read)
-            ],
-        }
-    ]
+    """Return a batch's first instances as tokens with the labels of the masked ones."""
+    batch, shown = drawn.batch, []
+    for row, number in enumerate(numbers[: max(limit, 0)].tolist()):
+        mine = batch.positions[:, 0] == row
+        labels = tokenizer.tokens(batch.labels[mine].tolist())
+        wanted = dict(zip(batch.positions[mine, 1].tolist(), labels, strict=True))
+        read = tokenizer.tokens(batch.token_ids[row, batch.mask[row]].tolist())
+        shown.append(
+            {
+                "instance": number,
+                "order": {0: "in order", 1: "swapped", -1: "one text"}[int(batch.order[row])],
+                "aimed_short": bool(whole.short[number]),
+                "tokens": [
+                    {"read": token, "label": wanted[place]} if place in wanted else {"read": token}
+                    for place, token in enumerate(read)
+                ],
+            }
+        )
+    return shown

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,10 @@ from zh_albert.errors import DataError
 from zh_albert.files.textio import atomic_write, read_lines
 from zh_albert.pretraining.bulk_tokenizer import code_points
 from zh_albert.tables.delimited import is_csv
+from zh_albert.tables.nameless import is_nameless
 from zh_albert.tables.objects import read_objects
+from zh_albert.tables.tagged_text import is_tagged
+from zh_albert.tables.task_rows import LOOKED_AT, read_task_rows
 from zh_albert.tables.workbook import is_workbook
 
 Places = NDArray[np.int64]
@@ -62,8 +66,9 @@ def evaluation_texts(path: Path) -> Iterator[str]:
         DataError: If the file is missing, empty, damaged or not UTF-8.
     """
     found = False
-    if kind_of(path) == "jsonl" or is_workbook(path) or is_csv(path):
-        for _, row in read_objects(path):
+    has_fields = kind_of(path) == "jsonl" or is_workbook(path) or is_csv(path)
+    if has_fields or _is_labelled(path):
+        for _, row in read_objects(path) if has_fields else read_task_rows(path):
             for text in _strings(row):
                 found = True
                 yield text
@@ -73,6 +78,12 @@ def evaluation_texts(path: Path) -> Iterator[str]:
             yield line
     if not found:
         raise DataError(f"{path}: expected evaluation texts, found none")
+
+
+def _is_labelled(path: Path) -> bool:
+    """Return whether the lines are tokens with tags, or texts with a label behind tabs."""
+    first = [line for _, line in islice(read_lines(path), LOOKED_AT)]
+    return is_tagged(first) or is_nameless(first)
 
 
 def contamination_index(texts: Iterable[str]) -> ContaminationIndex:

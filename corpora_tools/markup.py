@@ -13,7 +13,8 @@ _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\n.*?\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _COMMENT = re.compile("<!--")
 _NO_PROSE = re.compile(r"<(script|style|pre|table|svg|math)\b[^<>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
+# As in HTML: x<y，y>z is prose.
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9:_-]*(?:\s*/?|\s+[A-Za-z_:][^<>]{0,500})>")
 _BREAK = re.compile(r"<(?:br|/p|/div|/li|/h[1-6])\b[^<>]*>", re.IGNORECASE)
 _FORMULA = re.compile(
     rf"\$\$[^$]{{1,2000}}\$\$|\$(?=\S)[^$\n{CHINESE}，。；]{{1,200}}(?<=\S)\$(?!\d)"

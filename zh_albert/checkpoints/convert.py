@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Literal
 
@@ -130,7 +131,8 @@ def convert_folder(
     if target.is_dir() and any(target.iterdir()):
         raise CheckpointError(f"{target}: not empty; choose a new folder, nothing is overwritten")
     stored = read_any(source, task=task, labels=labels)
-    dtype = dtype or next(iter(stored.tensors.values())).dtype
+    dtypes = (tensor.dtype for tensor in stored.tensors.values())
+    dtype = dtype or reduce(torch.promote_types, dtypes, torch.bool)  # loses nothing of any
     model = build_model(stored, network_of)
     notes = [*stored.notes]
     if untrained := untrained_beside(model, stored):

@@ -71,7 +71,7 @@ def sentence_settings(folder: Path, task: Mapping[str, Any], longest: int) -> di
     """
     if not (folder / MODULES).is_file() or task.get("name", "embedding") != "embedding":
         return dict(task)
-    modules = _read(folder, MODULES)
+    modules = _read(folder, MODULES, list)
     try:
         paths = {str(one["type"]).rpartition(".")[2]: str(one["path"]) for one in modules}
     except (KeyError, TypeError):
@@ -100,14 +100,18 @@ def sentence_settings(folder: Path, task: Mapping[str, Any], longest: int) -> di
     return {"name": "embedding", "max_length": window, "stride": window // 4, **task}
 
 
-def _read(folder: Path, name: str) -> Any:
+def _read(folder: Path, name: str, form: type = dict) -> Any:
     """Read a JSON file; one that is missing is empty."""
     if not (folder / name).is_file():
-        return {}
+        return form()
     try:
-        return parse_json(read_text(folder, name))
+        content = parse_json(read_text(folder, name))
     except ValueError as error:
         raise CheckpointError(f"{folder / name}: not JSON: {error}; get it again") from None
+    if not isinstance(content, form):
+        expected = "a list of modules" if form is list else "a JSON object"
+        raise _unlike(folder / name, expected, content)
+    return content
 
 
 def _unlike(path: Path, expected: str, found: object) -> CheckpointError:

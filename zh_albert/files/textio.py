@@ -200,6 +200,8 @@ def _zstd_chunks(path: Path, zstandard: Any) -> Iterator[bytes]:
     """
     frame = None
     with path.open("rb") as file:
+        if not file.peek(1):
+            raise EOFError("it is empty")
         while chunk := file.read(_ZSTD_CHUNK):
             while chunk:
                 frame = frame or zstandard.ZstdDecompressor().decompressobj()

@@ -31,6 +31,7 @@ from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
+from zh_albert.configio import check_at_least
 from zh_albert.errors import ConfigError
 from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.pretraining_heads import AlbertForPretraining
@@ -51,6 +52,10 @@ class StatisticsConfig:
     confidence: float = 0.08  # gain of the masked-LM norm; 1 would be far too confident
     head_scale: float = 0.3  # of the masked-LM transform; GELU is nearly linear in this range
     noise_std: float = 0.02  # of all other weights, as in random initialization
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            check_at_least(0, f"start.statistics.{name}", value)
 
 
 def initialize_from_statistics(

@@ -15,7 +15,7 @@ from zh_albert.tables.objects import Objects, json_rows, read_objects
 from zh_albert.tables.tagged_text import brat_rows, is_tagged, tagged_rows
 from zh_albert.tables.workbook import is_workbook
 
-_LOOKED_AT = 50  # lines
+LOOKED_AT = 50  # lines
 
 
 def read_task_rows(path: Path, layout: TableLayout = BY_NAMES) -> Objects:
@@ -42,7 +42,7 @@ def read_task_rows(path: Path, layout: TableLayout = BY_NAMES) -> Objects:
 
 def _by_content(path: Path, layout: TableLayout) -> Objects:
     lines = read_lines(path)
-    first = list(islice(lines, _LOOKED_AT))
+    first = list(islice(lines, LOOKED_AT))
     lines = chain(first, lines)
     beginning = [line for _, line in first]
     filled = next((line.strip() for line in beginning if line.strip()), "")

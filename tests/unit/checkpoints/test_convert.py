@@ -121,6 +121,22 @@ def test_lstms_are_refused_where_they_cannot_be_said(to: Any, tmp_path: Path) ->
     assert load_config(tmp_path / "c")[0] == config
 
 
+def test_numbers_of_several_kinds_lose_nothing(tmp_path: Path) -> None:
+    save_model(
+        tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files=FILES, task={},
+        dtype=torch.float32,
+    )  # fmt: skip
+    path = tmp_path / "a" / "model.safetensors"
+    tensors = safetensors.torch.load_file(path)
+    first = next(iter(tensors))
+    safetensors.torch.save_file({**tensors, first: tensors[first].half()}, path)
+    (tmp_path / "a" / "manifest.json").unlink()  # as of another program
+    convert_folder(tmp_path / "a", tmp_path / "b", to="zh_albert")
+    found = read_tensors(tmp_path / "b")
+    assert {tensor.dtype for tensor in found.values()} == {torch.float32}
+    assert all(torch.equal(found[name], tensors[name]) for name in tensors if name != first)
+
+
 def test_a_folder_is_not_converted_onto_itself(tmp_path: Path) -> None:
     save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
     with pytest.raises(CheckpointError, match="give another folder"):

@@ -119,6 +119,7 @@ POOLING = {"path": "1_Pooling", "type": f"{PACKAGE}.Pooling"}
             {"default_prompt_name": "query"},
             "expected no default_prompt_name, found query",
         ),
+        ("sentence_bert_config.json", [], "expected a JSON object"),
     ],
 )
 def test_other_vectors_are_refused(

@@ -58,6 +58,21 @@ def test_texts_of_any_task_schema_are_found(tmp_path):
         contamination_index(["a", "好"])
 
 
+def test_texts_before_labels_and_tags_are_found_without_them(tmp_path):
+    pairs = tmp_path / "lcqmc.tsv"
+    pairs.write_text("明天会下雨吗\t明天有没有雨\t1\n苹果多少钱\t天气怎么样\t0\n", "utf-8")
+    tagged = tmp_path / "dev.bio"
+    tagged.write_text("李\tB-PER\n华\tI-PER\n走\tO\n\n他\tO\n", "utf-8")
+
+    assert [*evaluation_texts(pairs)] == [
+        "明天会下雨吗",
+        "明天有没有雨",
+        "苹果多少钱",
+        "天气怎么样",
+    ]
+    assert [*evaluation_texts(tagged)] == ["李华走", "他"]
+
+
 def test_texts_of_a_table_are_found_without_its_labels(tmp_path):
     table = tmp_path / "dev.csv"
     table.write_text("text,label\n房间很好,正面\n", "utf-8")

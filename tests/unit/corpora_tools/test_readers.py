@@ -81,6 +81,9 @@ def test_only_a_shard_that_a_job_wrote_may_be_empty(tmp_path):
     nothing = zstandard.ZstdCompressor().compress(b"")
     (tmp_path / "corpus-00001.jsonl.zst").write_bytes(nothing)
     assert texts(tmp_path / "corpus-00001.jsonl.zst") == []
+    (tmp_path / "corpus-00001.jsonl.zst").write_bytes(b"")  # a copy that failed
+    with pytest.raises(DataError, match="damaged: it is empty"):
+        texts(tmp_path / "corpus-00001.jsonl.zst")
     (tmp_path / "mine.jsonl.zst").write_bytes(nothing)
     with pytest.raises(DataError, match="expected at least one document"):
         texts(tmp_path / "mine.jsonl.zst")

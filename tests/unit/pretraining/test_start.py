@@ -44,6 +44,8 @@ def test_the_start_predicts_before_any_training() -> None:
     model = AlbertForPretraining(CONFIG).eval()
     before = masked_accuracy(model)
     counts = count_cooccurrences(documents(400, 0), VOCAB)
+    with pytest.raises(ConfigError, match=r"start.statistics.noise_std must be at least 0"):
+        StatisticsConfig(noise_std=-0.1)
     initialize_from_statistics(model, counts, SPECIAL, StatisticsConfig())
     after = masked_accuracy(model)
     assert before < 0.1
