@@ -57,7 +57,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         epochs: Passes over the training texts; ``auto``: 4, or up to 10 if there are few; 0: the
             encoder stays as it is (but for ``contrast``), and only the head is fitted.
         contrast: Draw texts of a class together before the head is fitted; with ``epochs=0``, for
-            8 to 32 texts of each class. Not for several labels each.
+            8 to 32 texts of each of many classes. Not for several labels each.
         peak_lr: Peak learning rate.
         batch_tokens: Tokens of one forward pass in training; None: about 20 texts.
         random_state: Seed of weights, order and dropout; None: a new one each time.
