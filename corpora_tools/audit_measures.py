@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from zh_albert.pretraining.batches import DrawnBatch
 from zh_albert.pretraining.instances import Epoch, InstanceConfig, plan_batches
 from zh_albert.pretraining.masking import KEPT_OUT
+from zh_albert.pretraining.ranges import joined_ranges
 from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
 
@@ -67,13 +68,12 @@ def measure(sums: Sums, drawn: DrawnBatch, sets: TokenSets, config: InstanceConf
         label_not_plain=(~plain[batch.labels]).sum(),
     )
     # Each word's tokens are adjacent, so sums over them show how the word was masked.
-    places = np.repeat(words.rows * read.shape[1] + drawn.word_columns, words.lengths)
-    first = np.cumsum(words.lengths) - words.lengths
-    places += np.arange(len(places)) - np.repeat(first, words.lengths)
+    places = joined_ranges(words.rows * read.shape[1] + drawn.word_columns, words.lengths)
     hidden = is_target.ravel()[places]
     as_mask = hidden & (read.ravel()[places] == sets.special.mask)
     as_is = hidden & (read.ravel()[places] == labels.ravel()[places])
     other = hidden & ~as_mask & ~as_is
+    first = np.cumsum(words.lengths) - words.lengths
     of_word = [np.add.reduceat(array, first) for array in (hidden, as_mask, as_is)]
     touched = of_word[0] > 0
     is_whole = of_word[0] == words.lengths

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zh_albert.pretraining.counter_rng import GOLDEN, scattered
 from zh_albert.tokenization.characters import CHINESE_BLOCKS
 
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 
-_FACTOR = 0x9E3779B97F4A7C15  # odd; its powers are the weights of places in a window
 _CHINESE = (*CHINESE_BLOCKS, (0x3007, 0x3007))  # and 〇
 
 
@@ -37,7 +37,7 @@ def window_hashes(codes: Codes, width: int) -> Hashes:
     if len(codes) < width:
         return np.empty(0, np.uint64)
     # Hashes of windows of `size` at each place, doubled and combined.
-    block, size = _mixed(codes.astype(np.uint64)), 1
+    block, size = scattered(codes.astype(np.uint64)), 1
     hashes: Hashes | None = None
     done = 0
     while True:
@@ -46,22 +46,13 @@ def window_hashes(codes: Codes, width: int) -> Hashes:
             done += size
         if done == width:
             assert hashes is not None
-            return _mixed(hashes[: len(codes) - width + 1])
+            return scattered(hashes[: len(codes) - width + 1])
         block = _joined(block, size, block)
         size *= 2
 
 
 def _joined(left: Hashes, width: int, right: Hashes) -> Hashes:
     """Return the hashes of a window of ``width`` combined with the one that follows it."""
+    # The weights of places in a window are powers of an odd number.
     count = min(len(left), len(right) - width)
-    return left[:count] + right[width : width + count] * np.uint64(pow(_FACTOR, width, 1 << 64))
-
-
-def _mixed(values: Hashes) -> Hashes:
-    """Scatter values over all 64 bits.
-
-    Source: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators" (SplitMix64).
-    """
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    return left[:count] + right[width : width + count] * np.uint64(pow(GOLDEN, width, 1 << 64))

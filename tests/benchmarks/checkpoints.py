@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from zh_albert.checkpoints.convert import convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, read_any
 from zh_albert.checkpoints.foreign.bert_shaped import is_bert_shaped, read_bert_shaped
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.stored_model import build_model
@@ -49,7 +49,7 @@ def make_all(folder: Path) -> None:
         files = tokenizer.save_files()
         model = AlbertForPretraining(config)
         save_model(ours, model=model, config=config, files=files, task={}, dtype=torch.float32)
-        convert_folder(ours, folder / f"{name}, TensorFlow", to="google")
+        convert(ours, folder / f"{name}, TensorFlow", to="google")
     bert = folder / "untied, transformers"
     BertModel(BertConfig(**base, vocab_size=tokenizer.vocab_size)).save_pretrained(bert)
     tokens = tokenizer.tokens(range(tokenizer.vocab_size))

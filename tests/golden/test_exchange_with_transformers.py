@@ -26,7 +26,7 @@ from tests.helpers.round_trips import (
 )
 from tests.helpers.spread_models import FILES
 from zh_albert import load
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.files import NGRAMS, count_parameters
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import CheckpointError
@@ -88,7 +88,7 @@ def test_a_model_trained_there_comes_back_with_equal_outputs(head: Head, tmp_pat
     settings = load_config(there)[1]
     assert settings == load_config(ours)[1]
 
-    convert_folder(there, tmp_path / "converted", to="zh_albert", network_of=network_of)
+    convert(there, tmp_path / "converted", to="zh_albert", network_of=network_of)
     assert difference(numbers_here(network_here(tmp_path / "converted")), trained) < 1e-5
     assert load_config(tmp_path / "converted")[1] == settings
 
@@ -121,7 +121,7 @@ def test_labels_given_there_count(
     assert "threshold" not in settings
 
     with pytest.warns(UserWarning, match="there/config.json: .*id2label"):
-        convert_folder(there, tmp_path / "converted", to="zh_albert", network_of=network_of)
+        convert(there, tmp_path / "converted", to="zh_albert", network_of=network_of)
     assert difference(numbers_here(network_here(tmp_path / "converted")), trained) < 1e-5
 
 
@@ -165,7 +165,7 @@ def test_scores_of_the_weights_before_are_left_out(tmp_path: Path) -> None:
 
     (there / NGRAMS).write_bytes(b"of the weights before")
     with pytest.warns(UserWarning, match="the weights may be others now"):
-        convert_folder(there, tmp_path / "new", to="zh_albert", network_of=network_of)
+        convert(there, tmp_path / "new", to="zh_albert", network_of=network_of)
     assert not (tmp_path / "new" / NGRAMS).exists()
 
 
@@ -192,7 +192,7 @@ def test_layers_that_share_otherwise_now_are_read_so(groups: int, tmp_path: Path
         ("none", 1) if groups == 4 else ("all", groups)
     )
     kept = sum(parameter.numel() for parameter in theirs.parameters())
-    convert_folder(tmp_path, tmp_path / "ours", to="zh_albert", network_of=network_of)
+    convert(tmp_path, tmp_path / "ours", to="zh_albert", network_of=network_of)
     assert count_parameters(tmp_path / "ours") == kept
 
 
@@ -268,9 +268,7 @@ def test_what_cannot_be_right_is_refused_in_one_line(
     edited(tmp_path / "there", **changes)
     for read in (
         load,
-        lambda folder: convert_folder(
-            folder, tmp_path / "out", to="zh_albert", network_of=network_of
-        ),
+        lambda folder: convert(folder, tmp_path / "out", to="zh_albert", network_of=network_of),
     ):
         with pytest.raises(CheckpointError, match=problem) as caught:
             read(tmp_path / "there")

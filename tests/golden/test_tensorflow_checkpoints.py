@@ -23,7 +23,7 @@ import transformers
 from tests.helpers import numpy_albert
 from tests.helpers.numpy_albert import IDS, MASK, TYPES, WORDS, Array, Layout
 from tests.helpers.published import complete, write_published
-from zh_albert.checkpoints.convert import convert, convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, read_any
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
@@ -83,7 +83,7 @@ def assert_says(folder: Path, expected: numpy_albert.Outputs, tolerance: float) 
 def test_a_checkpoint_that_tensorflow_wrote_means_what_its_code_says(
     name: str, tmp_path: Path
 ) -> None:
-    convert_folder(STORED / name, tmp_path / "ours", to="zh_albert")
+    convert(STORED / name, tmp_path / "ours", to="zh_albert")
     expected = json.loads((STORED / name / "expected.json").read_text(encoding="utf-8"))
 
     assert_says(tmp_path / "ours", numpy_albert.Outputs(**expected), 1e-5)
@@ -136,7 +136,7 @@ def softmax(logits: Array) -> Array:
 def test_a_converted_folder_fills_masks_as_the_code_does(layout: Layout, tmp_path: Path) -> None:
     tensors = numpy_albert.random_tensors(layout)
     source = write_published(tmp_path / "source", layout, tensors)
-    convert_folder(source, tmp_path / "ours", to="zh_albert")
+    convert(source, tmp_path / "ours", to="zh_albert")
     [[spot]] = load(tmp_path / "ours")(["房间很[MASK]净"], top_k=len(WORDS))
 
     ids = np.array([[2, 5, 6, 7, 4, 9, 3]])
@@ -151,10 +151,10 @@ def test_a_classifier_of_theirs_answers_as_its_code_does(layout: Layout, tmp_pat
     tensors = numpy_albert.fine_tuned(pretrained, "", 3)
     source = write_published(tmp_path / "source", layout, tensors)
     labels = ["体育", "财经", "b"]
-    convert_folder(
+    convert(
         source, tmp_path / "pair", to="zh_albert", network_of=network_of, task="pair", labels=labels
     )
-    convert_folder(source, tmp_path / "text", to="zh_albert", network_of=network_of, labels=labels)
+    convert(source, tmp_path / "text", to="zh_albert", network_of=network_of, labels=labels)
 
     expected = softmax(numpy_albert.class_logits(layout, tensors))  # of IDS, which are these:
     [pair] = load(tmp_path / "pair")([("房间很", "干净")])
@@ -166,7 +166,7 @@ def test_a_classifier_of_theirs_answers_as_its_code_does(layout: Layout, tmp_pat
 def test_a_value_on_a_scale_is_the_output_itself(tmp_path: Path) -> None:
     tensors = numpy_albert.fine_tuned(numpy_albert.random_tensors(Layout()), "", 1)
     source = write_published(tmp_path / "source", Layout(), tensors)
-    convert_folder(source, tmp_path / "a", to="zh_albert", network_of=network_of, task="pair")
+    convert(source, tmp_path / "a", to="zh_albert", network_of=network_of, task="pair")
 
     [value] = load(tmp_path / "a")([("房间很", "干净")])
     expected = numpy_albert.class_logits(Layout(), tensors)[0, 0]
@@ -176,7 +176,7 @@ def test_a_value_on_a_scale_is_the_output_itself(tmp_path: Path) -> None:
 def test_a_reader_of_squad_1_answers_as_its_code_does(tmp_path: Path) -> None:
     tensors = numpy_albert.fine_tuned(numpy_albert.random_tensors(Layout()), "cls/squad/", 2)
     source = write_published(tmp_path / "source", Layout(), tensors)
-    convert_folder(source, tmp_path / "ours", to="huggingface", network_of=network_of)
+    convert(source, tmp_path / "ours", to="huggingface", network_of=network_of)
     original = transformers.AlbertForQuestionAnswering.from_pretrained(tmp_path / "ours").eval()
     ids, types, mask = map(torch.from_numpy, (IDS, TYPES, MASK))
     with torch.no_grad():
@@ -195,9 +195,9 @@ def test_every_layout_means_what_its_code_says_and_comes_back(name: str, tmp_pat
     tensors = numpy_albert.random_tensors(layout)
     source = write_published(tmp_path / "source", layout, tensors)
 
-    convert_folder(source, tmp_path / "ours", to="zh_albert")
-    convert_folder(tmp_path / "ours", tmp_path / "google", to="google")
-    convert_folder(tmp_path / "google", tmp_path / "back", to="zh_albert")
+    convert(source, tmp_path / "ours", to="zh_albert")
+    convert(tmp_path / "ours", tmp_path / "google", to="google")
+    convert(tmp_path / "google", tmp_path / "back", to="zh_albert")
 
     assert_says(tmp_path / "ours", numpy_albert.outputs(layout, tensors), 1e-12)
     ours, back = (
@@ -222,8 +222,8 @@ def test_google_to_transformers_and_back_changes_nothing(tmp_path: Path) -> None
     layout = Layout(groups=2)
     tensors = numpy_albert.random_tensors(layout)
     source = write_published(tmp_path / "source", layout, tensors)
-    convert_folder(source, tmp_path / "there", to="huggingface")
-    convert_folder(tmp_path / "there", tmp_path / "back", to="google")
+    convert(source, tmp_path / "there", to="huggingface")
+    convert(tmp_path / "there", tmp_path / "back", to="google")
     there = transformers.AlbertForPreTraining.from_pretrained(tmp_path / "there").eval()
     ids, types, mask = map(torch.from_numpy, (IDS, TYPES, MASK))
     with torch.no_grad():
@@ -247,7 +247,7 @@ def test_an_encoder_alone_has_no_heads_on_either_side(tmp_path: Path) -> None:
     }
     source = write_published(tmp_path / "source", layout, tensors)
     model = build_model(read_any(source))
-    convert_folder(source, tmp_path / "google", to="google")
+    convert(source, tmp_path / "google", to="google")
 
     assert type(model).__name__ == "AlbertEncoder"
     assert Bundle(tmp_path / "google/model.ckpt").names == sorted(tensors)
@@ -262,8 +262,8 @@ def test_tensorflow_writes_what_we_read_and_reads_what_we_write(tmp_path: Path) 
     tensorflow("write", tmp_path)
     for name, layout in LAYOUTS.items():
         folder = complete(tmp_path / name, layout)
-        convert_folder(folder, folder / "ours", to="zh_albert")
-        convert_folder(folder / "ours", folder / "google", to="google")
+        convert(folder, folder / "ours", to="zh_albert")
+        convert(folder / "ours", folder / "google", to="google")
         assert_says(folder / "ours", numpy_albert.outputs(layout, tensors[name]), 1e-12)
     tensorflow("read", tmp_path)
 

@@ -17,7 +17,7 @@ import transformers
 from tests.helpers import numpy_uer
 from tests.helpers.numpy_albert import IDS, MASK, TYPES, WORDS
 from tests.helpers.numpy_uer import CONFIG, GENERATIONS
-from zh_albert.checkpoints.convert import convert, convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.errors import CheckpointError
 from zh_albert.inference.loading import load
@@ -65,7 +65,7 @@ def test_uer_says_what_its_formulas_say(
 
 def test_a_converted_folder_fills_masks_as_the_formulas_do(tmp_path: Path) -> None:
     source = save(tmp_path / "uer", make_tensors(), hidden_act="gelu")
-    convert_folder(source, tmp_path / "ours", to="zh_albert")
+    convert(source, tmp_path / "ours", to="zh_albert")
     text = "房间很[MASK]净,服务也好。"
     fill = load(tmp_path / "ours")
     [[spot]] = fill([text], top_k=len(WORDS))
@@ -84,7 +84,7 @@ def test_a_converted_folder_fills_masks_as_the_formulas_do(tmp_path: Path) -> No
 
 def test_a_masked_lm_alone_gets_an_untrained_pooler_and_says_so(tmp_path: Path) -> None:
     tensors = {n: t for n, t in make_tensors().items() if not n.startswith("target.sp_")}
-    done = convert_folder(save(tmp_path / "uer", tensors), tmp_path / "ours", to="zh_albert")
+    done = convert(save(tmp_path / "uer", tensors), tmp_path / "ours", to="zh_albert")
 
     assert done.notes[-1] == (
         "not in the source, and so untrained, always the same: encoder.pooler, sentence_order"
@@ -95,7 +95,7 @@ def test_the_same_tensor_by_two_names_is_refused(tmp_path: Path) -> None:
     tensors = make_tensors("newest") | {"target.mlm_linear_1.bias": torch.zeros(6)}
 
     with pytest.raises(CheckpointError, match=r"one version, found target.mlm_linear_1.bias"):
-        convert_folder(save(tmp_path / "uer", tensors), tmp_path / "ours", to="zh_albert")
+        convert(save(tmp_path / "uer", tensors), tmp_path / "ours", to="zh_albert")
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_a_table_that_is_none_is_named(name: str, tmp_path: Path) -> None:
     tensors = make_tensors() | {name: torch.tensor(1.0)}
 
     with pytest.raises(CheckpointError, match=r"weight: expected a matrix, found shape \(\)"):
-        convert_folder(save(tmp_path / "uer", tensors), tmp_path / "ours", to="zh_albert")
+        convert(save(tmp_path / "uer", tensors), tmp_path / "ours", to="zh_albert")
 
 
 def test_one_file_is_enough_of_a_source(tmp_path: Path) -> None:
     source = save(tmp_path / "uer", make_tensors())
-    convert_folder(source / "albert_base.bin-1000.bin", tmp_path / "ours", to="huggingface")
+    convert(source / "albert_base.bin-1000.bin", tmp_path / "ours", to="huggingface")
 
     assert transformers.AlbertModel.from_pretrained(tmp_path / "ours").config.hidden_size == 12
 
@@ -126,7 +126,7 @@ def test_an_output_matrix_of_its_own_is_refused(tmp_path: Path) -> None:
     source = save(tmp_path / "uer", tensors)
 
     with pytest.raises(CheckpointError, match="only tied embeddings"):
-        convert_folder(source, tmp_path / "ours", to="zh_albert")
+        convert(source, tmp_path / "ours", to="zh_albert")
 
 
 def test_what_does_not_fit_has_the_name_it_has_there(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_does_not_fit_has_the_name_it_has_there(tmp_path: Path) -> None:
     source = save(tmp_path / "uer", tensors)
 
     with pytest.raises(CheckpointError) as caught:
-        convert_folder(source, tmp_path / "ours", to="zh_albert")
+        convert(source, tmp_path / "ours", to="zh_albert")
 
     message = str(caught.value)
     assert "the weights do not fit the model (3)" in message
@@ -164,11 +164,11 @@ def test_settings_that_cannot_work_are_told(
     source = save(tmp_path / "uer", make_tensors(), **changes)
 
     with pytest.raises(CheckpointError, match=message):
-        convert_folder(source, tmp_path / "ours", to="zh_albert")
+        convert(source, tmp_path / "ours", to="zh_albert")
 
 
 def test_a_bert_of_theirs_is_refused(tmp_path: Path) -> None:
     source = save(tmp_path / "uer", {"embedding.word_embedding.weight": torch.zeros(14, 12)})
 
     with pytest.raises(CheckpointError, match="not an ALBERT checkpoint"):
-        convert_folder(source, tmp_path / "ours", to="zh_albert")
+        convert(source, tmp_path / "ours", to="zh_albert")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.tensorflow.bundle import Bundle, write_bundle
 from zh_albert.checkpoints.tensorflow.folder import write_tensorflow
 from zh_albert.errors import CheckpointError
@@ -33,7 +33,7 @@ def refusal(source: Path) -> str:
     """Return the one line with which a source is refused; nothing must have been written."""
     target = source.parent / "target"
     with pytest.raises(CheckpointError) as caught:
-        convert_folder(source, target, to="zh_albert")
+        convert(source, target, to="zh_albert")
     assert not target.exists()
     assert "\n" not in str(caught.value)
     return str(caught.value)

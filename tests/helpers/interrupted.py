@@ -26,7 +26,7 @@ from corpora_tools.build_parts import BuildConfig
 from tests.helpers.faults import CALLS, Fault, Step, count_steps, run, run_with_fault
 from tests.helpers.micro import CONFIG
 from tests.helpers.task_files import reviews
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.verified import verified
 from zh_albert.configio import build
 from zh_albert.files.half_written import EVERY
@@ -127,7 +127,7 @@ WRITERS = {
     ),
     "convert": Writer(
         lambda folder: classifier("a").save(folder / "a", card="a"),
-        lambda folder: convert_folder(
+        lambda folder: convert(
             folder / "a", folder / "out", to="zh_albert", dtype=torch.int8, network_of=_network
         ),
         model_state,

@@ -14,7 +14,7 @@ from tests.helpers.conversions import (
     google_folder,
     refusal,
 )
-from zh_albert.checkpoints.convert import convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, read_any
 from zh_albert.checkpoints.tensorflow.bundle import Bundle
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.catalog import network_of
@@ -30,7 +30,7 @@ def test_what_a_training_run_keeps_is_left_out_and_said(google: Path) -> None:
     change_tensors(google, {f"{KERNEL}/{slot}": torch.zeros(8, 8) for slot in slots})
     change_tensors(google, {"beta1_power": torch.tensor(0.5)})
 
-    done = convert_folder(google, google.parent / "ours", to="zh_albert")
+    done = convert(google, google.parent / "ours", to="zh_albert")
 
     assert done.notes == [
         "left out as state of the training: 1 × …/AdamWeightDecayOptimizer_1, 1 × …/adam_m, "
@@ -108,7 +108,7 @@ def test_a_tensor_of_a_stranger_is_named_with_the_shape_it_has_there(
     change_tensors(google, changes)
     target = google.parent / "target"
     with pytest.raises(CheckpointError) as caught:
-        convert_folder(google, target, to="zh_albert", network_of=network_of)
+        convert(google, target, to="zh_albert", network_of=network_of)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not target.exists()
@@ -118,7 +118,7 @@ def test_a_missing_sentence_order_head_is_new_and_said(google: Path) -> None:
     order = ("cls/seq_relationship/output_weights", "cls/seq_relationship/output_bias")
     change_tensors(google, dict.fromkeys(order))
 
-    done = convert_folder(google, google.parent / "ours", to="zh_albert")
+    done = convert(google, google.parent / "ours", to="zh_albert")
 
     assert done.notes == ["not in the source, and so untrained, always the same: sentence_order"]
 
@@ -133,7 +133,7 @@ def test_groups_of_a_width_that_no_file_pays_for_are_refused(google: Path) -> No
 def test_an_encoder_is_taken_out_of_a_reader_that_cannot_be_computed(google: Path) -> None:
     change_tensors(google, {"end_logits/dense_0/kernel": torch.zeros(16, 8)})
 
-    done = convert_folder(google, google.parent / "ours", to="zh_albert", task="encoder")
+    done = convert(google, google.parent / "ours", to="zh_albert", task="encoder")
 
     assert done.notes == [
         "left out, without a place in a model for encoder: end_logits/dense_0/kernel"

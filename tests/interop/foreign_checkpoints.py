@@ -21,7 +21,7 @@ from tests.helpers import numpy_albert, numpy_uer
 from tests.helpers.numpy_albert import IDS, MASK, TYPES, Array, Layout, Outputs
 from tests.helpers.published import write_published
 from tests.interop.row import BACK, THERE, Row, print_rows
-from zh_albert.checkpoints.convert import convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, read_any
 from zh_albert.checkpoints.stored_model import build_model
 from zh_albert.checkpoints.tensorflow.bundle import Bundle
 from zh_albert.checkpoints.tensorflow.heads import HeadTask
@@ -52,9 +52,9 @@ def _tensorflow(system: str, layout: Layout, folder: Path) -> Iterator[Row]:
     tensors = numpy_albert.random_tensors(layout)
     expected = numpy_albert.outputs(layout, tensors)
     write_published(folder / "pretrained", layout, tensors)
-    convert_folder(folder / "pretrained", folder / "ours", to="zh_albert")
+    convert(folder / "pretrained", folder / "ours", to="zh_albert")
     yield from _pretraining(system, BACK, folder / "ours", expected)
-    convert_folder(folder / "ours", folder / "theirs", to="google")
+    convert(folder / "ours", folder / "theirs", to="google")
     bundle = Bundle(folder / "theirs/model.ckpt")
     written = {name: bundle.tensor(name).numpy() for name in bundle.names}
     again = numpy_albert.outputs(_as_written(layout), written)
@@ -76,7 +76,7 @@ def _uer(activation: str, folder: Path) -> Iterator[Row]:
     torch.save({n: torch.from_numpy(t) for n, t in tensors.items()}, folder / "model.bin")
     config = numpy_uer.CONFIG | {"hidden_act": activation}
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    convert_folder(folder, folder / "ours", to="zh_albert")
+    convert(folder, folder / "ours", to="zh_albert")
     expected = numpy_uer.outputs(tensors, activation)
     yield from _pretraining(f"UER-py, {activation}", BACK, folder / "ours", expected)
 

@@ -29,7 +29,7 @@ from tests.helpers.round_trips import (
 )
 from tests.interop.row import BACK, THERE, Row, print_rows
 from zh_albert import load
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.tasks.catalog import network_of
 
@@ -56,7 +56,7 @@ def sentence_transformers_vectors(folder: Path) -> Iterator[Row]:
     system = f"sentence-transformers {version('sentence-transformers')}"
     ours, there, back = folder / "ours", folder / "there", folder / "back"
     embedder = save_micro_models(ours)["embedder"]
-    convert_folder(embedder, there, to="sentence-transformers", network_of=network_of)
+    convert(embedder, there, to="sentence-transformers", network_of=network_of)
     model = SentenceTransformer(str(there), device="cpu")
 
     def apart(opened: Path | str) -> float:
@@ -69,7 +69,7 @@ def sentence_transformers_vectors(folder: Path) -> Iterator[Row]:
     model.save(str(back))
     yield Row(system, "sentence vectors", BACK, apart(back))
     bundled = resolve_model("embedder")
-    convert_folder(bundled, ours / "bundled", to="sentence-transformers", network_of=network_of)
+    convert(bundled, ours / "bundled", to="sentence-transformers", network_of=network_of)
     model = SentenceTransformer(str(ours / "bundled"), device="cpu")
     yield Row(system, "bundled embedder", THERE, apart("embedder"))
 

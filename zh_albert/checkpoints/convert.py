@@ -50,7 +50,7 @@ class Conversion:
 
 
 def convert(
-    source: str,
+    source: str | Path,
     target: Path,
     *,
     to: Target,
@@ -61,53 +61,13 @@ def convert(
     task: HeadTask | None = None,
     labels: Sequence[str] = (),
 ) -> Conversion:
-    """Read a model in any layout and write it in the one asked for; see ``convert_folder``.
-
-    Args:
-        source: As for ``resolve_model``; or a TensorFlow checkpoint by its prefix or one of its
-            files, or a file of ``torch.save``.
-        target: The folder to write.
-        to: The layout to write.
-        vocabulary: See ``convert_folder``.
-        merge_pieces: See ``change_vocabulary``.
-        dtype: See ``convert_folder``.
-        network_of: See ``build_model``.
-        task: See ``read_any``.
-        labels: See ``read_any``.
-    """
-    path = Path(source).expanduser()
-    is_checkpoint = not path.is_dir() and (find_checkpoint(path) or find_torch_file(path))
-    return convert_folder(
-        path if is_checkpoint else resolve_model(source),
-        target,
-        to=to,
-        vocabulary=vocabulary,
-        merge_pieces=merge_pieces,
-        dtype=dtype,
-        network_of=network_of,
-        task=task,
-        labels=labels,
-    )
-
-
-def convert_folder(
-    source: Path,
-    target: Path,
-    *,
-    to: Target,
-    vocabulary: Path | None = None,
-    merge_pieces: bool = False,
-    dtype: torch.dtype | None = None,
-    network_of: NetworkOf | None = None,
-    task: HeadTask | None = None,
-    labels: Sequence[str] = (),
-) -> Conversion:
-    """Read a folder, or a checkpoint's file, and write a folder in the layout asked for.
+    """Read a model in any layout and write a folder in the layout asked for.
 
     Tokenizer files and the model card go along.
 
     Args:
-        source: What to read.
+        source: A folder or a file, see ``read_any``; a string may also be the prefix of a
+            TensorFlow checkpoint, or what ``resolve_model`` finds.
         target: The folder to write; must not be ``source``.
         to: ``huggingface`` and ``google`` give every layer its own copy where they cannot share.
             ``google`` is a TensorFlow checkpoint, in float32; ``sentence-transformers`` is
@@ -126,6 +86,7 @@ def convert_folder(
             models, the layout cannot hold the model, or it has n-grams of another vocabulary.
         DataError: If ``vocabulary`` is not one.
     """
+    source = _located(source) if isinstance(source, str) else source
     if target.resolve() == source.resolve():
         raise CheckpointError(f"{target}: give another folder than the one to convert")
     if target.is_dir() and any(target.iterdir()):
@@ -165,6 +126,12 @@ def convert_folder(
         write = save_model if to == "zh_albert" else write_huggingface
         write(target, model=model, config=config, files=files, task=settings, dtype=dtype)
     return Conversion(change, notes)
+
+
+def _located(source: str) -> Path:
+    path = Path(source).expanduser()
+    is_checkpoint = not path.is_dir() and (find_checkpoint(path) or find_torch_file(path))
+    return path if is_checkpoint else resolve_model(source)
 
 
 def read_any(

@@ -32,7 +32,7 @@ from zh_albert.transforms.learned_drop import DROP_RATES
 
 
 def compress_encoder(
-    plan: Recipe,
+    recipe: Recipe,
     source: Path,
     shards: Any,
     heldout: Any,
@@ -46,7 +46,7 @@ def compress_encoder(
     The last stage is written to ``out``, those before it to ``out/stages``.
 
     Args:
-        plan: The recipe.
+        recipe: The recipe.
         source: Folder of the encoder, with its masked-LM head.
         shards: Folder that ``zh-corpora build`` wrote.
         heldout: The same of held-out text.
@@ -61,19 +61,19 @@ def compress_encoder(
     for name, given in (("--train", shards), ("--dev", heldout)):
         if not isinstance(given, str | Path) or not Path(given).is_dir():
             raise ConfigError(
-                f"recipe {plan.name} trains an encoder: expected a folder of shards for {name} "
+                f"recipe {recipe.name} trains an encoder: expected a folder of shards for {name} "
                 f"(zh-corpora build), found {given!r:.60}"
             )
     data = {"train": str(shards), "heldout": str(heldout)}
     refuse_taken(out, resume=resume)
-    described = f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
+    described = f"{write_toml(recipe)}\n# model {weights_fingerprint(source)}\n"
     for name, given in data.items():
         described += f"# {name} {open_shards(Path(given)).digest}\n"
     if (kept := _begun(out, described)) is not None:
         return kept
     current = source
-    for stage in plan.stages:
-        folder = out if stage is plan.stages[-1] else out / "stages" / stage.name
+    for stage in recipe.stages:
+        folder = out if stage is recipe.stages[-1] else out / "stages" / stage.name
         current = out / "stages" / stage.from_ if stage.from_ else current
         base: dict[str, Any] = {"out": str(folder), "data": data}
         going_on = resume and folder.exists()
@@ -95,11 +95,11 @@ def compress_encoder(
         current = folder
     before, after = _figures(source), _figures(out)
     if is_first_process():
-        section = card_section(plan, source, before, after)
+        section = card_section(recipe, source, before, after)
         card = (out / "README.md").read_text("utf-8").removesuffix(section)  # of a killed run
         with atomic_write(out / "README.md") as file:
             file.write((card + section).encode())
-        write_record(out, plan, source, before, after)
+        write_record(out, recipe, source, before, after)
     return before, after
 
 

@@ -85,25 +85,28 @@ def compress(
         CheckpointError: If there is no such model, or it is of another kind.
         DataError: If the examples cannot be read.
     """
-    if isinstance(recipe, Recipe) and settings:
+    if not isinstance(recipe, Recipe):
+        recipe = find_recipe(recipe, settings)
+    elif settings:
         raise ConfigError("settings change a recipe of a name or file; a Recipe has its own")
-    plan = recipe if isinstance(recipe, Recipe) else find_recipe(recipe, settings)
     source, folder = resolve_model(model), Path(out)
     _, metadata = load_config(source)
-    if plan.of_encoders:
+    if recipe.of_encoders:
         if metadata.get("name") in TASKS:
             raise CheckpointError(
-                f"{source}: recipe {plan.name} is for encoders, found a model for "
+                f"{source}: recipe {recipe.name} is for encoders, found a model for "
                 f"{metadata['name']}"
             )
         return Compressed(
             folder,
-            *compress_encoder(plan, source, train, dev, folder, resume=resume, observers=observers),
+            *compress_encoder(
+                recipe, source, train, dev, folder, resume=resume, observers=observers
+            ),
         )
     if metadata.get("name") not in TASKS:
         raise CheckpointError(
-            f"{source}: recipe {plan.name} is for models of a task, found an encoder; fine-tune it "
-            "first: zh-albert finetune --init …"
+            f"{source}: recipe {recipe.name} is for models of a task, found an encoder; fine-tune "
+            "it first: zh-albert finetune --init …"
         )
     task = task_of(source, metadata)
     examples, dev_examples = (
@@ -113,10 +116,10 @@ def compress(
         if task.read_unlabelled is None:
             raise ConfigError("unlabelled: this task learns from no texts without labels")
         unlabelled = task.read_unlabelled(Path(unlabelled))
-    if not examples and any(stage.tune is not None for stage in plan.stages):
-        raise ConfigError(f"recipe {plan.name} trains the model: expected examples, found none")
+    if not examples and any(stage.tune is not None for stage in recipe.stages):
+        raise ConfigError(f"recipe {recipe.name} trains the model: expected examples, found none")
     described = (
-        f"{write_toml(plan)}\n# model {weights_fingerprint(source)}\n"
+        f"{write_toml(recipe)}\n# model {weights_fingerprint(source)}\n"
         f"# examples {examples_digest(examples)}\n# dev {examples_digest(dev_examples)}\n"
     )
     described += f"# unlabelled {examples_digest(unlabelled)}\n" * bool(unlabelled)
@@ -136,16 +139,16 @@ def compress(
             folder=(folder / "stages").absolute(),
             observers=observers,
         )
-        refuse_unknown_settings(plan, work)
-        refuse_unusable_examples(plan, work)
+        refuse_unknown_settings(recipe, work)
+        refuse_unusable_examples(recipe, work)
         current = work.source
-        for stage in plan.stages:
+        for stage in recipe.stages:
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
             begun = work.of(stage.from_) if stage.from_ else current
             current = run_stage(stage, begun, work, resume=going_on)
         made = Compressed(folder, _before(task, source, dev_examples), {})
         if is_first_process():
-            made = _write(plan, task, source, current, made, dev_examples)
+            made = _write(recipe, task, source, current, made, dev_examples)
         return made
     finally:
         release(folder)
@@ -175,17 +178,17 @@ def _before(task: Task, source: Path, dev: Sequence[Any]) -> dict[str, float]:
 
 
 def _write(
-    plan: Recipe, task: Task, source: Path, last: Path, made: Compressed, dev: Sequence[Any]
+    recipe: Recipe, task: Task, source: Path, last: Path, made: Compressed, dev: Sequence[Any]
 ) -> Compressed:
     """Write the model of the last stage to its place, with a card that says how it was made."""
-    out, stored = made.folder, plan.stages[-1].store
+    out, stored = made.folder, recipe.stages[-1].store
     model = task.model.load(last)
-    model.metadata["compressed"] = {"recipe": plan.name, "of": source.name}
+    model.metadata["compressed"] = {"recipe": recipe.name, "of": source.name}
     card = card_of(last)
     store, dtype = stored or StoreConfig(), torch.float16 if stored is None else torch.int8
     save = partial(model.save, out, dtype=dtype, bits=store.bits, group=store.group)
     save(card=card)
     after = figures(task, out, dev)  # of what is kept: half precision is not that of training
-    save(card=card + card_section(plan, source, made.before, after))
-    write_record(out, plan, source, made.before, after)
+    save(card=card + card_section(recipe, source, made.before, after))
+    write_record(out, recipe, source, made.before, after)
     return Compressed(out, made.before, after)

@@ -19,7 +19,7 @@ LENGTH = 32
 Figures = Mapping[str, float]
 
 
-def card_section(plan: Recipe, source: Path, before: Figures, after: Figures) -> str:
+def card_section(recipe: Recipe, source: Path, before: Figures, after: Figures) -> str:
     """Return what a card says of a compression: recipe, source, figures, settings."""
     data = load_config(source)[1].get("trained_on")
     origin = f"{source.name}{f' (trained on: {data})' if data else ''}"
@@ -29,10 +29,10 @@ def card_section(plan: Recipe, source: Path, before: Figures, after: Figures) ->
         if name in before
     )
     return (
-        f"\n## Compression\n\n{plan.title} ({plan.source}), recipe `{plan.name}`, from "
-        f"{origin}.{' ' + plan.shared if plan.shared else ''}\n\n"
+        f"\n## Compression\n\n{recipe.title} ({recipe.source}), recipe `{recipe.name}`, from "
+        f"{origin}.{' ' + recipe.shared if recipe.shared else ''}\n\n"
         f"| | before | after |\n| --- | --- | --- |\n{rows}\n\n"
-        f"```toml\n{write_toml(plan).strip()}\n```\n"
+        f"```toml\n{write_toml(recipe).strip()}\n```\n"
     )
 
 
@@ -45,9 +45,11 @@ def written(value: float) -> str:
     return f"{value:,.0f}" if value > 1 and value == int(value) else f"{value:.4f}"
 
 
-def write_record(folder: Path, plan: Recipe, source: Path, before: Figures, after: Figures) -> None:
+def write_record(
+    folder: Path, recipe: Recipe, source: Path, before: Figures, after: Figures
+) -> None:
     """Write the figures; with them a compression is finished."""
-    result = {"recipe": plan.name, "of": source.name, "before": before, "after": after}
+    result = {"recipe": recipe.name, "of": source.name, "before": before, "after": after}
     with atomic_write(folder / RESULT) as file:
         file.write((results_json(result, indent=2) + "\n").encode())
 

@@ -20,36 +20,36 @@ from zh_albert.runtimes.selection import plain_runtime
 from zh_albert.training.stages import StageMeter, silent
 
 
-def refuse_unknown_settings(plan: Recipe, work: Work) -> None:
+def refuse_unknown_settings(recipe: Recipe, work: Work) -> None:
     """Check the settings of all stages before the first one begins.
 
     Raises:
         ConfigError: If one is unknown or wrong.
     """
-    for stage in plan.stages:
+    for stage in recipe.stages:
         if stage.augment is not None:
             augmentation(stage.augment)
         if stage.tune is not None:
             _planned(stage, work)
 
 
-def refuse_unusable_examples(plan: Recipe, work: Work) -> None:
+def refuse_unusable_examples(recipe: Recipe, work: Work) -> None:
     """Check that there are dev examples for what wants them, and a use for texts without labels.
 
     Raises:
         ConfigError: If not.
     """
-    tuned = [stage for stage in plan.stages if stage.tune]
+    tuned = [stage for stage in recipe.stages if stage.tune]
     for stage in tuned:
         if (stage.tune or {}).get("keep_route") and not work.dev:
             raise ConfigError(
                 f"stage {stage.name}: tune.keep_route keeps the weights of each evaluation, "
                 "and there are no dev examples: give some (--dev)"
             )
-    counted = any(stage.prune and stage.prune.words < 1 for stage in plan.stages)
+    counted = any(stage.prune and stage.prune.words < 1 for stage in recipe.stages)
     if work.unlabelled and not counted and not any(learns_any(_planned(s, work)) for s in tuned):
         raise ConfigError(
-            f"unlabelled: recipe {plan.name} learns from no texts without labels: it has no "
+            f"unlabelled: recipe {recipe.name} learns from no texts without labels: it has no "
             "teacher whose answers it learns; take them out, or use a recipe such as kd"
         )
 

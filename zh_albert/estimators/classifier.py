@@ -24,7 +24,7 @@ from zh_albert.estimators.fitting import (
     refuse_missing_labels,
     refuse_no_targets,
 )
-from zh_albert.tasks.classification.class_contrast import ContrastConfig
+from zh_albert.tasks.classification.class_contrast import ClassContrastConfig
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import ClassificationJob, ModelConfig
@@ -128,7 +128,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
         model = ModelConfig(preset=self._size(), pooling=self.pooling)
         weights_of_classes = _class_weights(self.class_weight)
-        contrast = ContrastConfig() if self.contrast else None
+        contrast = ClassContrastConfig() if self.contrast else None
         config = self._config(
             model, batch_tokens, class_weights=weights_of_classes, contrast=contrast
         )

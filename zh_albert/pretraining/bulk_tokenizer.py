@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zh_albert.errors import ConfigError
+from zh_albert.pretraining.ranges import joined_ranges
 from zh_albert.tokenization.characters import is_chinese, is_letter, is_space, replace_surrogates
 from zh_albert.tokenization.simplified import simplified
 from zh_albert.tokenization.tokenizer import Tokenizer
@@ -181,7 +182,7 @@ class BlockEncoder:
         if found:
             offsets = list(itertools.chain.from_iterable(offsets for _, offsets in found))
             within = np.array(offsets, np.int64).reshape(-1, 2)
-            slots = _ranges(after[run_starts] - run_counts, run_counts)
+            slots = joined_ranges(after[run_starts] - run_counts, run_counts)
             base = np.repeat(run_starts, run_counts)
             ids[slots] = list(itertools.chain.from_iterable(ids for ids, _ in found))
             begins[slots], ends[slots] = base + within[:, 0], base + within[:, 1]
@@ -285,11 +286,3 @@ def _pieces(text: str) -> Iterator[_Piece]:
         yield _Piece(text[start:end], start == 0, sentence)
         start, sentence = end, good is not None
     yield _Piece(text[start:], start == 0, sentence)
-
-
-def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Concatenate ``range(start, start + count)`` for each pair."""
-    after = np.cumsum(counts)
-    total = int(after[-1]) if len(after) else 0
-    result: NDArray[np.int64] = np.arange(total) + np.repeat(starts - (after - counts), counts)
-    return result

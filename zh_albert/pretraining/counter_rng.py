@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Keys = NDArray[np.uint64]
 
-_GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ / the golden ratio; odd
 _WORD = 2**64
 
 
@@ -20,10 +20,14 @@ def mix(values: Keys) -> Keys:
 
     Source: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators", figure 16.
     """
-    mixed = values + np.uint64(_GOLDEN)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    return scattered(values + np.uint64(GOLDEN))
+
+
+def scattered(values: Keys) -> Keys:
+    """Scatter each value over all 64 bits without a step before it; 0 stays 0."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
 
 
 def keys(seed: int, epoch: int, numbers: NDArray[np.integer]) -> Keys:
@@ -39,7 +43,7 @@ def keys(seed: int, epoch: int, numbers: NDArray[np.integer]) -> Keys:
 
 def draw(keys: Keys, stream: int, places: NDArray[np.integer] | int = 0) -> Keys:
     """Return 64 random bits for each key and place; different streams are independent."""
-    salt = np.uint64((stream + 1) * _GOLDEN % _WORD)
+    salt = np.uint64((stream + 1) * GOLDEN % _WORD)
     return mix((keys ^ salt) + np.asarray(places).astype(np.uint64) * np.uint64(0xD6E8FEB86659FD93))
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from zh_albert.errors import DataError
 from zh_albert.files.plain_files import parse_json, read_plain, refuse_special
+from zh_albert.pretraining.ranges import joined_ranges
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 FORMAT_VERSION = 1
@@ -96,16 +97,13 @@ class Shards:
 
         No range crosses the end of its part. Shape of each: (sum of counts,).
         """
-        after = np.cumsum(counts)
-        total = int(after[-1]) if len(after) else 0
-        if not total:
+        places = joined_ranges(starts, counts)
+        if not len(places):
             return np.zeros(0, np.uint16), np.zeros(0, np.bool_)
-        shift = np.repeat(starts - (after - counts), counts)
-        places = np.arange(total) + shift
         homes = np.searchsorted(self.firsts, starts, side="right") - 1
         if (homes == homes[0]).all():
             return _read(self.parts[homes[0]], places - self.firsts[homes[0]])
-        ids, words = np.empty(total, np.uint16), np.empty(total, np.bool_)
+        ids, words = np.empty(len(places), np.uint16), np.empty(len(places), np.bool_)
         by_token = np.repeat(homes, counts)
         for home in np.unique(homes):
             mine = np.flatnonzero(by_token == home)

@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.files import count_parameters, read_tensors
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.stored_model import listed
@@ -27,7 +27,7 @@ def test_a_model_with_n_grams_keeps_its_vocabulary(tmp_path: Path) -> None:
     from zh_albert.checkpoints.resolve import BUNDLED
 
     with pytest.raises(CheckpointError, match=r"n-grams .* cannot be carried over"):
-        convert_folder(
+        convert(
             BUNDLED / "sentiment",
             tmp_path / "out",
             to="zh_albert",
@@ -63,8 +63,8 @@ def test_there_and_back_is_the_same(
 ) -> None:
     first, second, third = (tmp_path / name for name in "abc")
     save_model(first, model=model, config=CONFIG, files=FILES, task=task, dtype=dtype)
-    convert_folder(first, second, to="huggingface", network_of=network_of)
-    convert_folder(second, third, to="zh_albert", network_of=network_of)
+    convert(first, second, to="huggingface", network_of=network_of)
+    convert(second, third, to="zh_albert", network_of=network_of)
     before, after = read_tensors(first), read_tensors(third)
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
@@ -79,7 +79,7 @@ def test_layers_that_transformers_cannot_share_become_copies(tmp_path: Path) -> 
     config = replace(CONFIG, sharing="attention")
     model = AlbertEncoder(config)
     save_model(tmp_path / "a", model=model, config=config, files=FILES, task={})
-    convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface")
+    convert(tmp_path / "a", tmp_path / "b", to="huggingface")
     assert load_config(tmp_path / "b")[0].sharing == "none"
     shared = sum(p.numel() for p in model.attention.parameters())
     assert count_parameters(tmp_path / "b") == count_parameters(tmp_path / "a") + 2 * shared
@@ -91,7 +91,7 @@ def test_a_plan_becomes_copies_where_it_cannot_be_said(tmp_path: Path) -> None:
     save_model(
         tmp_path / "a", model=model, config=config, files=FILES, task={}, dtype=torch.float32
     )
-    convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface")
+    convert(tmp_path / "a", tmp_path / "b", to="huggingface")
     found = load_config(tmp_path / "b")[0]
     assert (found.sharing, found.plan) == ("none", ())
     other = AlbertEncoder(found).eval()
@@ -100,7 +100,7 @@ def test_a_plan_becomes_copies_where_it_cannot_be_said(tmp_path: Path) -> None:
     with torch.inference_mode():
         pair = [one(ids, ids * 0, ids > 0).hidden for one in (model, other)]
     assert torch.equal(*pair)
-    convert_folder(tmp_path / "a", tmp_path / "c", to="google")
+    convert(tmp_path / "a", tmp_path / "c", to="google")
 
 
 @pytest.mark.parametrize("to", ["huggingface", "google"])
@@ -108,7 +108,7 @@ def test_pruned_blocks_are_refused_where_they_cannot_be_said(to: Any, tmp_path: 
     config = replace(CONFIG, block_heads=(1,), head_size=4)
     save_model(tmp_path / "a", model=AlbertEncoder(config), config=config, files={}, task={})
     with pytest.raises(CheckpointError, match="no heads or neurons by block"):
-        convert_folder(tmp_path / "a", tmp_path / "b", to=to)
+        convert(tmp_path / "a", tmp_path / "b", to=to)
 
 
 @pytest.mark.parametrize("to", ["huggingface", "google"])
@@ -116,8 +116,8 @@ def test_lstms_are_refused_where_they_cannot_be_said(to: Any, tmp_path: Path) ->
     config = replace(CONFIG, layer="lstm")
     save_model(tmp_path / "a", model=build_encoder(config), config=config, files={}, task={})
     with pytest.raises(CheckpointError, match="no LSTM layers"):
-        convert_folder(tmp_path / "a", tmp_path / "b", to=to)
-    convert_folder(tmp_path / "a", tmp_path / "c", to="zh_albert")
+        convert(tmp_path / "a", tmp_path / "b", to=to)
+    convert(tmp_path / "a", tmp_path / "c", to="zh_albert")
     assert load_config(tmp_path / "c")[0] == config
 
 
@@ -131,7 +131,7 @@ def test_numbers_of_several_kinds_lose_nothing(tmp_path: Path) -> None:
     first = next(iter(tensors))
     safetensors.torch.save_file({**tensors, first: tensors[first].half()}, path)
     (tmp_path / "a" / "manifest.json").unlink()  # as of another program
-    convert_folder(tmp_path / "a", tmp_path / "b", to="zh_albert")
+    convert(tmp_path / "a", tmp_path / "b", to="zh_albert")
     found = read_tensors(tmp_path / "b")
     assert {tensor.dtype for tensor in found.values()} == {torch.float32}
     assert all(torch.equal(found[name], tensors[name]) for name in tensors if name != first)
@@ -140,7 +140,7 @@ def test_numbers_of_several_kinds_lose_nothing(tmp_path: Path) -> None:
 def test_a_folder_is_not_converted_onto_itself(tmp_path: Path) -> None:
     save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
     with pytest.raises(CheckpointError, match="give another folder"):
-        convert_folder(tmp_path / "a", tmp_path / "a", to="zh_albert")
+        convert(tmp_path / "a", tmp_path / "a", to="zh_albert")
 
 
 def test_what_transformers_cannot_compute_is_refused(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_what_transformers_cannot_compute_is_refused(tmp_path: Path) -> None:
     model = SequenceClassifier(CONFIG, 2, pooling="mean")
     save_model(tmp_path / "a", model=model, config=CONFIG, files={}, task=task)
     with pytest.raises(CheckpointError, match="pooling"):
-        convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface", network_of=network_of)
+        convert(tmp_path / "a", tmp_path / "b", to="huggingface", network_of=network_of)
     assert not (tmp_path / "b").exists()
 
 
@@ -159,7 +159,7 @@ def test_what_no_layer_reads_is_left_out_and_said(tmp_path: Path) -> None:
     tensors = safetensors.torch.load_file(tmp_path / "a/model.safetensors") | constant
     safetensors.torch.save_file(tensors, tmp_path / "a/model.safetensors")
 
-    done = convert_folder(tmp_path / "a", tmp_path / "b", to="zh_albert")
+    done = convert(tmp_path / "a", tmp_path / "b", to="zh_albert")
 
     assert done.notes == ["left out, because no layer reads them: albert.embeddings.position_ids"]
 

@@ -12,7 +12,7 @@ import safetensors.torch
 import torch
 
 from tests.helpers.micro import CONFIG
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.files import NGRAMS, WEIGHTS, count_parameters, read_tensors
 from zh_albert.checkpoints.int8_weights import from_int8, to_int8
 from zh_albert.checkpoints.store import load_weights, named_tensors, save_model
@@ -85,14 +85,14 @@ def test_converting_makes_them_and_undoes_them(
         tmp_path / "plain", model=model, config=CONFIG, files={}, task={**TASK, "ngrams": {}}
     )
     (tmp_path / "plain" / NGRAMS).write_bytes(b"as it is")
-    convert_folder(
+    convert(
         tmp_path / "plain",
         tmp_path / "made",
         to="zh_albert",
         dtype=torch.int8,
         network_of=network_of,
     )
-    convert_folder(small, tmp_path / "theirs", to="huggingface", network_of=network_of)
+    convert(small, tmp_path / "theirs", to="huggingface", network_of=network_of)
 
     assert (tmp_path / "made" / NGRAMS).read_bytes() == b"as it is"
     made, other = ((folder / WEIGHTS).stat().st_size for folder in (tmp_path / "made", small))
@@ -103,9 +103,7 @@ def test_converting_makes_them_and_undoes_them(
     load_weights(ours, small)
     assert all(map(torch.equal, named_tensors(theirs).values(), named_tensors(ours).values()))
     with pytest.raises(CheckpointError, match="has no int8 weights"):
-        convert_folder(
-            small, tmp_path / "x", to="huggingface", dtype=torch.int8, network_of=network_of
-        )
+        convert(small, tmp_path / "x", to="huggingface", dtype=torch.int8, network_of=network_of)
 
 
 @pytest.mark.parametrize(

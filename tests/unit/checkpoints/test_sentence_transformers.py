@@ -13,7 +13,7 @@ import torch
 
 from tests.helpers.micro import save_micro_models
 from zh_albert import load
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import CheckpointError
 from zh_albert.tasks.catalog import network_of
@@ -30,7 +30,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def written(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written") / "vectors"
-    convert_folder(models["embedder"], folder, to="sentence-transformers", network_of=network_of)
+    convert(models["embedder"], folder, to="sentence-transformers", network_of=network_of)
     return folder
 
 
@@ -76,7 +76,7 @@ def test_a_folder_that_began_there_is_a_model_of_vectors(
     assert load_config(folder)[1] == {"name": "embedding", "max_length": 32, "stride": 8}
     expected = np.asarray(load(models["embedder"])(TEXTS))
     assert np.array_equal(np.asarray(load(folder)(TEXTS)), expected)
-    convert_folder(folder, tmp_path / "ours", to="zh_albert", network_of=network_of)
+    convert(folder, tmp_path / "ours", to="zh_albert", network_of=network_of)
     assert np.array_equal(np.asarray(load(tmp_path / "ours")(TEXTS)), expected)
 
 
@@ -146,15 +146,13 @@ def test_only_models_of_vectors_are_written(
 ) -> None:
     problem = f"{name}: expected a model of sentence vectors, found one for {found}"
     with pytest.raises(CheckpointError, match=problem):
-        convert_folder(
-            models[name], tmp_path / "x", to="sentence-transformers", network_of=network_of
-        )
+        convert(models[name], tmp_path / "x", to="sentence-transformers", network_of=network_of)
     assert not (tmp_path / "x").exists()
 
 
 def test_weights_in_8_bits_are_not_written(models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="int8 weights"):
-        convert_folder(
+        convert(
             models["embedder"],
             tmp_path / "x",
             to="sentence-transformers",

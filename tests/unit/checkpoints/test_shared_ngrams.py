@@ -14,7 +14,7 @@ import pytest
 from tests.helpers.micro import save_micro_encoder
 from zh_albert import load
 from zh_albert.checkpoints import resolve
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.folder import replace_folder
 from zh_albert.compression.measures import around_weights, without_ngrams
@@ -76,7 +76,7 @@ def test_it_answers_with_them(bundled: Path) -> None:
 def test_what_is_written_from_it_has_them_itself(bundled: Path, tmp_path: Path) -> None:
     source = bundled / "small"
     TextClassifier.load(source).save(tmp_path / "saved", card="")
-    convert_folder(source, tmp_path / "converted", to="zh_albert", network_of=network_of)
+    convert(source, tmp_path / "converted", to="zh_albert", network_of=network_of)
     export(source, tmp_path / "exported", form="onnx")
     for name in ("saved", "converted", "exported"):
         task = json.loads((tmp_path / name / "config.json").read_text())["zh_albert"]["task"]

@@ -14,7 +14,7 @@ import torch
 import transformers
 
 from tests.helpers.conversions import CONFIG, VOCABULARY, refusal
-from zh_albert.checkpoints.convert import convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, read_any
 from zh_albert.checkpoints.files import read_tensors
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.checkpoints.store import load_config, save_model
@@ -45,7 +45,7 @@ def test_a_folder_of_transformers_with_a_pickle_is_read_for_conversion(tmp_path:
     path.unlink()
     (tmp_path / "a/manifest.json").unlink()
     (tmp_path / "a/training_args.bin").write_bytes(b"never opened")
-    convert_folder(tmp_path / "a", tmp_path / "b", to="huggingface")
+    convert(tmp_path / "a", tmp_path / "b", to="huggingface")
 
     found = read_tensors(tmp_path / "b")
     assert found.keys() == expected.keys()
@@ -72,7 +72,7 @@ def test_a_masked_lm_that_transformers_saved_is_converted_and_started_from(tmp_p
     (tmp_path / "a/vocab.txt").unlink(missing_ok=True)
 
     for out in ("b", "c"):
-        convert_folder(tmp_path / "a", tmp_path / out, to="zh_albert")
+        convert(tmp_path / "a", tmp_path / out, to="zh_albert")
 
     assert (tmp_path / "b/vocab.txt").read_text("utf-8").split() == tokens
     found, again = (read_tensors(tmp_path / out) for out in ("b", "c"))

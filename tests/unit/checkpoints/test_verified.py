@@ -13,7 +13,7 @@ import transformers
 
 from tests.helpers.micro import save_micro_models, save_micro_pretrained
 from zh_albert.checkpoints import verified as module
-from zh_albert.checkpoints.convert import convert_folder
+from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.manifest import read_manifest
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.verified import verified, verified_digest
@@ -158,7 +158,7 @@ def test_what_transformers_saved_in_place_is_taken_over_by_conversion(
         pytest.warns(UserWarning, match="may be others now: dev, trained_on"),
         pytest.warns(UserWarning, match="encoder/.*: taken as it is"),
     ):
-        convert_folder(folder, tmp_path / "ours", to="zh_albert")
+        convert(folder, tmp_path / "ours", to="zh_albert")
 
     found = safetensors.torch.load_file(tmp_path / "ours" / WEIGHTS)
     assert (found["albert.pooler.bias"] == theirs.albert.pooler.bias).all()

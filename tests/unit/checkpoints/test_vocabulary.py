@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from zh_albert.checkpoints.convert import convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, read_any
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
 from zh_albert.checkpoints.vocabulary import VocabularyChange
 from zh_albert.errors import CheckpointError, DataError
@@ -54,7 +54,7 @@ def change(source: Path, tokens: list[str], *, merge: bool = False) -> Vocabular
     """Convert into the folder ``new`` beside the source."""
     path = source.parent / "wanted.txt"
     path.write_text(lines(tokens), encoding="utf-8")
-    result = convert_folder(
+    result = convert(
         source, source.parent / "new", to="zh_albert", vocabulary=path, merge_pieces=merge
     )
     assert result.vocabulary is not None

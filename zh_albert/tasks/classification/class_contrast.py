@@ -30,7 +30,7 @@ from zh_albert.training.stages import StageMeter
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContrastConfig:
+class ClassContrastConfig:
     """Settings of the contrast between classes."""
 
     updates: int = 60
@@ -72,7 +72,7 @@ class _Batches:
         self,
         texts: Sequence[EncodedText],
         classes: Sequence[int],
-        config: ContrastConfig,
+        config: ClassContrastConfig,
         train: TrainConfig,
         pad: int,
     ) -> None:
@@ -107,7 +107,7 @@ def draw_together(
     module: SequenceClassifier,
     texts: Sequence[EncodedText],
     classes: Sequence[int],
-    config: ContrastConfig,
+    config: ClassContrastConfig,
     train_config: TrainConfig,
     *,
     pad: int,

@@ -18,7 +18,7 @@ from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks import run
 from zh_albert.tasks.classification.card import classifier_card
-from zh_albert.tasks.classification.class_contrast import ContrastConfig, draw_together
+from zh_albert.tasks.classification.class_contrast import ClassContrastConfig, draw_together
 from zh_albert.tasks.classification.class_weights import class_weights
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
@@ -76,7 +76,7 @@ class FinetuneConfig(JobConfig):
     # class of n_c texts out of n in k classes; or a table, where a class left out has 1.
     class_weights: Literal["balanced"] | dict[str, float] | None = None
     # For a few texts of each class: draw texts of a class together before the head is fitted.
-    contrast: ContrastConfig | None = None
+    contrast: ClassContrastConfig | None = None
 
 
 class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):

@@ -19,7 +19,7 @@ from tests.helpers.conversions import (
     google_folder,
     refusal,
 )
-from zh_albert.checkpoints.convert import convert, convert_folder, read_any
+from zh_albert.checkpoints.convert import convert, read_any
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.tensorflow.bundle import write_bundle
 from zh_albert.errors import CheckpointError
@@ -134,7 +134,7 @@ def test_task_and_labels_are_not_for_other_sources(tmp_path: Path) -> None:
     save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
 
     with pytest.raises(CheckpointError, match="task and labels are those of TensorFlow"):
-        convert_folder(tmp_path / "a", tmp_path / "b", to="zh_albert", labels=["a"])
+        convert(tmp_path / "a", tmp_path / "b", to="zh_albert", labels=["a"])
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_what_their_code_cannot_compute_is_not_written(
     config = replace(CONFIG, **changes)
     save_model(tmp_path / "a", model=AlbertEncoder(config), config=config, files={}, task={})
     with pytest.raises(CheckpointError) as caught:
-        convert_folder(tmp_path / "a", tmp_path / "b", to="google")
+        convert(tmp_path / "a", tmp_path / "b", to="google")
     assert found in str(caught.value)
     assert not (tmp_path / "b").exists()
 
@@ -192,7 +192,7 @@ def test_a_classifier_has_no_google_layout(tmp_path: Path) -> None:
     model = SequenceClassifier(CONFIG, 2)
     save_model(tmp_path / "a", model=model, config=CONFIG, files={}, task=task)
     with pytest.raises(CheckpointError, match="no task heads"):
-        convert_folder(tmp_path / "a", tmp_path / "b", to="google", network_of=network_of)
+        convert(tmp_path / "a", tmp_path / "b", to="google", network_of=network_of)
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def test_ours_to_google_and_back_changes_nothing(
     model = AlbertForPretraining(config)
     files = {"vocab.txt": VOCABULARY, "tokenizer_config.json": b"{}", "README.md": b"card"}
     save_model(tmp_path / "a", model=model, config=config, files=files, task={}, dtype=dtype)
-    convert_folder(tmp_path / "a", tmp_path / "b", to="google")
-    convert_folder(tmp_path / "b", tmp_path / "c", to="zh_albert")
+    convert(tmp_path / "a", tmp_path / "b", to="google")
+    convert(tmp_path / "b", tmp_path / "c", to="zh_albert")
 
     assert (read_any(tmp_path / "c").config == config) == same_config
     before, after = read_any(tmp_path / "a"), read_any(tmp_path / "c")

@@ -14,7 +14,7 @@ import torch
 from tests.helpers.micro import save_micro_encoder
 from zh_albert.distillation.soft_targets import TeacherConfig
 from zh_albert.errors import ConfigError
-from zh_albert.tasks.classification.class_contrast import ContrastConfig, class_contrast
+from zh_albert.tasks.classification.class_contrast import ClassContrastConfig, class_contrast
 from zh_albert.tasks.classification.examples import TextExample, UnlabelledText
 from zh_albert.tasks.classification.finetune import FinetuneConfig, ModelConfig, finetune
 from zh_albert.tasks.pooler_probe import Summary
@@ -25,7 +25,7 @@ from zh_albert.training.events import Event, StageProgress
 GOOD = [f"这家店{word}{thing}" for word in "好棒赞" for thing in "菜饭汤茶"]
 BAD = [f"这家店{word}{thing}" for word in "坏差糟" for thing in "菜饭汤茶"]
 EXAMPLES = [TextExample(t, "good") for t in GOOD] + [TextExample(t, "bad") for t in BAD]
-CONTRAST = ContrastConfig(updates=30, peak_lr=3e-3, texts=12)
+CONTRAST = ClassContrastConfig(updates=30, peak_lr=3e-3, texts=12)
 
 
 def test_the_loss_is_that_of_the_texts_of_the_same_class() -> None:
@@ -105,7 +105,7 @@ def test_texts_without_labels_are_of_no_class(tmp_path: Path) -> None:
 )
 def test_settings_without_sense_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        ContrastConfig(**asdict(ContrastConfig()) | given)
+        ClassContrastConfig(**asdict(ClassContrastConfig()) | given)
 
 
 def test_it_needs_a_class_for_each_text_and_a_trained_encoder(tmp_path: Path) -> None:
