@@ -91,23 +91,12 @@ def compress(
         raise ConfigError("settings change a recipe of a name or file; a Recipe has its own")
     source, folder = resolve_model(model), Path(out)
     _, metadata = load_config(source)
+    _refuse_other_kind(recipe, source, metadata)
     if recipe.of_encoders:
-        if metadata.get("name") in TASKS:
-            raise CheckpointError(
-                f"{source}: recipe {recipe.name} is for encoders, found a model for "
-                f"{metadata['name']}"
-            )
-        return Compressed(
-            folder,
-            *compress_encoder(
-                recipe, source, train, dev, folder, resume=resume, observers=observers
-            ),
+        measured = compress_encoder(
+            recipe, source, train, dev, folder, resume=resume, observers=observers
         )
-    if metadata.get("name") not in TASKS:
-        raise CheckpointError(
-            f"{source}: recipe {recipe.name} is for models of a task, found an encoder; fine-tune "
-            "it first: zh-albert finetune --init …"
-        )
+        return Compressed(folder, *measured)
     task = task_of(source, metadata)
     examples, dev_examples = (
         task.read(Path(given)) if isinstance(given, str | Path) else given for given in (train, dev)
@@ -152,6 +141,19 @@ def compress(
         return made
     finally:
         release(folder)
+
+
+def _refuse_other_kind(recipe: Recipe, source: Path, metadata: Mapping[str, Any]) -> None:
+    found = metadata.get("name")
+    if recipe.of_encoders and found in TASKS:
+        raise CheckpointError(
+            f"{source}: recipe {recipe.name} is for encoders, found a model for {found}"
+        )
+    if not recipe.of_encoders and found not in TASKS:
+        raise CheckpointError(
+            f"{source}: recipe {recipe.name} is for models of a task, found an encoder; fine-tune "
+            "it first: zh-albert finetune --init …"
+        )
 
 
 def figures(task: Task, folder: Path, dev: Sequence[Any]) -> dict[str, float]:
