@@ -6,10 +6,11 @@ import signal
 import threading
 from collections.abc import Sequence
 
-from apps.gradio_page.environment import bound, import_gradio, temporary_files
+from apps.gradio_page.environment import HOST, import_gradio, temporary_files
 from apps.jobs import PageJobs
 from apps.models import bundled_models, open_models, warm_up
 from apps.strings import CHINESE, ENGLISH
+from zh_albert.serving.listening import bound
 
 
 def serve(*, port: int, models: Sequence[str] | None = None, more: Sequence[str] = ()) -> None:
@@ -28,7 +29,7 @@ def serve(*, port: int, models: Sequence[str] | None = None, more: Sequence[str]
     if threading.current_thread() is threading.main_thread():
         # Services and containers send SIGTERM: it removes the page's files as Ctrl-C does.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with bound(port) as listening:  # the first thing to go wrong, and the cheapest to find out
+    with bound(HOST, port) as listening:  # first: it is cheap and fails most often
         import_gradio()
         from apps.gradio_page.server import serve_pages
         from apps.page import build_page

@@ -41,7 +41,7 @@ class BackgroundJob(ABC):
         self.folder = Path()
         self.outputs: list[Path] = []
         self.state: JobState = "waiting"
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
         self.started = 0.0
         self._stopping = threading.Event()
 
@@ -76,7 +76,7 @@ class BackgroundJob(ABC):
             self.work()
         except StoppedError:
             self.state = "stopped"
-        except Exception as error:  # of any kind: the page shows it, and the next job runs
+        except BaseException as error:  # also a panic in Rust: it is shown, and the next job runs
             self.failure = error
             self.state = "failed"
         else:
@@ -175,11 +175,11 @@ class JobQueue:
     def _run_jobs(self) -> None:
         while True:
             with self._changed:
-                self._current = None
                 self._changed.wait_for(lambda: self._waiting)
                 job = self._current = self._waiting.pop(0)
             job.run()
             with self._changed:
+                self._current = None
                 if job not in self._owned.values():
                     shutil.rmtree(job.folder, ignore_errors=True)
 

@@ -42,7 +42,7 @@ class Models:
         reader: The model that answers questions.
         embedder: The model of sentence vectors, for search.
         encoder: The model that fills masks, and whose training curves are shown.
-        fast: Small models that answer files only, by name.
+        fast: Models that answer files only, by name: small ones, and those without a tab.
     """
 
     encoders: EncoderCache = field(default_factory=lambda: EncoderCache({}))
@@ -76,7 +76,8 @@ def bundled_models() -> tuple[list[str], list[str]]:
 def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
     """Open models; of readers, embedders and encoders the last one is shown.
 
-    An encoder without a head is only looked into.
+    A model of several labels, or of a value of single texts, answers files only. An encoder without
+    a head is only looked into.
 
     Args:
         names: Bundled names, folders or hub ids.
@@ -88,6 +89,8 @@ def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
     folders: dict[str, Path] = {}
     for given in names:
         short = Path(given).name
+        if short in ("", ".."):  # "." has no name
+            short = Path(given).resolve().name
         folders[given if short in folders else short] = resolve_model(given)
     models = Models(EncoderCache(folders))
     for name, folder in folders.items():
@@ -105,7 +108,9 @@ def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
                 models.classifiers[name] = opened
             case Classifier() | Regressor() as opened if opened.pairs:
                 models.pairs[name] = opened
-    models.fast = {name: cast(BulkModel, load(name)) for name in fast}
+            case MultiLabelClassifier() | Regressor() as opened:
+                models.fast[name] = opened
+    models.fast |= {name: cast(BulkModel, load(name)) for name in fast}
     return models
 
 

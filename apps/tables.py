@@ -63,8 +63,7 @@ class Table:
     """An uploaded file that can be read.
 
     Attributes:
-        path: The file.
-        name: Its name on the visitor's computer, without folders.
+        path: The file, named as on the visitor's computer.
         columns: Names of the columns, and how many rows have a text in each.
         rows: How many there are, damaged ones included.
         head: The first ones that can be read.
@@ -75,7 +74,6 @@ class Table:
     """
 
     path: Path
-    name: str
     columns: dict[str, int]
     rows: int
     head: list[Row]
@@ -93,20 +91,18 @@ class Table:
         return column_named(names, self.columns) or (self.texts if field == "text" else None)
 
 
-def open_table(strings: TableStrings, path: Path, name: str) -> Table:
+def open_table(strings: TableStrings, path: Path) -> Table:
     """Check an uploaded file by reading it once.
 
     Args:
         strings: What can be wrong with it.
         path: The file; its name says of which kind it is.
-        name: Its name on the visitor's computer.
 
     Raises:
         RefusedError: If it is of another kind, too large, empty, or cannot be read on from some
             place, or from the first row on.
     """
-    name = Path(name.replace("\\", "/")).name
-    _refuse_other_kinds(strings, path, name)
+    _refuse_other_kinds(strings, path)
     columns: Counter[str] = Counter()
     sample: list[Row] = []
     rows = damaged = damaged_at = 0
@@ -115,7 +111,7 @@ def open_table(strings: TableStrings, path: Path, name: str) -> Table:
         for place, row in read_rows(strings, path):
             rows += 1
             if isinstance(row, RefusedError):
-                if _form(path) == "jsonl" and not sample:  # no JSON Lines at all
+                if not sample and _form(path) == "jsonl":  # no JSON Lines at all
                     raise row
                 damaged += 1
                 if first_damage is None:
@@ -139,7 +135,6 @@ def open_table(strings: TableStrings, path: Path, name: str) -> Table:
     told = [(note.kind, note.facts) for note in notes]
     return Table(
         path=path,
-        name=name,
         columns=dict(columns),
         rows=rows,
         head=sample[:HEAD_ROWS],
@@ -221,9 +216,9 @@ def _notice(strings: TableStrings, error: DataError, place: int) -> Notice:
     return strings.not_json.filled(line=place) if place else strings.bad_array.filled()
 
 
-def _refuse_other_kinds(strings: TableStrings, path: Path, name: str) -> None:
+def _refuse_other_kinds(strings: TableStrings, path: Path) -> None:
     if path.suffix.lower() not in KINDS:
-        raise RefusedError(strings.other_kind.filled(name=name[-80:]))
+        raise RefusedError(strings.other_kind.filled(name=path.name[-80:]))
     size = path.stat().st_size
     if size > MAX_BYTES:
         limits = {"size": f"{size / 2**20:,.0f}", "limit": f"{MAX_BYTES / 2**20:,.0f}"}

@@ -140,12 +140,12 @@ def too_long(strings: PageStrings, length: int) -> Notice | None:
     return strings.too_long.filled(count=f"{length:,}", limit=f"{MAX_CHARACTERS:,}")
 
 
-def failure(strings: PageStrings, error: Exception | None) -> Notice:
+def failure(strings: PageStrings, error: BaseException | None) -> Notice:
     """Return a notice with the message of an error."""
     return strings.failed.filled(reason=failure_reason(error))
 
 
-def failure_reason(error: Exception | None) -> str:
+def failure_reason(error: BaseException | None) -> str:
     """Return the message of an error in one line, short enough for the page."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 

@@ -1,11 +1,9 @@
-"""The surroundings of the page: its port, its folder for files, and Gradio without requests."""
+"""The surroundings of the page: its folder for files, and Gradio without requests."""
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
-import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,32 +11,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from zh_albert.errors import MissingExtraError, ZhAlbertError
+from zh_albert.errors import MissingExtraError
 
 HOST = "127.0.0.1"
 _FOLDER = "zh-albert-demo-"
 _LOCK = "in-use.lock"  # the system unlocks it when the page's process ends, however it ends
-
-
-def bound(port: int) -> socket.socket:
-    """Return a socket that holds a port of this computer; 0 takes a free one.
-
-    Raises:
-        ZhAlbertError: If it cannot be used.
-    """
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((HOST, port))
-    except OSError as error:
-        listening.close()
-        taken = error.errno == errno.EADDRINUSE
-        problem = "is in use" if taken else f"cannot be opened ({error.strerror})"
-        raise ZhAlbertError(
-            f"{HOST}: port {port} {problem}; choose another one, or a free one: "
-            "zh-albert demo --port 0"
-        ) from None
-    return listening
 
 
 @contextmanager

@@ -173,7 +173,7 @@ class JobTab(ABC, Generic[S, J]):
         if path is None:
             return *nothing, notice(self.strings.waiting, alarm=False), *self._idle()
         try:
-            table = open_table(self.strings.page.tables, Path(path), Path(path).name)
+            table = open_table(self.strings.page.tables, Path(path))
         except RefusedError as error:
             return *nothing, notice(error.notice), *self._idle()
         columns = self.likely_columns(table, setting)

@@ -32,7 +32,7 @@ def serve_pages(pages: Mapping[PageStrings, gr.Blocks], listening: socket.socket
 
     Args:
         pages: The page in each language.
-        listening: A socket that holds the address; see ``environment.bound``.
+        listening: A socket that holds the address; see ``serving.listening``.
     """
 
     class Server(uvicorn.Server):

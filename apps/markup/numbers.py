@@ -36,9 +36,11 @@ def percent_text(percent: float) -> str:
 def duration(seconds: float) -> str:
     """Return the time that a model took.
 
-    >>> duration(0.00312), duration(0.0731), duration(12.34)
-    ('3.1 ms', '73 ms', '12.3 s')
+    >>> duration(0.00312), duration(0.0731), duration(12.34), duration(75)
+    ('3.1 ms', '73 ms', '12.3 s', '1 min 15 s')
     """
+    if seconds >= 60:
+        return clock(seconds)
     if seconds >= 1:
         return f"{seconds:.1f} s"
     return f"{1000 * seconds:.1f} ms" if seconds < 0.01 else f"{1000 * seconds:.0f} ms"

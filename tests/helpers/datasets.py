@@ -13,7 +13,7 @@ def table(folder: Path, content: str) -> Table:
     """Write and open a CSV table."""
     path = folder / "t.csv"
     path.write_text(content, encoding="utf-8")
-    return open_table(CHINESE.page.tables, path, "t.csv")
+    return open_table(CHINESE.page.tables, path)
 
 
 def rows(*labels: str, texts: int = 5) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -142,16 +142,13 @@ def predict(
         echo(f"note: {fault.problem}")
     echo(f"{done.file}: {done.answers:,} answers")
     if as_json:
-        result: dict[str, Any] = {
+        result = {
             "file": str(done.file),
             "answers": done.answers,
             "guessed": done.guessed,
+            "faults": [fault._asdict() for fault in done.faults],
         }
-        typer.echo(
-            results_json(
-                {**result, "faults": [fault._asdict() for fault in done.faults]}, ascii_only=True
-            )
-        )
+        typer.echo(results_json(result, ascii_only=True))
 
 
 @app.command()
@@ -171,11 +168,8 @@ def check(
 
     faults = faults_of(task_named(task), file, data, version=version)
     if as_json:
-        typer.echo(
-            results_json(
-                {"file": str(file), "faults": [f._asdict() for f in faults]}, ascii_only=True
-            )
-        )
+        result = {"file": str(file), "faults": [fault._asdict() for fault in faults]}
+        typer.echo(results_json(result, ascii_only=True))
     else:
         for fault in faults:
             place = f"{file}, line {fault.line}" if fault.line else str(file)

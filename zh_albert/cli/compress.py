@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from zh_albert.cli.options import Exclude, Json
-from zh_albert.cli.train import JobSettings, training_display
+from zh_albert.cli.options import Exclude, Json, Resume, Settings
+from zh_albert.cli.train import training_display
 from zh_albert.files.textio import results_json
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def recipe(
     ] = None,
     exclude: Exclude = None,
     ngrams: Annotated[bool, typer.Option(help="Keep the model's n-grams.")] = True,
-    set_: JobSettings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False,
+    set_: Settings = None,
+    resume: Resume = False,
     as_json: Json = False,
 ) -> None:
     """Compress a model by a recipe.
@@ -231,7 +231,7 @@ def plan(
         list[str] | None,
         typer.Option("--set", help="One setting of all trainings, e.g. train.epochs=1."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False,
+    resume: Resume = False,
     as_json: Json = False,
 ) -> None:
     """Write the best smaller model within a size and a time.

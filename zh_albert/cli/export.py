@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from zh_albert.cli.options import Json
 from zh_albert.files.textio import results_json
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def export(
         Path | None,
         typer.Option(help="Labelled file on which the scales of onnx int8 are fixed: faster."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write a model folder that runs faster.
 

@@ -79,7 +79,6 @@ def inspect(
 
     from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
-    from zh_albert.errors import ConfigError
     from zh_albert.model.config import PRESETS, fields_of, is_pruned
     from zh_albert.model.size import parameter_counts
 

@@ -14,6 +14,10 @@ Init = Annotated[
 TextColumn = Annotated[str | None, typer.Option(help="Column of a table that holds the texts.")]
 LabelColumn = Annotated[str | None, typer.Option(help="Column of a table that holds the labels.")]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")]
 Exclude = Annotated[
     list[Path] | None,
     typer.Option(help="Drop training texts that also occur in this file; repeatable."),

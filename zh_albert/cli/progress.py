@@ -45,7 +45,7 @@ class Display:
     def __init__(self, *columns: ProgressColumn) -> None:
         console = Console(stderr=True)
         self.on_terminal = console.is_terminal
-        name, bar, note = TextColumn("{task.description}"), BarColumn(bar_width=30), _NOTE
+        name, bar, note = _text("description"), BarColumn(bar_width=30), _text("fields[note]")
         columns = columns or (MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         self.bars = Progress(
             name, bar, *columns, note, console=console, disable=not self.on_terminal
@@ -68,7 +68,8 @@ class Display:
         self.bars.update(self._tasks[name], completed=done, total=total, note=note)
 
 
-_NOTE = TextColumn("{task.fields[note]}")
+def _text(field: str) -> TextColumn:
+    return TextColumn(f"{{task.{field}}}", markup=False)  # "[/x]" in a path is no style
 
 
 def track(items: Iterable[T], *, total: int | None, what: str) -> Iterator[T]:
@@ -143,7 +144,7 @@ class TrainingDisplay(Display):
 
     def _line(self, text: str) -> None:
         if self.on_terminal:
-            self.bars.console.print(text, highlight=False)
+            self.bars.console.print(text, markup=False, highlight=False)
         else:
             echo(text)
 

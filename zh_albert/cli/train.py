@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from zh_albert.cli.options import Exclude, Init, Json, LabelColumn, Sheet, TextColumn
+from zh_albert.cli.options import (
+    Exclude,
+    Init,
+    Json,
+    LabelColumn,
+    Resume,
+    Settings,
+    Sheet,
+    TextColumn,
+)
 from zh_albert.files.textio import results_json
 from zh_albert.tasks.catalog import TASKS, forms
 
@@ -26,10 +35,6 @@ else:
     _Name = Literal[tuple(TASKS)]
 
 TaskName = Annotated[_Name, typer.Option(help="What to train for.")]
-JobSettings = Annotated[
-    list[str] | None, typer.Option("--set", help="One setting, e.g. train.peak_lr=3e-4.")
-]
-ResumeJob = Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")]
 
 
 def finetune(
@@ -41,9 +46,7 @@ def finetune(
     task: TaskName = "classification",
     init: Init = "encoder",
     config: Annotated[Path | None, typer.Option(help="TOML file with settings.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="One setting, e.g. train.epochs=5.")
-    ] = None,
+    set_: Settings = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     sheet: Sheet = None,
@@ -52,9 +55,7 @@ def finetune(
         list[Path] | None,
         typer.Option(help="Texts without labels, for a teacher (teacher.model); repeatable."),
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where the run in --out stopped.")
-    ] = False,
+    resume: Resume = False,
     as_json: Json = False,
 ) -> None:
     """Train a model for a task.
@@ -134,8 +135,8 @@ finetune.__doc__ = str(finetune.__doc__).replace("FORMS", forms())
 
 def pretrain(
     config: Annotated[Path, typer.Argument(help="TOML file; docs/pretraining.md shows one.")],
-    set_: JobSettings = None,
-    resume: ResumeJob = False,
+    set_: Settings = None,
+    resume: Resume = False,
     as_json: Json = False,
 ) -> None:
     """Pretrain an encoder: masked words, order of sentences.
@@ -150,8 +151,8 @@ def pretrain(
 
 def distil(
     config: Annotated[Path, typer.Argument(help="TOML file; docs/distillation.md shows one.")],
-    set_: JobSettings = None,
-    resume: ResumeJob = False,
+    set_: Settings = None,
+    resume: Resume = False,
     as_json: Json = False,
 ) -> None:
     """Distil a smaller encoder from a larger one, on a corpus.

@@ -285,7 +285,6 @@ class AlbertEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.non_deterministic = False
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

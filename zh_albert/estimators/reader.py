@@ -88,7 +88,7 @@ class AlbertReader(AlbertEstimator):
 
 def _pairs(X: ArrayLike) -> list[tuple[Any, Any]]:  # noqa: N803
     array = np.asarray(X, dtype=object)
-    if array.size and (array.ndim != 2 or array.shape[1] != 2):
+    if array.shape != (0,) and (array.ndim != 2 or array.shape[1] != 2):
         raise DataError(
             f"expected pairs of question and context, shape (n, 2), found shape {array.shape}"
         )

@@ -17,12 +17,13 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from zh_albert.errors import ConfigError, ZhAlbertError
+from zh_albert.errors import ConfigError
 from zh_albert.inference.loading import load
 from zh_albert.serving.app import create_app
 from zh_albert.serving.connections import CloseUnread, LimitedProtocol, connections_that_fit
 from zh_albert.serving.hosts import AllowedHosts
 from zh_albert.serving.limits import Limits
+from zh_albert.serving.listening import bound
 from zh_albert.tasks.predictor import AnyPredictor
 
 _ENDED_AT_ONCE = 130  # as shells have it: 128 and the number of SIGINT
@@ -50,10 +51,10 @@ def serve(
     Raises:
         CheckpointError: If a model cannot be opened.
         ConfigError: If two models have the same name, or a name cannot be part of an address.
-        ZhAlbertError: If the port cannot be used.
+        ZhAlbertError: If the address cannot be used.
     """
     names = served_names(models)
-    with _bound(host, port) as listening:  # first, because it is cheap and fails most often
+    with bound(host, port) as listening:  # first, because it is cheap and fails most often
         predictors = {name: open_model(model) for name, model in zip(names, models, strict=True)}
         app = AllowedHosts(create_app(predictors, limits), host, allow_hosts)
         server = _Server(server_config(app, limits))
@@ -132,27 +133,3 @@ def served_names(models: Sequence[str]) -> list[str]:
             raise ConfigError(f"{model}: another model is called {name!r} too; rename a folder")
         names.append(name)
     return names
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket bound to the address; connections are accepted only when the server
-    listens.
-    """
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
-    except OSError as error:
-        raise ZhAlbertError(
-            f"{host}: no such address ({error.strerror}); use 127.0.0.1, or 0.0.0.0 to be reached "
-            "from other computers"
-        ) from None
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-    except OSError as error:
-        listening.close()
-        raise ZhAlbertError(
-            f"{host}: port {port} cannot be used ({error.strerror}); choose another one, or a free "
-            "one with --port 0"
-        ) from None
-    return listening

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from apps.jobs import TableJob
@@ -76,7 +77,7 @@ class BatchJob(TableJob):
         self.cuts_texts = False
         self._strings = strings
         kinds = (".xlsx", ".jsonl" if table.path.suffix.lower() in _OBJECTS else ".csv")
-        self._names = [f"{table.path.stem}-{name}{kind}" for kind in kinds]
+        self._names = [f"{table.path.stem}-{Path(name).name}{kind}" for kind in kinds]
         self._ended = 0.0
 
     @property

@@ -41,7 +41,7 @@ def table_panel(strings: BatchStrings, table: Table, columns: Sequence[str | Non
         if column and missing:
             about = {"column": column[:MAX_CELL], "count": f"{missing:,}"}
             warnings += caption(strings.empty_cells.format(**about), "za-short")
-    title = element(strings.read.format(name=table.name[-80:], **counts), "h3")
+    title = element(strings.read.format(name=table.path.name[-80:], **counts), "h3")
     body = title + warnings + head_of(strings.page, table)
     return which_column(strings, columns) + panel(section(body, "za-first"))
 
@@ -97,11 +97,16 @@ def _counts(strings: BatchStrings, job: BatchJob) -> str:
         case Reader():
             title, name_of = strings.counts_answers, strings.answered.__getitem__
         case Regressor():
-            title, ranked = strings.counts_values, sorted(counts.items())
+            title, ranked = strings.counts_values, sorted(counts.items(), key=_lowest)
         case _:
             title = strings.counts
     body = count_bars(strings.page, ranked, name_of) if ranked else caption(strings.nothing_counted)
     return element(title, "h3") + body
+
+
+def _lowest(step: tuple[str, int]) -> int:
+    """Return the beginning of a step of the scale, with its count; see ``BatchJob.counts``."""
+    return int(step[0].partition("–")[0])
 
 
 def _first_answers(strings: BatchStrings, job: BatchJob) -> str:

@@ -106,11 +106,11 @@ class FinetuningTab(JobTab[FinetuningStrings, FinetuningJob]):
 
     def tried(self, text: str, owner: str) -> str:
         """Return the trained model's answer."""
+        if not text.strip():
+            return ""
         job, page = self.job_of(owner), self.strings.page
         if job is None or job.classifier is None:
             return notice(self.strings.no_model)
-        if not text.strip():
-            return ""
         if problem := too_long(page, len(text)):
             return notice(problem)
         start = time.perf_counter()

@@ -65,9 +65,13 @@ def map_panel(
     shares = _with_mean(attention.probabilities[layer : layer + 1])[0, head]
     names, kinds = [], []
     for place, token in zip(attention.offsets, attention.tokens, strict=True):
-        name = plain(text[place[0] : place[1]]) if place else escape(token)
-        names.append(name)
-        kinds.append("za-special" if place is None else "za-long" if len(name) > 1 else "za-one")
+        if place is None:
+            names.append(escape(token))
+            kinds.append("za-special")
+        else:
+            start, end = place
+            names.append(plain(text[start:end]))
+            kinds.append("za-long" if end - start > 1 else "za-one")
     heads = "".join(
         f'<th scope="col" class="{kind}">{name}</th>'
         for name, kind in zip(names, kinds, strict=True)

@@ -42,36 +42,29 @@ class _Box:
     tokens: list[int]
 
 
-def tokens_panel(
-    strings: TokenStrings,
-    tokenized: TokenizedText,
-    masked: Collection[int],
-    *,
-    limit: int = MAX_DRAWN,
-) -> str:
+def tokens_panel(strings: TokenStrings, tokenized: TokenizedText, masked: Collection[int]) -> str:
     """Return counts, the tokens grouped by words, and the text with its masks.
 
     Args:
         strings: The tab's strings.
         tokenized: The text and its tokens.
         masked: Positions of the tokens to mask.
-        limit: Characters drawn; the counts are of the whole text.
     """
     hidden = frozenset(masked)
     text, length = tokenized.text, len(tokenized.text)
-    shortened = ""
-    if length > limit:
-        shortened = strings.shortened.format(shown=f"{limit:,}", total=f"{length:,}")
-    more = '<span class="za-more">……</span>' if length > limit else ""
+    shortened = more = ""
+    if length > MAX_DRAWN:  # the counts are of the whole text
+        shortened = strings.shortened.format(shown=f"{MAX_DRAWN:,}", total=f"{length:,}")
+        more = '<span class="za-more">……</span>'
     counts = [
         (f"{length:,}", strings.characters),
         (f"{len(tokenized.ids):,}", strings.tokens_counted),
         (f"{len(tokenized.words):,}", strings.words_counted),
         (f"{100 * len(hidden) / max(len(tokenized.ids), 1):.1f}%", strings.masked_share),
     ]
-    words = list(_words(tokenized, limit))
-    tokens = _draw_tokens(strings, tokenized, words, hidden, limit) + more
-    masks = _draw_masks(text, words, hidden, limit) + more
+    words = list(_words(tokenized))
+    tokens = _draw_tokens(strings, tokenized, words, hidden) + more
+    masks = _draw_masks(text, words, hidden) + more
     return panel(
         tiles(counts)
         + caption(shortened, "za-short")
@@ -103,7 +96,6 @@ def _draw_tokens(
     tokenized: TokenizedText,
     words: list[list[_Box]],
     hidden: frozenset[int],
-    limit: int,
 ) -> str:
     parts, position = [], 0
     for number, boxes in enumerate(words):
@@ -113,38 +105,39 @@ def _draw_tokens(
         parts.append(f'<span class="za-word {kind}">')
         for box in boxes:
             parts.append(shown(tokenized.text[position : box.start]))
-            parts.append(_token(strings, tokenized, box, limit))
+            parts.append(_token(strings, tokenized, box))
             position = box.end
         parts.append("</span>")
-    return "".join([*parts, shown(tokenized.text[position:limit])])
+    return "".join([*parts, shown(tokenized.text[position:MAX_DRAWN])])
 
 
-def _token(strings: TokenStrings, tokenized: TokenizedText, box: _Box, limit: int) -> str:
+def _token(strings: TokenStrings, tokenized: TokenizedText, box: _Box) -> str:
     ids, tokens = tokenized.ids, tokenized.tokens
     unknown = tokenized.unknown in (ids[token] for token in box.tokens)
     names = " + ".join(f"{tokens[token]} · id {ids[token]}" for token in box.tokens)
     place = strings.place.format(start=box.start, end=box.end)
+    drawn = shown(tokenized.text[box.start : min(box.end, MAX_DRAWN)])
     return (
         f'<span class="za-tok{" za-unk" if unknown else ""}" title="{plain(names)} · {place}">'
-        f'<span class="za-slice">{shown(tokenized.text[box.start : min(box.end, limit)])}</span>'
+        f'<span class="za-slice">{drawn}</span>'
         f"{'<small>[UNK]</small>' if unknown else ''}</span>"
     )
 
 
-def _draw_masks(text: str, words: list[list[_Box]], hidden: frozenset[int], limit: int) -> str:
+def _draw_masks(text: str, words: list[list[_Box]], hidden: frozenset[int]) -> str:
     def drawn(box: _Box) -> str:
         original = plain(text[box.start : box.end][:100])
         mask = f'<span class="za-hidden" title="{original}">[MASK]</span>'
         masks = mask * sum(token in hidden for token in box.tokens)
-        kept = "" if box.tokens[0] in hidden else shown(text[box.start : min(box.end, limit)])
+        kept = "" if box.tokens[0] in hidden else shown(text[box.start : min(box.end, MAX_DRAWN)])
         return masks + kept
 
     boxes = ((box.start, box.end, drawn(box)) for boxes in words for box in boxes)
-    return spliced(text[:limit], boxes, shown)
+    return spliced(text[:MAX_DRAWN], boxes, shown)
 
 
-def _words(tokenized: TokenizedText, limit: int) -> Iterator[list[_Box]]:
-    """Yield the boxes of each word that begins before the limit."""
+def _words(tokenized: TokenizedText) -> Iterator[list[_Box]]:
+    """Yield the boxes of each word that begins within what is drawn."""
     for word in tokenized.words:
         boxes: list[_Box] = []
         for token in word:
@@ -152,7 +145,7 @@ def _words(tokenized: TokenizedText, limit: int) -> Iterator[list[_Box]]:
             if boxes and start < boxes[-1].end:  # tokens of the same characters share a box
                 boxes[-1].end = max(boxes[-1].end, end)
                 boxes[-1].tokens.append(token)
-            elif start < limit:
+            elif start < MAX_DRAWN:
                 boxes.append(_Box(start, end, [token]))
         if boxes:
             yield boxes

@@ -25,9 +25,17 @@ class Held(BackgroundJob):
             self.check()
 
 
+class Panic(BaseException):
+    """As of a library written in Rust, which is no ``Exception``."""
+
+
 class Broken(BackgroundJob):
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
     def work(self) -> None:
-        raise OSError("no space left")
+        raise self.error
 
 
 def wait_for(happened: Callable[[], bool]) -> None:
@@ -72,6 +80,33 @@ def test_who_leaves_leaves_no_files(queue: JobQueue, tmp_path: Path) -> None:
     queue.drop("nobody")
 
 
+def test_who_leaves_as_the_job_ends_leaves_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(threading.Condition):
+        """Lets the thread of the jobs wait before it looks for the next one."""
+
+        def __enter__(self) -> bool:
+            if job.state == "done" and threading.current_thread() in workers:
+                looked.append(None)
+                if len(looked) == 2:
+                    left.wait(10)
+            return super().__enter__()
+
+    job, left, looked = Held(), threading.Event(), list[None]()
+    job.let_go.set()
+    monkeypatch.setattr(threading, "Condition", Slow)
+    before = {*threading.enumerate()}
+    queue = JobQueue(tmp_path)
+    workers = {*threading.enumerate()} - before
+    queue.put("a", job)
+    wait_for(lambda: len(looked) == 2)
+    queue.drop("a")
+    left.set()
+    wait_for(lambda: queue._current is None)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_new_job_replaces_the_owners_old_one(queue: JobQueue, tmp_path: Path) -> None:
     first, second = Held(), Held()
     queue.put("a", first)
@@ -108,8 +143,11 @@ def test_a_forgotten_job_makes_way_for_those_that_wait(tmp_path: Path) -> None:
     queue.close()
 
 
-def test_what_breaks_is_kept_and_the_next_one_runs(queue: JobQueue) -> None:
-    broken, fine = Broken(), Held()
+@pytest.mark.parametrize("kind", [OSError, Panic])
+def test_what_breaks_is_kept_and_the_next_one_runs(
+    queue: JobQueue, kind: type[BaseException]
+) -> None:
+    broken, fine = Broken(kind("no space left")), Held()
     queue.put("a", broken)
     queue.put("b", fine)
     wait_for(lambda: fine.state == "running")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from apps.models import bundled_models, open_models
 from tests.helpers.micro import save_micro_models
 
@@ -17,7 +19,18 @@ def test_models_are_sorted_by_what_they_do(tmp_path: Path) -> None:
     assert models.reader is not None
     assert models.embedder is not None
     assert list(models.taggers) == ["tagger"]
+    assert list(models.fast) == ["labeller", "regressor"]
     assert models.encoders.names == list(folders)
+
+
+def test_a_model_is_called_after_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = save_micro_models(tmp_path)["classifier"]
+    monkeypatch.chdir(folder)
+    assert list(open_models(["."]).classifiers) == ["classifier"]
+    (folder / "inner").mkdir()
+    assert list(open_models(["inner/.."]).classifiers) == ["classifier"]
 
 
 def test_small_models_answer_files_only() -> None:

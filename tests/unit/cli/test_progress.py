@@ -8,7 +8,7 @@ import pytest
 
 from zh_albert.cli import progress
 from zh_albert.cli.progress import TrainingDisplay
-from zh_albert.training.events import StageProgress
+from zh_albert.training.events import StageProgress, Warned
 
 
 def test_the_time_left_is_told_from_whole_pools(
@@ -44,3 +44,16 @@ def test_slow_work_is_shown_with_a_rate(
             )
         )
     assert capsys.readouterr().err == f"n-grams are tried: 3 of 12, {shown}, 0:24 left\n"
+
+
+def test_brackets_in_messages_are_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with TrainingDisplay() as display:
+        assert display.on_terminal
+        display(Warned(update=0, text="labels [red] in [/data]"))
+        display.show("[/data]", 1, 2, "[red]")
+    shown = capsys.readouterr().err
+    assert "warning: labels [red] in [/data]" in shown
+    assert shown.count("[/data]") > 1

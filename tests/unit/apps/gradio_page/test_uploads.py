@@ -53,7 +53,8 @@ def test_the_page_itself_and_programs_may_send() -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "http://127.0.0.1:8888", "http://localhost:7860", "null"]
+    "origin",
+    ["https://evil.example", "http://127.0.0.1:8888", "http://localhost:7860", "null", "http://["],
 )
 def test_other_pages_may_not(origin: str) -> None:
     client = page()

@@ -119,7 +119,7 @@ def job_for(
 ) -> BatchJob:
     path = folder / name
     path.write_bytes(content.encode())
-    table = open_table(CHINESE.page.tables, path, name)
+    table = open_table(CHINESE.page.tables, path)
     read = columns or [table.column_of("text") or next(iter(table.columns))]
     job = BatchJob(CHINESE, table, read, "mine", model or Grader())
     job.folder = folder / "job"
@@ -186,7 +186,7 @@ def test_no_cell_of_a_result_is_a_formula(tmp_path: Path) -> None:
     assert [cell.value for cell in found[2::2]] == [text.replace("\r", "\n") for text in read]
     assert {cell.data_type for cell in found} == {"s"}
     assert all(cell.quotePrefix for cell in found if cell.value.startswith(("=", "+", "@", "'=")))
-    again = open_table(CHINESE.page.tables, result, result.name)
+    again = open_table(CHINESE.page.tables, result)
     read = [row for _, row in read_rows(CHINESE.page.tables, again.path) if isinstance(row, dict)]
     # An apostrophe that was there before a formula is taken for ours, and comes back in a result.
     assert [row["=text"] for row in read] == [text.replace("'=1", "=1") for text in texts]
@@ -272,6 +272,24 @@ def test_pairs_and_questions_read_two_columns(tmp_path: Path) -> None:
     assert job.counts == {"answer": 1, "none": 1}
     assert job.head[0][1]["text"] == "九"
     assert "文中没有答案" in job_panel(CHINESE, job, 0)
+
+
+def test_values_are_counted_in_the_order_of_the_scale(tmp_path: Path) -> None:
+    job = job_for(tmp_path, "text\n好\n", model=Matcher())
+    steps = ["-2–-1", "-1–0", "0–1", "2–3", "10–11"]
+    job.state = "done"
+    job.counts.update(sorted(steps))
+    panel = job_panel(CHINESE, job, 0)
+    assert sorted(steps, key=lambda step: panel.index(f'"{step}"')) == steps
+
+
+def test_results_are_named_after_the_table_and_the_model(tmp_path: Path) -> None:
+    table = job_for(tmp_path, "text\n好\n").table
+    for name in ("../b/mine", "/home/b/mine"):
+        job = BatchJob(CHINESE, table, ["text"], name, Grader())
+        job.folder = tmp_path
+        job.run()
+        assert job.outputs == [tmp_path / "t-mine.xlsx", tmp_path / "t-mine.csv"]
 
 
 def test_a_job_that_is_stopped_or_fails_leaves_no_result(

@@ -15,7 +15,7 @@ from tests.helpers.datasets import dataset, rows, table
 
 
 def test_the_sample_is_split_by_label_the_same_way_every_time() -> None:
-    sample = open_table(CHINESE.page.tables, SAMPLES / "messages.csv", "messages.csv")
+    sample = open_table(CHINESE.page.tables, SAMPLES / "messages.csv")
     first, second = (read_dataset(CHINESE, sample, "text", "label") for _ in range(2))
 
     assert first == second

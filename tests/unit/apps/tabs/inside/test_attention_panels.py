@@ -81,3 +81,9 @@ def test_text_is_only_ever_text(text: str) -> None:
 
     assert set(PanelReader(f"<div>{panel}</div>").tags) <= TAGS
     assert not set("$`{}@") & set(panel)
+
+
+def test_a_character_that_html_writes_in_several_is_still_a_short_one() -> None:
+    panel = map_panel(CHINESE, "<山", attention("<山"), 0, MEAN)
+    assert '<th scope="col" class="za-one">&lt;</th>' in panel
+    assert "za-long" not in panel

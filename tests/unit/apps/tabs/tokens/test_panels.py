@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from apps.tabs.tokens import panels
 from apps.tabs.tokens.panels import TokenizedText, tokens_panel
 from apps.tabs.tokens.strings import CHINESE
 from tests.helpers.panel_reader import HOSTILE, PanelReader, check_is_only_text
@@ -59,9 +60,12 @@ def test_unknown_tokens_and_tokens_of_one_character_are_marked() -> None:
 
 
 @pytest.mark.parametrize("length", [10, 11, 12, 13])
-def test_a_long_text_is_drawn_up_to_the_limit_and_counted_in_full(length: int) -> None:
+def test_a_long_text_is_drawn_up_to_the_limit_and_counted_in_full(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(panels, "MAX_DRAWN", 10)
     text = "一二三四五六七八九十 甲乙"[:length]
-    panel = tokens_panel(CHINESE, cut(text), [], limit=10)
+    panel = tokens_panel(CHINESE, cut(text), [])
     read = PanelReader(panel)
 
     assert read.flows["za-flow za-tokens"] == text[:10]
