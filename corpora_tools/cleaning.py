@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from datatrove.data import Document
 from datatrove.pipeline.filters.base_filter import BaseFilter
@@ -30,7 +30,9 @@ _PHONE = re.compile(
     r"|0\d{2,3}[- ]\d{7,8}|\(0\d{2,3}\) ?\d{7,8}"  # landline, with area code
     r"|[48]00[- ]?\d{3}[- ]?\d{4})(?!\d)"  # service
 )
-_IDENTITY = re.compile(r"(?<!\d)[1-9]\d{5}(?:19|20)\d{2}[01]\d[0-3]\d{4}[\dXx](?![\dA-Za-z])")
+_IDENTITY = re.compile(
+    r"(?<!\d)[1-9]\d{5}(?:19|20)\d{2}[01]\d[0-3]\d{4}[\dXx](?![\dA-Za-z])", re.ASCII
+)
 _IDENTITY_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _ACCOUNTS = ("微信", "QQ", "qq", "Qq", "扣扣", "企鹅", "薇信", "威信", "hat", "VX", "vx", "Vx")
 _ACCOUNT = re.compile(
@@ -61,7 +63,7 @@ class CleaningConfig:
     min_document: int = 40  # Chinese characters
     min_chinese: float = 0.6  # fraction of characters, spaces and Chinese punctuation excluded
     personal: bool = True  # drop paragraphs with personal data
-    boilerplate: tuple[str, ...] = field(default=_BOILERPLATE)  # phrases; empty: keep all
+    boilerplate: tuple[str, ...] = _BOILERPLATE  # phrases; empty: keep all
     simplify: Simplify = "never"
 
     def __post_init__(self) -> None:

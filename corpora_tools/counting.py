@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,7 +74,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
     """
     for line, row in read_objects(path):
         if not isinstance(row.get("text"), str):
-            problem = f"expected a string 'text', found {row.get('text')!r}"
+            problem = f"expected a string 'text', found {row.get('text')!r:.60}"
             raise DataError.at(path, line, problem)
         yield row
 
@@ -86,15 +88,24 @@ def count_shards(
         paths: JSON Lines files, plain or compressed.
         processes: Shards counted at once.
         report: Called with the number of finished shards and of all.
+
+    Raises:
+        DataError: If a shard cannot be read, or a process was killed.
     """
     total = CorpusCounts()
-    with contextlib.ExitStack() as stack:
-        counted: Iterable[CorpusCounts] = map(count_shard, paths)
-        if processes > 1:
-            pool = multiprocessing.get_context("spawn").Pool(processes)
-            counted = stack.enter_context(pool).imap(count_shard, paths)
-        for done, counts in enumerate(counted, start=1):
-            total.add(counts)
-            if report:
-                report(done, len(paths))
+    try:
+        with ExitStack() as stack:
+            counted: Iterable[CorpusCounts] = map(count_shard, paths)
+            if processes > 1:
+                context = multiprocessing.get_context("spawn")
+                pool = stack.enter_context(ProcessPoolExecutor(processes, mp_context=context))
+                counted = pool.map(count_shard, paths)
+            for done, counts in enumerate(counted, start=1):
+                total.add(counts)
+                if report:
+                    report(done, len(paths))
+    except BrokenProcessPool:
+        raise DataError(
+            "a process was killed (out of memory?); run the command again with fewer --processes"
+        ) from None
     return total

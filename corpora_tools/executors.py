@@ -32,6 +32,7 @@ from multiprocess import forkserver, resource_tracker
 from zh_albert.errors import ConfigError, DataError, MissingExtraError
 
 Executor = Literal["local", "ray", "slurm"]
+_WATCH_S = 1.0  # between looks at the workers
 _FAILED = re.compile(r"^(?:[a-z_]+\.)*(?:[A-Z]\w+): (.+)$")  # last line of a traceback
 
 
@@ -92,14 +93,18 @@ class LocalExecutor(LocalPipelineExecutor):
         )
 
     def run_tasks(self) -> Iterator[int]:
-        """Run the unfinished tasks; yield a task's number when it is finished."""
+        """Run the unfinished tasks; yield a task's number when it is finished.
+
+        Raises:
+            DataError: If a worker was killed.
+        """
         ranks = self.get_incomplete_ranks()
         if self.workers == 1 or len(ranks) <= 1:
             yield from map(self.run_task, ranks)
         else:
             context = _forkserver()
             with context.Pool(min(self.workers, len(ranks)), _end_with_parent) as pool:
-                yield from pool.imap_unordered(self.run_task, ranks)
+                yield from _results(pool, pool.imap_unordered(self.run_task, ranks), len(ranks))
 
     def run_task(self, rank: int) -> int:
         """Run one task in this process, on copies of the steps, because steps keep counts."""
@@ -235,6 +240,26 @@ def _forkserver() -> Any:
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     return context
+
+
+def _results(pool: Any, found: Any, count: int) -> Iterator[int]:
+    """Yield what a pool's workers return, as long as all of them live.
+
+    A pool replaces a worker that was killed and waits forever for what that one was doing.
+    """
+    workers = {worker.pid for worker in pool._pool}
+    for _ in range(count):
+        result = None
+        while result is None:
+            try:
+                result = found.next(timeout=_WATCH_S)
+            except multiprocess.TimeoutError:
+                if {worker.pid for worker in pool._pool} != workers:
+                    raise DataError(
+                        "a worker process was killed (out of memory?); run the same command again, "
+                        "with fewer --workers: finished tasks are kept"
+                    ) from None
+        yield result
 
 
 def _end_with_parent() -> None:

@@ -43,7 +43,7 @@ def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
                 inputs.setdefault(path.resolve(), InputFile(path, name, folder.resolve().name))
         else:
             names = [pattern] if folder.exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
-            paths = sorted(map(Path, names))
+            paths = sorted(path for path in map(Path, names) if not path.is_dir())  # of raw/**
             for path in paths:
                 source = path.name.split(".")[0]
                 inputs.setdefault(path.resolve(), InputFile(path, path.name, source))

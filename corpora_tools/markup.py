@@ -39,7 +39,8 @@ _BLOCK = re.compile(r"\n(?=[ \t]*(?:#{1,6}[ \t]|>|[-*+][ \t]|\d{1,3}[.)][ \t]))"
 _WIKI_NO_PROSE = re.compile(
     r"<(ref|gallery|math|timeline|score|syntaxhighlight|source|pre|code)\b[^<>]*>", re.IGNORECASE
 )
-_WIKI_VARIANT = re.compile(r"-\{(?:[^{}|]*\|)?([^{}]*)\}-")
+_WIKI_VARIANT = re.compile(r"-\{(?:([^{}|]*)\|)?([^{}]*)\}-")
+_HIDING = {"H", "T", "-"}  # flags of rules for the page or its title, and of the end of a rule
 _WIKI_FILE = re.compile(
     r"\[\[\s*(?:File|Image|文件|檔案|档案|图像|圖像|Category|分类|分類)\s*:", re.IGNORECASE
 )
@@ -50,6 +51,7 @@ _WIKI_TAIL = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _SIMPLIFIED = re.compile(r"zh(?:-hans|-cn)?:([^;]*)")
+_OTHER_VARIANT = re.compile(r"\s*zh-\w+:([^;]*)")
 
 
 def strip_markdown(text: str) -> str:
@@ -80,7 +82,7 @@ def strip_wikitext(text: str) -> str:
     """
     text = _WIKI_TAIL.sub("", _cut(text, _COMMENT, "-->"))
     text = _cut_tables(_cut_elements(text.replace("<!--", ""), _WIKI_NO_PROSE))
-    text = _WIKI_VARIANT.sub(lambda match: _variant(match.group(1)), text)
+    text = _WIKI_VARIANT.sub(_variant, text)
     code = _parser().parse(_without_files(text), skip_style_tags=True)
     plain = str(code.strip_code(normalize=True, collapse=False))
     plain = re.sub("'{2,}", "", plain)
@@ -173,10 +175,13 @@ def _without_files(text: str) -> str:
     return "".join(parts) + text[done:]
 
 
-def _variant(choice: str) -> str:
-    """Return the simplified form of ``-{zh-hans:…;zh-hant:…}-``."""
-    found = _SIMPLIFIED.search(choice)
-    return found.group(1) if found else choice.split(";", maxsplit=1)[0].rpartition(":")[2]
+def _variant(match: re.Match[str]) -> str:
+    """Return what readers of simplified text see of ``-{FLAGS|zh-hans:…;zh-hant:…}-``."""
+    flags, choice = match.groups(default="")
+    if _HIDING & {flag.strip() for flag in flags.split(";")}:
+        return ""
+    found = _SIMPLIFIED.search(choice) or _OTHER_VARIANT.match(choice)
+    return found.group(1) if found else choice
 
 
 def _lines(text: str) -> str:

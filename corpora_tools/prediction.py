@@ -15,7 +15,7 @@ from corpora_tools.executors import Executor, PipelineStage
 from corpora_tools.folders import InputFile
 from corpora_tools.jobs import ANSWERS, Report, in_known_order, job, run_stages
 from corpora_tools.statistics import collect_answers
-from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.checkpoints.resolve import expanded, resolve_model
 from zh_albert.files.textio import atomic_write, encode_json
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def predict(
     tasks = [replace(one, path=one.path.absolute()) for one in in_known_order(out, inputs)]
     with job(out, "predict", settings, [[one] for one in tasks], (), "answers") as state:
         # A bundled model by its name, because other machines may have it elsewhere.
-        known = str(folder) if Path(model).expanduser().is_dir() else model
+        known = str(folder) if expanded(model).is_dir() else model
         stages = [PipelineStage("answers", [AnswerFile(tasks, known, out, threads)], len(tasks))]
         return run_stages(out, state, stages, executor, workers, report, collect_answers)
 

@@ -1,14 +1,11 @@
 """Readers of raw text: JSON Lines, plain text, tables, Parquet, Markdown, MediaWiki dumps.
 
 They stream one document at a time. The format follows from the file's name, which may end in
-``.xz``, ``.gz`` or ``.zst`` (dumps also in ``.bz2``).
+``.xz``, ``.gz``, ``.bz2`` or ``.zst``, except for workbooks and Parquet.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,13 +15,13 @@ from xml.etree import ElementTree  # expat limits the expansion of entities
 from corpora_tools.markup import strip_markdown, strip_wikitext
 from zh_albert.errors import DataError, MissingExtraError
 from zh_albert.files.plain_files import refuse_special
-from zh_albert.files.textio import read_lines
+from zh_albert.files.textio import DAMAGED, open_bytes, read_lines
 from zh_albert.tables.columns import with_fields
 from zh_albert.tables.objects import read_objects
 
 Rows = Iterator[tuple[str, dict[str, Any]]]  # (place in the file, at least a string "text")
 
-COMPRESSED = (".xz", ".gz", ".zst", ".bz2")
+_COMPRESSED = (".xz", ".gz", ".bz2", ".zst")
 _KINDS = {
     ".jsonl": "jsonl",
     ".json": "jsonl",
@@ -39,12 +36,8 @@ _KINDS = {
     ".xml": "wiki",
 }
 _SHARD = re.compile(r"corpus-\d{5}\.jsonl\.(zst|xz)")  # one of a task that kept nothing is empty
+_NEVER_COMPRESSED = (".xlsx", ".parquet")
 _BATCH_ROWS = 256
-_OPEN_STREAM: dict[str, Callable[[Path], Any]] = {
-    ".xz": lzma.open,
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-}
 
 
 def kind_of(path: Path) -> str | None:
@@ -53,10 +46,12 @@ def kind_of(path: Path) -> str | None:
     >>> [kind_of(Path(name)) for name in ("a.jsonl.xz", "zhwiki-1.xml.bz2", "README.MD", "a.doc")]
     ['jsonl', 'wiki', 'markdown', None]
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    return _KINDS.get(suffixes[-1]) if suffixes else None
+    *before, last = ["", *(suffix.lower() for suffix in path.suffixes)]
+    if last in _COMPRESSED:
+        last = before[-1]
+        if last in _NEVER_COMPRESSED:
+            return None
+    return _KINDS.get(last)
 
 
 def read_documents(path: Path) -> Rows:
@@ -72,7 +67,8 @@ def read_documents(path: Path) -> Rows:
     kind = kind_of(path)
     if kind is None:
         known = ", ".join(sorted(_KINDS))
-        raise DataError(f"{path}: expected a file named {known} (or these compressed)")
+        packed = f"all but {' and '.join(_NEVER_COMPRESSED)} also with {', '.join(_COMPRESSED)}"
+        raise DataError(f"{path}: expected a file named {known} ({packed})")
     try:
         refuse_special(path)
     except OSError as error:
@@ -88,7 +84,7 @@ def read_documents(path: Path) -> Rows:
 def _read_rows(path: Path) -> Rows:
     for line, row in with_fields(read_objects(path), path, by_content=False):
         if not isinstance(row.get("text"), str):
-            problem = f"expected a string 'text', found {row.get('text')!r}"
+            problem = f"expected a string 'text', found {row.get('text')!r:.60}"
             raise DataError.at(path, line, problem)
         yield str(line), row
 
@@ -129,7 +125,7 @@ def _read_parquet(path: Path) -> Rows:
                 for row in batch.to_pylist():
                     number += 1
                     if not isinstance(row["text"], str):
-                        problem = f"expected a string 'text', found {row['text']!r}"
+                        problem = f"expected a string 'text', found {row['text']!r:.60}"
                         raise DataError(f"{path}, row {number}: {problem}.")
                     yield str(number), row
     except FileNotFoundError:
@@ -140,13 +136,13 @@ def _read_parquet(path: Path) -> Rows:
 
 def _read_wiki(path: Path) -> Rows:
     try:
-        with _open_stream(path) as file:
+        with open_bytes(path) as file:
             yield from _wiki_pages(file)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except ElementTree.ParseError as error:
         raise DataError(f"{path}: not a whole XML dump: {error}") from None
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
+    except (*DAMAGED, OSError) as error:
         raise DataError(f"{path}: the compressed file is damaged: {error}") from None
 
 
@@ -171,13 +167,6 @@ def _wiki_pages(file: IO[bytes]) -> Rows:
 
 def _local_name(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
-
-
-def _open_stream(path: Path) -> Any:
-    if path.suffix == ".zst":
-        raise DataError(f"{path}: dumps are read from .xml, .xml.bz2, .xml.gz and .xml.xz")
-    opener = _OPEN_STREAM.get(path.suffix)
-    return opener(path) if opener else path.open("rb")
 
 
 _READERS: dict[str, Callable[[Path], Rows]] = {

@@ -11,7 +11,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-MAX_QUOTE = 200  # characters; longer quotations and brackets are split like plain text
+_MAX_QUOTE = 200  # characters; longer quotations and brackets are split like plain text
 _DEPTH = 16  # of nested quotes and brackets; limits the work on malformed text
 
 _PAIRS = {"”": "“", "’": "‘", "」": "「", "』": "『", "）": "（", ")": "(", "】": "【", "》": "《"}
@@ -46,22 +46,18 @@ def split_sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
-def sentence_spans(text: str, *, max_quote: int = MAX_QUOTE) -> list[tuple[int, int]]:
+def sentence_spans(text: str) -> list[tuple[int, int]]:
     r"""Return the sentences' spans, half-open and contiguous from 0 to ``len(text)``.
 
     White space after a sentence is part of it; punctuation without a letter is part of the sentence
-    before.
-
-    Args:
-        text: Any string; an empty one has no sentence.
-        max_quote: Longest quotation or bracketed passage that is not split, in characters.
+    before. An empty text has no sentence.
 
     >>> sentence_spans("一。\n\n二（三。四）。五")
     [(0, 4), (4, 11), (11, 12)]
     """
     spans: list[tuple[int, int]] = []
     start = 0
-    for end in _ends(text, max_quote):
+    for end in _ends(text):
         if end <= start:
             continue
         if spans and not _LETTER.search(text, start, end):
@@ -72,9 +68,9 @@ def sentence_spans(text: str, *, max_quote: int = MAX_QUOTE) -> list[tuple[int, 
     return spans
 
 
-def _ends(text: str, max_quote: int) -> Iterator[int]:
+def _ends(text: str) -> Iterator[int]:
     """Yield the ends of sentences, white space included; the last is the end of the text."""
-    protected, closing = _protected(text, max_quote)
+    protected, closing = _protected(text)
     guard = iter(protected)
     done = 0
     opened, closed = next(guard, (len(text), len(text)))
@@ -98,7 +94,7 @@ def _space_after(text: str, end: int) -> int:
     return pattern.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing too
 
 
-def _protected(text: str, max_quote: int) -> tuple[list[tuple[int, int]], set[int]]:
+def _protected(text: str) -> tuple[list[tuple[int, int]], set[int]]:
     """Find quotes and brackets that close on their line.
 
     Returns:
@@ -119,13 +115,12 @@ def _protected(text: str, max_quote: int) -> tuple[list[tuple[int, int]], set[in
             if depth:
                 for _ in range(depth):
                     _, start = opened.pop()
-                pair = (start, place)
                 if mark == '"':
                     closing.add(place)
-                if place - pair[0] - 1 <= max_quote:
-                    while pairs and pairs[-1][0] > pair[0]:
+                if place - start - 1 <= _MAX_QUOTE:
+                    while pairs and pairs[-1][0] > start:
                         pairs.pop()
-                    pairs.append(pair)
+                    pairs.append((start, place))
             elif mark == '"':
                 opened.append((mark, place))
     return pairs, closing

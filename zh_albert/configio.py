@@ -229,7 +229,7 @@ def _place(fields: Mapping[str, Any], loc: tuple[int | str, ...]) -> tuple[str, 
     for part in loc:
         if isinstance(found, list) and isinstance(part, int):
             place[-1] += f"[{part}]"
-            found = found[part]
+            found = found[part] if part < len(found) else None  # one that is missing
         elif isinstance(found, Mapping):
             place.append(str(part))
             found = found.get(str(part), {})

@@ -35,8 +35,8 @@ def vocab(
 ) -> None:
     """Make a WordPiece vocabulary from a corpus.
 
-    Its coverage is measured on --heldout. Each line of a file is an object with a "text"; .xz, .gz
-    and .zst are supported.
+    Its coverage is measured on --heldout. Each line of a file is an object with a "text"; .xz, .gz,
+    .bz2 and .zst are supported.
 
     Example: zh-corpora vocab --corpus 'corpus/corpus-*.jsonl.xz' --heldout corpus/heldout.jsonl.xz
     --out vocab.txt

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from zh_albert.configio import build, parse_overrides, read_toml, write_toml
 from zh_albert.errors import ConfigError
+from zh_albert.model.config import PRESETS, AlbertConfig
 from zh_albert.tasks.classification.finetune import FinetuneConfig
 from zh_albert.training.config import TrainConfig
 
@@ -144,3 +145,8 @@ VALUES = st.recursive(
 def test_arrays_of_tables_are_read_back_as_they_were(tables: list[dict[str, Any]]) -> None:
     text = write_toml(Lists(tuple(tables)))
     assert tomllib.loads(text) == {"tables": tables}
+
+
+def test_a_missing_item_of_a_list_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"^a\.json: plan\[0\]"):
+        build(AlbertConfig, {**vars(PRESETS["tiny"]), "plan": [[]]}, source="a.json")

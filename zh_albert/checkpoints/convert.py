@@ -12,7 +12,7 @@ import torch
 
 from zh_albert.checkpoints.files import NGRAMS, holds_safetensors
 from zh_albert.checkpoints.huggingface import write_huggingface
-from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.checkpoints.resolve import expanded, resolve_model
 from zh_albert.checkpoints.sentence_transformers import sentence_files
 from zh_albert.checkpoints.shared_ngrams import of_its_own, with_own_ngrams
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files
@@ -129,7 +129,7 @@ def convert(
 
 
 def _located(source: str) -> Path:
-    path = Path(source).expanduser()
+    path = expanded(source)
     is_checkpoint = not path.is_dir() and (find_checkpoint(path) or find_torch_file(path))
     return path if is_checkpoint else resolve_model(source)
 

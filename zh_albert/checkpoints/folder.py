@@ -77,13 +77,22 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
         raise CheckpointError(f"{folder}: not saved: {what}{before}; {remedy}") from None
 
 
+def holds_save(folder: Path) -> bool:
+    """Return whether a complete save waits in a folder to be moved to its places.
+
+    A file or a link of that name is no save: a link could lead to anybody's files.
+    """
+    saved = folder / SAVED
+    return saved.is_dir() and not saved.is_symlink()
+
+
 def finish_save(folder: Path) -> None:
     """Move the files of a complete save to their places, if a killed job left them.
 
     Raises:
         CheckpointError: If this process must not write there.
     """
-    if not (folder / SAVED).exists():
+    if not holds_save(folder):
         return
     try:
         with locked(folder):
@@ -105,9 +114,9 @@ def write_file(path: Path, content: bytes) -> None:
 
 def _move_in(folder: Path) -> None:
     """Put a complete save in its places; after a kill at any step it can be done again."""
-    saved = folder / SAVED
-    if not saved.is_dir():
+    if not holds_save(folder):
         return
+    saved = folder / SAVED
     before = read_manifest(folder) or {}
     listed = read_manifest(saved) or before
     gone = {EXPORT_METADATA, *EXPORTED_NETWORKS}

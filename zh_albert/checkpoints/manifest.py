@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -60,8 +61,10 @@ def read_manifest(folder: Path) -> Manifest | None:
             name: ListedFile(one["bytes"], one["sha256"])
             for name, one in content["model_files"].items()
         }
-        if content["format"] != _FORMAT or any(Path(name).name != name for name in listed):
+        if content["format"] != _FORMAT or not all(map(_is_file_name, listed)):
             raise ValueError("another format, or a name outside the folder")
+        if not all(isinstance(one.bytes, int) for one in listed.values()):
+            raise ValueError("a size that is no number")
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -77,6 +80,11 @@ def read_manifest(folder: Path) -> Manifest | None:
             "by another version of zh-albert: install that one"
         )
     return listed
+
+
+def _is_file_name(name: str) -> bool:
+    """Return whether a name is one that a system has for a file, and leads to no other folder."""
+    return Path(name).name == name and b"\0" not in os.fsencode(name)
 
 
 def first_difference(folder: Path, manifest: Manifest) -> tuple[str, str] | None:

@@ -41,7 +41,7 @@ def resolve_model(model: str | Path) -> Path:
         raise CheckpointError(
             f"expected a model's name or folder, found {type(model).__name__}: {model!r:.50}"
         )
-    path, name = Path(model).expanduser(), str(model)
+    path, name = expanded(model), str(model)
     bundled = name in bundled_models()
     if bundled and isinstance(model, str):
         if path.is_dir():
@@ -64,6 +64,14 @@ def resolve_model(model: str | Path) -> Path:
         f"{name!r:.80}: no such model folder, nor a bundled model ({hint}), nor a hub id "
         "(owner/name)"
     )
+
+
+def expanded(path: str | Path) -> Path:
+    """Return a path with ``~`` replaced; a ``~NAME`` of no user stays as it is written."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def resolve_init(model: str) -> Path | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from zh_albert.checkpoints.files import EXPORTED_NETWORKS
-from zh_albert.checkpoints.folder import SAVED, finish_save
+from zh_albert.checkpoints.folder import finish_save, holds_save
 from zh_albert.checkpoints.locks import locked
 from zh_albert.checkpoints.manifest import MANIFEST, Manifest, first_difference, read_manifest
 from zh_albert.errors import CheckpointError
@@ -68,7 +68,7 @@ def _settled(folder: Path) -> Iterator[None]:
     while True:
         finish_save(folder)
         with locked(folder, shared=True):
-            if not (folder / SAVED).exists():  # else a writer was killed before we had the lock
+            if not holds_save(folder):  # else a writer was killed before we had the lock
                 yield
                 return
 

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from zh_albert.checkpoints.stored_model import StoredModel
 from zh_albert.errors import CheckpointError
-from zh_albert.files.plain_files import parse_json
-from zh_albert.tokenization.settings import CONFIG_NAME
+from zh_albert.tokenization.settings import CONFIG_NAME, parse_settings
 from zh_albert.tokenization.vocab import FILE_NAME, Vocabulary
 from zh_albert.tokenization.wordpiece import CONTINUATION, WordPieceTokenizer
 
@@ -72,6 +71,7 @@ def change_vocabulary(
     Raises:
         CheckpointError: If there is no ``vocab.txt``, or it has more tokens than the table has
             rows.
+        DataError: If it or ``tokenizer_config.json`` is damaged.
     """
     old = _old_tokenizer(stored)
     table, bias = stored.tensors[_WORDS], stored.tensors.get(_BIAS)
@@ -100,10 +100,8 @@ def _old_tokenizer(stored: StoredModel) -> WordPieceTokenizer:
             f"{stored.source}: {FILE_NAME} has {len(vocabulary)} tokens, the word table "
             f"{stored.config.vocab_size} rows; find the vocabulary it was trained with"
         )
-    try:
-        settings = parse_json(stored.files.get(CONFIG_NAME, b"{}"))
-    except ValueError as error:
-        raise CheckpointError(f"{stored.source}: {CONFIG_NAME} is not JSON: {error}") from None
+    content = stored.files.get(CONFIG_NAME, b"{}")
+    settings = parse_settings(content, f"{stored.source}, {CONFIG_NAME}")
     return WordPieceTokenizer.from_config(vocabulary, settings, source=str(stored.source))
 
 

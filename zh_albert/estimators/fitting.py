@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
-from zh_albert.checkpoints.resolve import resolve_model
+from zh_albert.checkpoints.resolve import expanded, resolve_model
 from zh_albert.configio import write_toml
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.chunks import as_count
@@ -208,7 +208,7 @@ class AlbertEstimator(BaseEstimator):
         """
         model = self._model()
         card = self._job.card(model, write_toml(self.config_))
-        path = Path(folder).expanduser()  # as ``load`` reads it
+        path = expanded(folder)  # as ``load`` reads it
         refuse_foreign(path)
         model.save(path, card=card)
 

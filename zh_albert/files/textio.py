@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
 import io
@@ -23,6 +24,8 @@ from zh_albert.files.plain_files import how_to_raise, is_stream, limit_bytes, re
 
 LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
 """Reads NaN and Infinity as None: pandas writes empty cells so."""
+DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
+"""What damaged compressed files raise; those of bz2 an ``OSError``."""
 _BUFFER = 1 << 17  # bytes; Python's 8 KiB make reading a sixth slower
 _DICTIONARY = 128 << 20  # bytes; the highest level of xz needs 65 MiB, a header may say 4 GiB
 _ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
@@ -33,8 +36,8 @@ def read_lines(
 ) -> Iterator[tuple[int, str]]:
     r"""Yield ``(line number from 1, line without its end)`` as a stream; CSV needs ``keep_ends``.
 
-    ``.xz``, ``.gz`` and ``.zst`` are decompressed; the encoding is found (``encodings``); only
-    ``\n`` and ``\r\n`` end a line (not U+2028 and the like).
+    Files are decompressed as by ``open_bytes``; the encoding is found (``encodings``); only ``\n``
+    and ``\r\n`` end a line (not U+2028 and the like).
 
     Args:
         path: The file.
@@ -49,7 +52,7 @@ def read_lines(
     number = 0
     try:
         refuse_special(path, pipes=pipes)
-        with _open_bytes(path) as file:
+        with open_bytes(path) as file:
             lines = numbered_lines(file, path, keep_ends=keep_ends, only_utf8=only_utf8)
             for number, line in lines:
                 yield number, line
@@ -57,7 +60,7 @@ def read_lines(
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise DataError(f"{path}: expected a file, found a folder") from None
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
+    except DAMAGED as error:
         where = f"{path}, after line {number}"
         raise DataError(f"{where}: the compressed file is damaged: {error}") from None
     except OSError as error:
@@ -156,12 +159,22 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         temporary.replace(path)
 
 
-def _open_bytes(path: Path) -> IO[bytes]:
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file, decompressed if its name ends in ``.xz``, ``.gz``, ``.bz2`` or ``.zst``.
+
+    Reading it may raise one of ``DAMAGED``.
+
+    Raises:
+        OSError: If it cannot be opened.
+        MissingExtraError: If it is a ``.zst`` and zstandard is not installed.
+    """
     match path.suffix.lower():
         case ".xz":
             return io.BufferedReader(_Chunks(_xz_chunks(path)), _BUFFER)
         case ".gz":
             return gzip.open(path, "rb")  # type: ignore[return-value]
+        case ".bz2":
+            return bz2.open(path, "rb")
         case ".zst":
             try:
                 import zstandard  # noqa: PLC0415  (an extra)

@@ -51,7 +51,7 @@ def form_of(path: Path) -> Form:
         return "xlsx"
     if is_csv(path):
         return "csv"
-    named = re.search(r"\.(jsonl?|ndjson)(\.(xz|gz|zst))?$", path.name, re.IGNORECASE)
+    named = re.search(r"\.(jsonl?|ndjson)(\.(xz|gz|bz2|zst))?$", path.name, re.IGNORECASE)
     return "jsonl" if named else "text"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack, cast, overload
 
 from zh_albert.checkpoints.manifest import MANIFEST
-from zh_albert.checkpoints.resolve import BUNDLED, resolve_model
+from zh_albert.checkpoints.resolve import BUNDLED, expanded, resolve_model
 from zh_albert.checkpoints.store import load_config
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, ConfigError
@@ -109,7 +109,7 @@ class Origin:
         """Describe a model in a folder that is being read, by what the user called it."""
         if folder.parent.resolve() == BUNDLED.resolve():
             return cls(folder.name, True, how, _digest(folder))
-        is_path = Path(model).expanduser() == folder
+        is_path = expanded(model) == folder
         return cls(str(folder.resolve() if is_path else model), False, how, _digest(folder))
 
     def __call__(self) -> AnyPredictor:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+_FARTHEST = 3  # offset of a neighbour that is counted
+
 
 @dataclass(frozen=True)
 class CooccurrenceCounts:
@@ -16,7 +18,7 @@ class CooccurrenceCounts:
 
     Attributes:
         unigrams: Occurrences of each token. Shape: (vocab,).
-        pairs: For each offset 1, 2, …: number of times that token ``b`` stands that many places
+        pairs: For each offset 1, 2, 3: number of times that token ``b`` stands that many places
             after token ``a``. Shape of each: (vocab, vocab), rows ``a``.
     """
 
@@ -29,9 +31,9 @@ class CooccurrenceCounts:
 
 
 def count_cooccurrences(
-    documents: Iterable[NDArray[np.uint16]], vocab_size: int, *, max_offset: int = 3
+    documents: Iterable[NDArray[np.uint16]], vocab_size: int
 ) -> CooccurrenceCounts:
-    """Count neighbouring tokens within documents.
+    """Count tokens and their neighbours within documents, up to the third.
 
     One dense table of ``vocab_size`` squared counters is in memory at a time (300 MB at 8,960
     tokens).
@@ -39,14 +41,13 @@ def count_cooccurrences(
     Args:
         documents: Token ids of each document, without special tokens.
         vocab_size: Upper limit of the ids.
-        max_offset: Distance of the farthest neighbour counted.
     """
-    gap = np.full(max_offset, vocab_size, dtype=np.int64)  # separates documents
+    gap = np.full(_FARTHEST, vocab_size, dtype=np.int64)  # separates documents
     stream = np.concatenate([np.concatenate([ids.astype(np.int64), gap]) for ids in documents])
     width = vocab_size + 1
     unigrams = np.bincount(stream, minlength=width)[:vocab_size].astype(np.float64)
     pairs = {}
-    for offset in range(1, max_offset + 1):
+    for offset in range(1, _FARTHEST + 1):
         table = np.zeros(width * width, dtype=np.int32)
         for start in range(0, len(stream) - offset, 4_000_000):
             first = stream[start : min(start + 4_000_000, len(stream) - offset)]

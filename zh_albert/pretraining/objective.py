@@ -15,24 +15,18 @@ from zh_albert.training.loop import Batch, LossOutput
 def pretraining_loss(model: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     """Return the masked-LM loss summed over masked tokens, plus sentence order with equal weight.
 
-    Args:
-        model: With the inputs and outputs of ``AlbertForPretraining``.
-        inputs: A batch of ``dataset.PretrainingSource``.
-    """
-    names = ("token_ids", "type_ids", "mask", "positions")
-    return heads_loss_output(model(*(inputs[name] for name in names)), inputs)
-
-
-def heads_loss_output(output: PretrainingOutput, inputs: dict[str, Tensor]) -> LossOutput:
-    """Return the loss of both heads and their accuracies.
-
     Sentence order counts as if every masked token had it, so that both means are added whatever the
     number of instances in a batch. A batch without pairs has the masked-LM loss only.
 
     Args:
-        output: Logits of both heads.
-        inputs: The batch they belong to.
+        model: With the inputs and outputs of ``AlbertForPretraining``.
+        inputs: A batch of ``dataset.PretrainingSource``.
+
+    Returns:
+        The loss, and the losses and accuracies of both heads.
     """
+    names = ("token_ids", "type_ids", "mask", "positions")
+    output: PretrainingOutput = model(*(inputs[name] for name in names))
     labels, order = inputs["labels"], inputs["order"]
     logits = output.masked.float()  # argmax, too, takes five times as long in bf16
     masked_loss = F.cross_entropy(logits, labels, reduction="sum")

@@ -138,8 +138,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
                 f"{manifest['format']} of version {manifest['format_version']}; build them again"
             )
         ShardCounts(**manifest["counts"])
+        _ = manifest["tokenizer"]["digest"][:1], manifest["tokenizer"]["vocab_size"]
         for part in manifest["parts"]:
-            _ = part["name"], [part["files"][kind]["sha256"] for kind in KINDS]
+            if Path(part["name"]).name != part["name"] or "\0" in part["name"]:
+                raise ValueError(f"{part['name']!r:.80} is not a file name")
+            for kind, dtype in KINDS.items():
+                _ = part["files"][kind]["sha256"]
+                if part["files"][kind]["bytes"] % dtype.itemsize:
+                    raise ValueError(f"a size of {kind} that no file of them has")
     except (FileNotFoundError, NotADirectoryError):
         problem = f"expected shards with {MANIFEST}, found none"
         raise DataError(f"{folder}: {problem}; build them with zh-corpora build") from None
@@ -152,13 +158,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def open_shards(folder: Path, *, tokenizer: Tokenizer | None = None, verify: bool = True) -> Shards:
-    """Map the shards of a folder into memory.
+def open_shards(folder: Path, *, tokenizer: Tokenizer | None = None) -> Shards:
+    """Map the shards of a folder into memory, and check every file.
 
     Args:
         folder: Written by ``zh-corpora build``.
         tokenizer: Of the model that will read them; must be the one they were made with.
-        verify: Read every file and compare checksums; otherwise only sizes are compared.
 
     Raises:
         DataError: If something is missing, damaged, or made with another vocabulary.
@@ -172,7 +177,7 @@ def open_shards(folder: Path, *, tokenizer: Tokenizer | None = None, verify: boo
             f"{tokenizer.vocab_size}, {tokenizer_digest(tokenizer)[:12]}…); build them with the "
             "model's tokenizer"
         )
-    parts = [Part(_open_part(folder, record, verify=verify)) for record in manifest["parts"]]
+    parts = [Part(_open_part(folder, record)) for record in manifest["parts"]]
     content = json.dumps([manifest["tokenizer"], manifest["parts"]], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     return Shards(parts, ShardCounts(**manifest["counts"]), digest=digest)
@@ -195,25 +200,23 @@ def joined_shards(several: Sequence[Shards]) -> Shards:
 def check_part(folder: Path, record: Mapping[str, Any]) -> bool:
     """Return whether a part's files are all present and intact."""
     try:
-        _open_part(folder, record, verify=True)
+        _open_part(folder, record)
     except (DataError, KeyError, TypeError):
         return False
     return True
 
 
-def _open_part(folder: Path, record: Mapping[str, Any], *, verify: bool) -> dict[str, NDArray[Any]]:
+def _open_part(folder: Path, record: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     for kind, dtype in KINDS.items():
         path, expected = folder / f"{record['name']}.{kind}", record["files"][kind]
-        if Path(record["name"]).name != record["name"]:
-            raise DataError(f"{folder}: {record['name']!r} is not a file name")
         try:
             refuse_special(path)
             size = path.stat().st_size
             if size != expected["bytes"]:
                 problem = f"expected {expected['bytes']} bytes, found {size}"
                 raise DataError(f"{path}: {problem}; build the shards or copy them again")
-            if verify and _file_digest(path) != expected["sha256"]:
+            if _file_digest(path) != expected["sha256"]:
                 problem = "its checksum differs from the manifest: it was changed or damaged"
                 raise DataError(f"{path}: {problem}; build the shards or copy them again")
             mapped = np.memmap(path, dtype, "r") if size else np.zeros(0, dtype)

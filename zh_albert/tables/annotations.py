@@ -68,8 +68,12 @@ def _converted(row: Row, left_out: Counter[str]) -> Iterator[Row]:  # noqa: PLR0
             ]
             yield _with_entities(row, text, spans, "label")
         case _ if field := _minimal_marks(row):
-            spans = [(m["start"], m["end"], name) for m in row[field] for name in m["labels"]]
             text = _text_of(row, [m.get("text") for m in row[field]])
+            spans = [
+                (*_in_characters(text, m["start"], m["end"], m.get("text")), name)
+                for m in row[field]
+                for name in m["labels"]
+            ]
             yield _with_entities(row, text, spans, field)
         case {"text": str(text), "label": [[_, _, _], *_] as marks}:
             yield _with_entities(row, text, [tuple(mark) for mark in marks], "label")

@@ -28,7 +28,7 @@ def is_csv(path: Path) -> bool:
 
     A ``.tsv`` file also has to begin with known names of columns, as it may hold pairs of texts.
     """
-    found = re.search(r"\.(csv|tsv)(\.(xz|gz|zst))?$", path.name, re.IGNORECASE)
+    found = re.search(r"\.(csv|tsv)(\.(xz|gz|bz2|zst))?$", path.name, re.IGNORECASE)
     if found is None or found[1].lower() == "csv":
         return found is not None
     first = next((line for _, line in read_lines(path) if line.strip()), "")

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import DataError
+from zh_albert.files.notes import FileNote, tell
 from zh_albert.files.textio import read_lines
 
 Row = dict[str, Any]
 _TAG = re.compile(r"O|([BIMELSU])[-_](\S+)")
 _COLUMNS = re.compile(r"[ \t]+")  # U+3000 may be a token
 _NEW_DOCUMENT = "-DOCSTART-"  # of CoNLL 2003
-_WORD = re.compile(r"[A-Za-z0-9]{2}")
+_WITHIN_WORD = re.compile(r"[A-Za-z0-9]{2}")
 _BEGINS, _ENDS = "BSU", "ESLU"
 
 
@@ -42,7 +43,7 @@ def tagged_rows(lines: Iterator[tuple[int, str]], source: Path | str) -> Iterato
     tokens: list[str] = []
     tags: list[str] = []
     begun = 0
-    for number, line in [*lines, (0, "")]:
+    for number, line in chain(lines, [(0, "")]):
         columns = _COLUMNS.split(line.rstrip("\r\n \t"))
         if not line.strip():
             if tokens and tokens != [_NEW_DOCUMENT]:
@@ -62,13 +63,8 @@ def _joined(tokens: list[str], tags: list[str]) -> Row:
         tokens = [token[0] for token in tokens]
     text, places = "", []
     for token in tokens:
-        if (
-            text[-1:].isascii()
-            and text[-1:].isalnum()
-            and token[0].isascii()
-            and token[0].isalnum()
-        ):
-            text += " " * (len(token) > 1)
+        if len(token) > 1 and _WITHIN_WORD.fullmatch(text[-1:] + token[0]):
+            text += " "
         places.append((len(text), len(text) + len(token)))
         text += token
     entities: list[Row] = []
@@ -87,8 +83,8 @@ def _joined(tokens: list[str], tags: list[str]) -> Row:
 def brat_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield a row for each line of the text beside an ``.ann`` file, with its entities.
 
-    What our files do not hold is told in a warning: relations, events, entities in several pieces
-    or over several lines.
+    What our files do not hold is told in a note: relations, events, entities in several pieces or
+    over several lines.
 
     Raises:
         DataError: If the text is missing, or an annotation does not fit it.
@@ -126,4 +122,4 @@ def brat_rows(path: Path) -> Iterator[tuple[int, Row]]:
             yield number, {"text": line.removesuffix("\r"), "entities": entities}
         begin = stop + 1
     if counts := ", ".join(f"{count:,} {what}" for what, count in left_out.items() if count):
-        warnings.warn(f"{path}: left out: {counts}", stacklevel=2)
+        tell(FileNote(f"{path}: left out: {counts}", "left_out", counts=counts))

@@ -32,9 +32,10 @@ def read_task_rows(path: Path, layout: TableLayout = BY_NAMES) -> Objects:
     Raises:
         DataError: At the first row that cannot be read.
     """
-    annotated = path.with_suffix(".ann")
-    if path == annotated or (path.suffix == ".txt" and annotated.exists()):
-        return brat_rows(annotated)
+    if path.suffix in (".ann", ".txt"):
+        annotated = path.with_suffix(".ann")
+        if path == annotated or annotated.exists():
+            return brat_rows(annotated)
     if is_workbook(path) or is_csv(path):
         return read_objects(path, chosen=layout.columns, sheet=layout.sheet)
     return _by_content(path, layout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import lzma
 import re
 import zipfile
 import zlib
@@ -26,9 +27,9 @@ _NOT_COMPUTED = re.compile(rb"<f[^<]*(?:/>|>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _OLD = b"\xd0\xcf\x11\xe0"  # the beginning of .xls, and of workbooks with a password
 _LOOKED_AT = 100  # rows of a sheet that may be empty
-# What openpyxl raises for damaged workbooks, some of it only while rows are read.
+# What openpyxl and zipfile raise for damaged workbooks, some of it only while rows are read.
 _DAMAGE = (
-    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError),
+    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError),
     *(LookupError, ValueError, TypeError, AttributeError, SyntaxError, AssertionError),
 )
 Cells = list[str]
@@ -154,7 +155,7 @@ def _heads(path: Path, sheet: str | None) -> Iterator[bytes]:
                     part = parts[one.get(_RELATION)].rpartition("/xl/")[2]
                     with archive.open(f"xl/{part}") as content:
                         yield content.read(_HEAD_BYTES)
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, SyntaxError):
+    except _DAMAGE:
         return  # openpyxl says what is wrong
 
 
@@ -210,7 +211,9 @@ def _refuse_hostile(path: Path) -> None:
             unpacked = sum(part.file_size for part in archive.infolist())
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (OSError, zipfile.BadZipFile):
+    except IsADirectoryError:
+        raise DataError(f"{path}: expected a workbook, found a folder") from None
+    except _DAMAGE:
         with path.open("rb") as file:
             is_old = file.read(len(_OLD)) == _OLD
         found = "an old .xls, or one with a password" if is_old else "a file of another kind"

@@ -26,15 +26,26 @@ def read_settings(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG_NAME
     try:
-        values = parse_json(read_plain(path))
+        content = read_plain(path)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    return parse_settings(content, path)
+
+
+def parse_settings(content: bytes, source: Path | str) -> dict[str, Any]:
+    """Parse the content of the file.
+
+    Raises:
+        DataError: If it is not UTF-8 or not a JSON object.
+    """
+    try:
+        values = parse_json(content)
     except ValueError as error:  # not JSON, or not UTF-8
-        raise DataError(f"{path}: not JSON: {error}") from None
+        raise DataError(f"{source}: not JSON: {error}") from None
     if not isinstance(values, dict):
-        raise DataError(f"{path}: expected a JSON object, found {type(values).__name__}")
+        raise DataError(f"{source}: expected a JSON object, found {type(values).__name__}")
     return values
 
 

@@ -139,6 +139,20 @@ def test_a_cut_off_save_that_cannot_be_finished_is_told(
         load_config(saved)
 
 
+@pytest.mark.timeout(20)
+def test_only_a_folder_of_that_name_is_a_cut_off_save(saved: Path, tmp_path: Path) -> None:
+    expected = load_config(saved)
+    (saved / SAVED).write_text("", encoding="utf-8")
+    assert load_config(saved) == expected
+
+    (saved / SAVED).unlink()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
+    (saved / SAVED).symlink_to(tmp_path / "mine")
+    assert load_config(saved) == expected
+    assert (tmp_path / "mine" / "letter.txt").exists()
+
+
 def test_an_error_after_the_decisive_step_says_that_the_model_is_saved(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

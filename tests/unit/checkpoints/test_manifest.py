@@ -90,6 +90,9 @@ def test_a_file_of_that_name_may_be_another_programs(folder: Path, content: str)
         ({"model_files": []}, "damaged"),
         ({"model_files": {"../config.json": {"bytes": 2, "sha256": EMPTY}}}, "damaged"),
         ({"model_files": {"config.json": {"bytes": 2}}}, "damaged"),
+        ({"model_files": {"config.json": {"bytes": None, "sha256": EMPTY}}}, "damaged"),
+        ({"model_files": {"config\0": {"bytes": 2, "sha256": EMPTY}}}, "damaged"),
+        ({"model_files": {"\ud800": {"bytes": 2, "sha256": EMPTY}}}, "damaged"),
     ],
 )
 def test_what_cannot_be_understood_is_refused(

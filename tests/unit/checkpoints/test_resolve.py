@@ -59,3 +59,8 @@ def test_what_is_bundled_stays_small() -> None:
 def test_a_text_in_place_of_a_name_is_told() -> None:
     with pytest.raises(CheckpointError, match="no such model folder"):
         resolve_model("房间很干净，服务也好。" * 10)
+
+
+def test_the_home_of_nobody_is_no_model() -> None:
+    with pytest.raises(CheckpointError, match="'~nobody_of_that_name/model': no such model folder"):
+        resolve_model("~nobody_of_that_name/model")

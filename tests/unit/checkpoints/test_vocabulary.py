@@ -155,6 +155,12 @@ def test_a_vocabulary_that_is_none_is_refused(source: Path) -> None:
     (source / "vocab.txt").write_text(lines([*OLD, "多"]), encoding="utf-8")
     with pytest.raises(CheckpointError, match="has 19 tokens, the word table 18 rows"):
         change(source, NEW)
+    (source / "vocab.txt").write_text(lines(OLD), encoding="utf-8")
+    (source / "tokenizer_config.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(
+        DataError, match=r"tokenizer_config\.json: expected a JSON object, found list"
+    ):
+        change(source, NEW)
     (source / "vocab.txt").unlink()
     with pytest.raises(CheckpointError, match=r"expected vocab.txt beside the weights"):
         change(source, NEW)

@@ -27,6 +27,7 @@ CONFIG = CleaningConfig()
         (PROSE + "来信请寄 li.ming@example.com.cn。", "email"),
         (PROSE + "身份证11010519491231002X。", "identity_number"),
         (PROSE * 2 + "编号110105194912310021。", None),  # its check digit does not fit
+        (PROSE * 2 + "编号11010519491231002٣。", None),  # an Arabic digit
         (PROSE + "电话：138 1234 5678。", "phone"),
         (PROSE + "热线400-810-8888。", "phone"),
         (PROSE + "座机010-62345678。", "phone"),

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
+import pytest
+
+from corpora_tools import counting
 from corpora_tools.counting import count_shards, count_texts
 from tests.helpers.corpus_shards import TEXTS, write_shard
+from zh_albert.errors import DataError
 
 
 def test_counts_are_of_normalised_text():
@@ -29,3 +35,10 @@ def test_shards_counted_at_once_give_the_same(tmp_path):
 
     assert together == count_texts(TEXTS) == count_shards(paths)
     assert reported == [(done, len(paths)) for done in range(1, len(paths) + 1)]
+
+
+@pytest.mark.timeout(60)
+def test_a_process_that_is_killed_is_told(monkeypatch):
+    monkeypatch.setattr(counting, "count_shard", signal.raise_signal)
+    with pytest.raises(DataError, match=r"a process was killed .* with fewer --processes"):
+        count_shards([signal.SIGKILL] * 2, processes=2)

@@ -18,12 +18,14 @@ def test_folders_are_searched_and_names_are_different(tmp_path):
 
     inputs = find_inputs([str(tmp_path), str(tmp_path / "a" / "x.jsonl")])
     apart = find_inputs([str(tmp_path / "b"), str(tmp_path / "a/*.jsonl")])
+    below = find_inputs([str(tmp_path / "**")])
 
     assert [(one.name, one.source) for one in inputs] == [
         ("a/x.jsonl", tmp_path.name),
         ("b/x.jsonl", tmp_path.name),
     ]
     assert [one.name for one in apart] == ["0/x.jsonl", "1/x.jsonl"]
+    assert [one.name for one in below] == ["0/notes.doc", "1/x.jsonl", "2/x.jsonl"]
 
 
 def test_small_files_share_a_task_and_large_ones_do_not(tmp_path, monkeypatch):

@@ -69,3 +69,19 @@ def test_broken_markup_takes_no_longer_than_its_length(unit):
     strip_markdown(unit * 100_000)
     if unit in {"<", "<!--", "-{"}:
         strip_wikitext(unit * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "prose"),
+    [
+        ("-{H|zh-cn:计算机;zh-tw:電腦;}-正文", "正文"),
+        ("-{T|zh-hans:标题;zh-hant:標題}-正文", "正文"),
+        ("-{-|zh-cn:甲;zh-tw:乙}-正文", "正文"),
+        ("-{A|zh-cn:计算机;zh-tw:電腦}-", "计算机"),
+        ("-{zh-tw:電腦;zh-cn:计算机}-", "计算机"),
+        ("-{zh-hk:港;zh-tw:台}-", "港"),
+        ("-{乾}-隆以-{3:2}-胜出", "乾隆以3:2胜出"),
+    ],
+)
+def test_rules_of_conversion_show_what_simplified_readers_see(text, prose):
+    assert strip_wikitext(text) == prose

@@ -33,6 +33,7 @@ def texts(path):
         ("", bytes),
         (".xz", lzma.compress),
         (".gz", gzip.compress),
+        (".bz2", bz2.compress),
         (".zst", zstandard.ZstdCompressor().compress),
     ],
 )
@@ -67,7 +68,15 @@ def test_parquet_rows_are_documents(tmp_path):
         texts(path)
 
 
-@pytest.mark.parametrize(("suffix", "compress"), [("", bytes), (".bz2", bz2.compress)])
+@pytest.mark.parametrize(
+    ("suffix", "compress"),
+    [
+        ("", bytes),
+        (".BZ2", bz2.compress),
+        (".gz", gzip.compress),
+        (".zst", zstandard.ZstdCompressor().compress),
+    ],
+)
 def test_a_dump_gives_its_articles(tmp_path, suffix, compress):
     path = tmp_path / f"zhwiki.xml{suffix}"
     path.write_bytes(compress(DUMP.encode()))
@@ -87,3 +96,19 @@ def test_only_a_shard_that_a_job_wrote_may_be_empty(tmp_path):
     (tmp_path / "mine.jsonl.zst").write_bytes(nothing)
     with pytest.raises(DataError, match="expected at least one document"):
         texts(tmp_path / "mine.jsonl.zst")
+
+
+def test_a_dump_damaged_in_the_middle_is_said(tmp_path):
+    content = bytearray(gzip.compress(DUMP.encode()))
+    content[12:60] = b"\xff" * 48
+    (tmp_path / "a.xml.gz").write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.xml\.gz: the compressed file is damaged"):
+        texts(tmp_path / "a.xml.gz")
+
+
+@pytest.mark.parametrize("name", ["a.xlsx.gz", "a.parquet.zst", "a.doc", "a"])
+def test_a_file_of_no_known_kind_is_told_the_known_ones(tmp_path, name):
+    (tmp_path / name).write_bytes(b"x")
+    expected = r"expected a file named .*\.xml \(all but \.xlsx and \.parquet also with \.xz, "
+    with pytest.raises(DataError, match=expected):
+        texts(tmp_path / name)

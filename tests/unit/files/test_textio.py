@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import json
@@ -35,7 +36,7 @@ def test_only_newlines_end_a_line_and_a_mark_at_the_start_is_dropped(tmp_path: P
     assert list(read_lines(path)) == [(1, "一\u2028二"), (2, "三\x0b四"), (3, "五")]
 
 
-@pytest.mark.parametrize(("suffix", "module"), [("xz", lzma), ("gz", gzip)])
+@pytest.mark.parametrize(("suffix", "module"), [("xz", lzma), ("gz", gzip), ("bz2", bz2)])
 def test_compressed_files_read_the_same(tmp_path: Path, suffix: str, module: object) -> None:
     path = tmp_path / f"a.jsonl.{suffix}"
     path.write_bytes(module.compress('{"text": "好"}\n\n'.encode()))  # type: ignore[attr-defined]

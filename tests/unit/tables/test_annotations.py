@@ -56,6 +56,13 @@ def mark(start: int, end: int, text: str, label: str) -> Row:
             "annotator": 1,
         },
         {
+            "text": TEXT,
+            "label": [
+                {"start": 0, "end": 2, "text": "李华", "labels": ["人"]},
+                {"start": 5, "end": 7, "text": "杭州", "labels": ["地"]},  # in UTF-16
+            ],
+        },
+        {
             **studio(mark(0, 2, "李华", "人"), mark(4, 6, "杭州", "地")),
             "data": {"id": "第一百二十三号", "标题": "无", "正文": TEXT},
         },

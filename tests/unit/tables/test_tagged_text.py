@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from zh_albert.errors import DataError
+from zh_albert.files.notes import listening
 from zh_albert.tables.tagged_text import brat_rows, is_tagged, tagged_rows
 from zh_albert.tables.task_rows import read_task_rows
 from zh_albert.tasks.ner.examples import read_entity_examples
@@ -76,6 +77,16 @@ def test_brat_gives_a_row_for_each_line(tmp_path: Path) -> None:
         ]
 
 
+def test_what_brat_rows_leave_out_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("李华", encoding="utf-8")
+    (tmp_path / "a.ann").write_text("T1\tPER 0 2\t李华\nR1\tin Arg1:T1 Arg2:T1\n", encoding="utf-8")
+    with listening() as notes:
+        list(brat_rows(tmp_path / "a.ann"))
+    assert [(note.kind, note.facts) for note in notes] == [
+        ("left_out", {"counts": "1 relations, events and notes"})
+    ]
+
+
 def test_an_annotation_that_does_not_fit_its_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("李华在杭州")
     (tmp_path / "a.ann").write_text("T1\tPER 1 3\t李华\n")
@@ -91,3 +102,9 @@ def test_a_file_of_tags_is_a_task_file(tmp_path: Path) -> None:
 def test_marks_of_new_documents_are_no_texts(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("-DOCSTART- -X- O\n\n李 B-PER\n华 I-PER\n", "utf-8")
     assert [row["text"] for _, row in read_task_rows(tmp_path / "a.txt")] == ["李华"]
+
+
+@pytest.mark.parametrize("path", [".", "/"])
+def test_a_folder_is_no_task_file(path: str) -> None:
+    with pytest.raises(DataError, match="expected a file, found a folder"):
+        list(read_task_rows(Path(path)))

@@ -143,3 +143,33 @@ def test_the_sheet_is_told_where_others_are_used(tmp_path: Path) -> None:
 def test_escaped_characters_of_a_cell_are_read_as_what_they_are(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xlsx", [["text"], ["李华去了_x000D_\n杭州"], ["_x005F_x000D_"]])
     assert [row["text"] for _, row in rows_of(path)] == ["李华去了\r\n杭州", "_x000D_"]
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+@pytest.mark.parametrize(
+    "part", ["_rels/workbook.xml.rels", "workbook.xml", "worksheets/sheet1.xml"]
+)
+def test_a_damaged_or_encrypted_part_is_one_line(
+    tmp_path: Path, part: str, encrypted: bool
+) -> None:
+    path = write(tmp_path / "a.xlsx", [["text"], ["很好"]])
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        found = archive.getinfo(f"xl/{part}")
+        listed = content.index(found.filename.encode(), archive.start_dir) - 46
+    if encrypted:
+        content[found.header_offset + 6] |= 1
+        content[listed + 8] |= 1
+    else:
+        begin = found.header_offset + 30 + len(found.filename)
+        content[begin : begin + found.compress_size] = b"\xff" * found.compress_size
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="no workbook that can be read"):
+        rows_of(path)
+    assert stated_rows(path) is None
+
+
+def test_a_folder_is_no_workbook(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").mkdir()
+    with pytest.raises(DataError, match=r"a\.xlsx: expected a workbook, found a folder"):
+        rows_of(tmp_path / "a.xlsx")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path, PureWindowsPath
 
 from zh_albert.checkpoints.tensorflow.table import ends_as_table
@@ -75,9 +76,11 @@ def _newest(state: Path) -> str:
             f'{state}: expected a line model_checkpoint_path: "NAME", found none; correct the file '
             "or give the checkpoint's own path"
         )
-    # Octal escapes stand for the bytes of a name in UTF-8.
-    name = match[1].decode("unicode_escape").encode("latin-1", "replace").decode(errors="replace")
-    return PureWindowsPath(name).name
+    name = match[1]
+    with suppress(UnicodeDecodeError):  # of "D:\\users", written by hand
+        # Octal escapes stand for the bytes of a name in UTF-8.
+        name = name.decode("unicode_escape").encode("latin-1", "replace")
+    return PureWindowsPath(name.decode(errors="replace")).name
 
 
 def _refuse_version_1(paths: Iterable[Path]) -> None:

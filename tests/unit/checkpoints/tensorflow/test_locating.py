@@ -26,6 +26,7 @@ def folder_with(folder: Path, *names: str, newest: str | None = None) -> Path:
         "model.ckpt-900",
         "/home/somebody/output/model.ckpt-900",
         "C:\\\\output\\\\model.ckpt-900",
+        "C:\\users\\model.ckpt-900",  # written by hand
     ],
 )
 def test_of_several_the_one_that_the_folder_names_is_taken(newest: str, tmp_path: Path) -> None:
