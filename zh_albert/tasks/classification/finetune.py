@@ -50,7 +50,7 @@ class ModelConfig(NetworkConfig):
     pooling: Literal["first", "mean"] = "mean"  # "first" opens as a classifier in transformers
     head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
     # An ensemble with a linear n-gram model. None: if possible, that is for one class or one value
-    # for each text and with pooling = "mean"; not beside a head alone (train.epochs = 0).
+    # for each text and with pooling = "mean".
     ngrams: bool | None = None
     # For pairs whose order makes no difference: trained on either order, predicted by the mean of
     # both, which takes twice as long.
@@ -124,10 +124,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
             )
         labels = [example.label for example in self.examples]
         self.class_weights = class_weights(self.config.class_weights, self.head, labels)
-        # Beside a head that was fitted alone the margins of n-grams would weigh too much: its
-        # logits are small (docs/experiments/few-texts.md).
-        tuned = self.config.train.epochs != 0
-        possible = not several and settings.pooling == "mean" and tuned
+        possible = not several and settings.pooling == "mean"
         self.with_ngrams = possible if settings.ngrams is None else settings.ngrams
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextClassifier:

@@ -25,6 +25,7 @@ _ALPHA = 1.0  # L2 penalty of the ridge regression
 _MOST = 1 << 17  # n-grams kept if rare ones are used too: 1.5 MB for 15 classes
 _FOLDS = 3  # of the cross-validation of recipes
 _TRIED_ON = 50_000  # texts at most in cross-validation: bounds the time
+_FEW = 32  # texts of a class, up to which rare n-grams are used (docs/experiments/few-texts.md)
 
 _Targets = NDArray[np.int64] | NDArray[np.float32]
 _Weighed = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -46,6 +47,7 @@ class Recipe(NamedTuple):
 
 
 PLAIN = Recipe(orders=3, seen_in=3, c=0.2, contrasted=False)
+OF_FEW = PLAIN._replace(seen_in=1)  # most n-grams of few texts occur in one of them
 RECIPES = (
     PLAIN,
     Recipe(orders=3, seen_in=3, c=0.2, contrasted=True),
@@ -72,7 +74,8 @@ def fit_ngram_classifier(
 ) -> NgramClassifier:
     """Train an n-gram model on labelled texts: an SVM for classes, ridge regression for values.
 
-    For classes of single texts the recipe is chosen by cross-validation.
+    For classes of single texts the recipe is chosen by cross-validation, unless there are few
+    texts, of which the better of several would be chance.
 
     Args:
         texts: Training texts.
@@ -90,8 +93,13 @@ def fit_ngram_classifier(
         learned = _learn(counts, targets, weights, PLAIN.seen_in, _values)
         return NgramClassifier(*learned, orders=PLAIN.orders)
     pairs = bool(texts[0].windows[0].second)
-    recipe = PLAIN if pairs else best_recipe(texts, targets, weights, progress=progress)
     known, targets = np.unique(targets, return_inverse=True)
+    if pairs:
+        recipe = PLAIN
+    elif len(texts) <= _FEW * len(known):
+        recipe = OF_FEW
+    else:
+        recipe = best_recipe(texts, targets, weights, progress=progress)
     learned = _learn_classes(recipe, counted(texts, recipe.orders), targets, weights)
     classes = int(highest) + 1
     if len(known) < classes:  # the other classes have only texts of weight 0
