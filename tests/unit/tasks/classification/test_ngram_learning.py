@@ -29,11 +29,21 @@ ALIKE = np.ones(len(TEXTS), np.float32)
 UNSEEN = ["浴室很好很好", "前台太差了，太差了", "完全不同"]
 
 
-def test_margins_are_those_of_sklearns_tfidf_and_svm(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the texts here count as many."""
+    monkeypatch.setattr(ngram_learning, "_FEW", 0)
+
+
+@pytest.mark.parametrize(("few", "seen_in"), [(0, 3), (8, 1)])
+def test_margins_are_those_of_sklearns_tfidf_and_svm(
+    few: int, seen_in: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ngram_learning, "_FEW", few)  # texts of each class; there are 8
     monkeypatch.setattr(ngram_learning, "RECIPES", (PLAIN,))
     ngrams = fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE)
 
-    theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=3, sublinear_tf=True)
+    theirs = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=seen_in, sublinear_tf=True)
     rows = theirs.fit_transform(TEXTS)
     svm = LinearSVC(C=0.2, random_state=0).fit(rows, CLASSES)
     assert len(ngrams.names) == rows.shape[1]
@@ -41,6 +51,7 @@ def test_margins_are_those_of_sklearns_tfidf_and_svm(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(ngrams.margins(encode(UNSEEN)), wanted, atol=2e-3)
 
 
+@pytest.mark.usefixtures("enough")
 @pytest.mark.parametrize("classes", [CLASSES, np.minimum(CLASSES, 1)])
 def test_contrasted_margins_are_those_of_an_svm_over_scaled_tfidf(
     classes: np.ndarray[Any, np.dtype[np.int64]], monkeypatch: pytest.MonkeyPatch
@@ -109,6 +120,7 @@ def test_a_class_without_a_text_that_counts_is_never_preferred() -> None:
     assert (margins.argmax(1) > 0).all()
 
 
+@pytest.mark.usefixtures("enough")
 def test_of_too_many_ngrams_those_that_count_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngram_learning, "RECIPES", (RECIPES[-1],))
     whole = fit_ngram_classifier(encode(TEXTS), CLASSES, ALIKE)
