@@ -158,7 +158,9 @@ CASES: dict[str, Case] = {
     "epsilon": Case(sized(layer_norm_eps=float("nan")), "layer_norm_eps must be a finite number"),
     "many labels": Case(changed_task(labels=ones(10**6)), "expected sizes that fit the weights"),
     "same labels": Case(changed_task(labels=["a", "a"]), "found 'a' twice"),
-    "no strings": Case(changed_task(labels=[1, 2]), "labels: expected strings, found 1"),
+    "no strings": Case(changed_task(labels=[1, 2]), "labels: expected a list of strings, found [1"),
+    "number as labels": Case(changed_task(labels=5), "labels: expected a list of strings, found 5"),
+    "word as threshold": Case(changed_task(threshold="x"), "threshold: expected a number"),
     "share": Case(
         changed_task(ngrams={"weight": float("nan"), "scale": 1}), "weight: expected a fin"
     ),

@@ -103,6 +103,8 @@ def test_weights_in_8_bits_are_computed_with_as_they_are(
     assert not list(small.glob("*.onnx"))
     expected = scores(trained, runtime="torch", precision="fp32")
     assert load(str(small))._model.runtime.open().name == "onnxruntime int8"
+    assert load(str(small), runtime="onnxruntime").runs_in == "onnxruntime int8"
+    assert load(str(small), runtime="torch").runs_in == "torch fp32"
     np.testing.assert_allclose(scores(small), expected, atol=0.05)
     np.testing.assert_allclose(scores(small, precision="fp32"), expected, atol=0.02)
 

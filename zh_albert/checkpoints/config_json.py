@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from zh_albert.checkpoints.shared_ngrams import REFERENCE
 from zh_albert.checkpoints.task_settings import PROBLEM_TYPES, agreed_task
@@ -178,47 +178,37 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
     """Check what would make answers ambiguous or NaN; scores and notes are not looked at.
 
     Raises:
-        CheckpointError: If a label occurs twice, or a setting is not a finite number.
+        CheckpointError: If a label occurs twice, or a setting is of another kind or not finite.
     """
-    for name in ("labels", "tags"):
-        labels = task.get(name)
-        if not isinstance(labels, list):
-            continue
-        if other := [label for label in labels if not isinstance(label, str)]:
-            raise CheckpointError(
-                f"{source}: {name}: expected strings, found {other[0]!r:.80}; get the folder again"
-            )
-        if twice := [label for label, count in Counter(labels).items() if count > 1]:
-            raise CheckpointError(
-                f"{source}: {name}: expected different ones, found {twice[0]!r:.80} twice; get the "
-                "folder again"
-            )
-    names = task.get("label_zh") or {}
-    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+
+    def refuse(name: str, expected: str, found: str) -> NoReturn:
         raise CheckpointError(
-            f"{source}: label_zh: expected strings by label, found {names!r:.80}; get the folder "
-            "again"
+            f"{source}: {name}: expected {expected}, found {found}; get the folder again"
         )
-    ngrams = task.get("ngrams") or {}
+
+    for name in ("labels", "tags"):
+        labels = task.get(name) or []
+        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+            refuse(name, "a list of strings", f"{labels!r:.80}")
+        if twice := [label for label, count in Counter(labels).items() if count > 1]:
+            refuse(name, "different ones", f"{twice[0]!r:.80} twice")
+    names, ngrams = task.get("label_zh") or {}, task.get("ngrams") or {}
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        refuse("label_zh", "strings by label", f"{names!r:.80}")
     if not isinstance(ngrams, dict) or not all(
         isinstance(value, str) if name in REFERENCE else _is_number(value)
         for name, value in ngrams.items()
     ):
-        raise CheckpointError(
-            f"{source}: ngrams: expected numbers by name, found {ngrams!r:.80}; get the folder "
-            "again"
-        )
+        refuse("ngrams", "numbers by name", f"{ngrams!r:.80}")
     for name in ("max_length", "stride"):
         if not isinstance(task.get(name, 0), int):
-            raise CheckpointError(
-                f"{source}: {name}: expected a whole number, found {task[name]!r:.80}; get the "
-                "folder again"
-            )
+            refuse(name, "a whole number", f"{task[name]!r:.80}")
+    for name in ("threshold", "mean", "spread", "lowest", "highest"):
+        if not (task.get(name) is None or _is_number(task[name])):
+            refuse(name, "a number", f"{task[name]!r:.80}")
     for name, value in [*task.items(), *ngrams.items()]:
         if isinstance(value, float) and not math.isfinite(value):
-            raise CheckpointError(
-                f"{source}: {name}: expected a finite number, found {value}; get the folder again"
-            )
+            refuse(name, "a finite number", str(value))
 
 
 def _is_number(value: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,9 +91,10 @@ def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
 
 def _lines(raw: bytes, faults: list[Fault]) -> Iterator[SubmittedAnswer]:
     """Yield the answers of a file with one object per line."""
-    for number, line in enumerate(raw.split(b"\n"), start=1):
+    lines = raw.split(b"\n")
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
-            if number <= raw.count(b"\n"):  # nothing after the last line end is no line
+            if number < len(lines):  # nothing after the last line end is no line
                 faults.append(Fault(number, "an empty line; the evaluation counts lines"))
             continue
         repeated: list[str] = []
@@ -123,10 +124,8 @@ def _one_object(raw: bytes, faults: list[Fault]) -> Iterator[SubmittedAnswer]:
         faults.append(Fault(None, f"expected one JSON object, found a {type(value).__name__}"))
         return
     faults.extend(Fault(None, f"id {name!r} has several answers") for name in repeated)
-    places = {name: _line_of(raw, name) for name in value}
-    yield from (
-        SubmittedAnswer(places[name], name, {"answer": answer}) for name, answer in value.items()
-    )
+    for (name, answer), line in zip(value.items(), _lines_of(raw, value), strict=True):
+        yield SubmittedAnswer(line, name, {"answer": answer})
 
 
 def _decoded(raw: bytes, number: int | None, faults: list[Fault], repeated: list[str]) -> Any:
@@ -256,10 +255,17 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def _line_of(raw: bytes, name: str) -> int | None:
-    """Return the line of a key, if the file has it as plain text."""
-    place = raw.find(encode_json(name))
-    return raw.count(b"\n", 0, place) + 1 if place >= 0 else None
+def _lines_of(raw: bytes, names: Iterable[str]) -> Iterator[int | None]:
+    """Yield the line of each key, in the file's order; None if it is not there as plain text."""
+    place, line = 0, 1
+    for name in names:
+        found = raw.find(encode_json(name), place)
+        if found < 0:
+            yield None
+            continue
+        line += raw.count(b"\n", place, found)
+        place = found
+        yield line
 
 
 _PROBLEMS: Mapping[str, Callable[[ClueTask, Mapping[str, Any], Row], Iterator[str]]] = {

@@ -40,6 +40,7 @@ from zh_albert.runtimes.runtime import Precision, Runtime, TorchRuntime
 from zh_albert.runtimes.selection import is_installed, plain_runtime
 from zh_albert.tasks.catalog import network_of, task_of
 from zh_albert.tasks.task import Task
+from zh_albert.tasks.texts import spread
 from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.training.events import Observer
 from zh_albert.training.run_folder import refuse_foreign, refuse_trained
@@ -198,7 +199,7 @@ def _ranges(source: Path, task: Task, file: Path) -> Ranges:
     model.runtime = plain_runtime(model.module)
     examples = task.read(file)
     with measuring_ranges(model.module) as ranges:
-        task.evaluate(model, examples[:: max(1, len(examples) // _CALIBRATED_ON)])
+        task.evaluate(model, spread(examples, _CALIBRATED_ON))
     return ranges
 
 

@@ -227,11 +227,10 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
 
     def _encoded(self, contents: list[str], counted_from: int) -> list[list[_Blank]]:
         blanks = []
-        for index, text in enumerate(contents, start=counted_from):
-            try:
-                blanks.append(self._blanks(text))
-            except DataError as error:
-                raise DataError(f"texts[{index}]: {error}") from None
+        for index, one in enumerate(self._encoded_or_error(contents, counted_from), counted_from):
+            if isinstance(one, DataError):
+                raise DataError(f"texts[{index}]: {one}")
+            blanks.append(one)
         return blanks
 
     def _encoded_or_error(
@@ -279,8 +278,6 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         return ids, runs
 
     def _blanks(self, text: str) -> list[_Blank]:
-        if not isinstance(text, str):
-            raise DataError(f"expected a string, found {type(text).__name__}: {text!r:.50}")
         ids, runs = self._read(text)
         if not runs:
             raise DataError(

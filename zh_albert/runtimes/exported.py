@@ -233,7 +233,7 @@ def _runtime(
     found = exported_precision(folder)
     own = {"onnx": "onnxruntime", "zh_albert": "onnxruntime", "openvino": "openvino"}
     metadata = _read_metadata(folder)
-    named = runtime == "auto" or (metadata and precision and runtime == own[metadata["format"]])
+    named = runtime == "auto" or (metadata and runtime == own[metadata["format"]])
     wanted = named and precision in (None, found)
     if wanted and (exported := exported_runtime(folder, model.module, model.outputs)):
         exported.open()  # raises now if the runtime cannot be opened

@@ -16,6 +16,7 @@ from zh_albert.tasks.texts import has_content
 
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]+\.0+")
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 Label = str | tuple[str, ...] | int | float
 """A class, any number of classes, or a value on a scale."""
@@ -108,8 +109,12 @@ def label_name(name: str) -> str:
 
 
 def is_number(label: str) -> bool:
-    """Return whether a label is written as a number."""
-    return re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", label) is not None
+    """Return whether a label is written as a number, also as pandas writes small ones.
+
+    >>> [is_number(label) for label in ("3.5", "-1", "1e-05", ".5", "nan", "1_000")]
+    [True, True, True, True, False, False]
+    """
+    return _NUMBER.fullmatch(label) is not None
 
 
 def class_name(label: Label) -> str:

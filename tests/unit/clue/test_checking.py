@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,18 @@ def test_a_name_that_stands_twice_in_a_line_is_seen(headlines: Path, tmp_path: P
     rows[5] = '{"id": 5, "label": "104", "label": "102"}'
     file.write_text("\n".join(rows) + "\n")
     assert check(CLUE_TASKS["tnews"], file, headlines) == [Fault(6, "'label' occurs twice")]
+
+
+def test_many_answers_are_checked_in_time_that_grows_with_their_number(tmp_path: Path) -> None:
+    tags = [f"#idiom{number}#" for number in range(500_000, 540_000)]
+    data, file = tmp_path / "test1.1.json", tmp_path / "chid11_predict.json"
+    lines(data, {"content": tags, "candidates": ["一心一意", "三心二意"]})
+    answers = dict.fromkeys(tags, 0) | {tags[-1]: 7}
+    file.write_text(json.dumps(answers, indent=1), encoding="utf-8")
+    begun = time.process_time()
+    faults = check(CLUE_TASKS["chid"], file, data)
+    assert time.process_time() - begun < 5  # more than 15, if by the square
+    assert faults == [Fault(40_001, "the choices are 0 to 1, found 7")]
 
 
 def test_the_version_says_which_name_is_right(headlines: Path, tmp_path: Path) -> None:

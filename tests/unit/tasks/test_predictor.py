@@ -169,6 +169,27 @@ def test_a_stream_reads_no_more_than_it_needs_ahead(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", MAKERS)
+def test_what_a_stream_gives_before_it_fails_is_answered(name: str) -> None:
+    def failing() -> Iterator[Any]:
+        yield from CONTENTS.get(name, TEXTS)[:2]
+        raise ConnectionError
+
+    answers = predictor(name).stream(failing())
+    assert not isinstance(next(answers), DataError)
+    assert not isinstance(next(answers), DataError)
+    with pytest.raises(ConnectionError):
+        next(answers)
+
+
+def test_a_question_with_one_choice_is_refused_in_a_stream_as_in_a_call() -> None:
+    asked = [QUESTIONS[0], Question("好", "什么?", ("好",))]
+    problem = r"questions\[1\]: expected two choices or more, found \['好'\]"
+    for answer in (predictor("chooser"), lambda given: list(predictor("chooser").stream(given))):
+        with pytest.raises(DataError, match=problem):
+            answer(asked)
+
+
+@pytest.mark.parametrize("name", MAKERS)
 def test_the_example_of_a_request_can_be_answered(name: str) -> None:
     model = predictor(name)
     [answer] = model.stream([model.form.example_content()])

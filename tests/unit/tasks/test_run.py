@@ -33,7 +33,8 @@ def learn_classes(micro: Path, listen: Observer, out: Path | None = None) -> Non
     config = classification.FinetuneConfig(
         model=classification.ModelConfig(pooling="mean"), window=WINDOW, train=TRAIN
     )
-    examples = [TextExample(f"房间{word}", word) for word in WORDS]
+    # more than a few of each class: recipes of n-grams are tried
+    examples = [TextExample(f"房间{word}", word) for word in WORDS * 5]
     classification.finetune(examples, examples[:4], config, init=micro, out=out, observers=[listen])
 
 
@@ -67,7 +68,7 @@ def learn_vectors(micro: Path, listen: Observer) -> None:
 @pytest.mark.parametrize(
     ("learn", "told"),
     [
-        (learn_classes, {"n-grams are tried": 12, START: 16 * 6, DEV: 4 * 6}),
+        (learn_classes, {"n-grams are tried": 12, START: 80 * 6, DEV: 4 * 6}),
         (learn_choices, {START: 16 * 33, DEV: 4 * 33}),
         (learn_names, {"updates of n-grams": 20, DEV: 4 * 7}),
         (learn_answers, {DEV: 4 * 11}),

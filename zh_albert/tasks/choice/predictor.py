@@ -78,11 +78,7 @@ class Chooser(TaskPredictor[Question, list[EncodedText], Choice]):
             DataError: If a question has another form, fewer than two choices or an empty context
                 (its index is named).
         """
-        questions = [_as_question(one, index) for index, one in enumerate(as_list(contents))]
-        for index, question in enumerate(questions):
-            if len(question.choices) < 2:
-                found = list(question.choices)
-                raise DataError(f"questions[{index}]: expected two choices or more, found {found}")
+        questions: list[Any] = as_list(contents)
         return self._all(questions)
 
     def answers(
@@ -116,15 +112,20 @@ class Chooser(TaskPredictor[Question, list[EncodedText], Choice]):
         ]
 
     def _chunks(self, contents: Iterable[Question]) -> Iterator[list[Question]]:
-        """Cut a stream into chunks; a group is never cut."""
+        """Cut a stream into chunks, as ``chunks`` does; a group is never cut."""
         chunk: list[Question] = []
-        for index, content in enumerate(contents):
-            question = _as_question(content, index)
-            full = len(chunk) >= self.chunk_size
-            if full and (question.group is None or question.group != chunk[-1].group):
+        try:
+            for index, content in enumerate(contents):
+                question = _as_question(content, index)
+                full = len(chunk) >= self.chunk_size
+                if full and (question.group is None or question.group != chunk[-1].group):
+                    yield chunk
+                    chunk = []
+                chunk.append(question)
+        except Exception:  # of whatever kind the caller's stream raises
+            if chunk:
                 yield chunk
-                chunk = []
-            chunk.append(question)
+            raise
         if chunk:
             yield chunk
 
@@ -134,6 +135,9 @@ def _as_question(question: Any, index: int) -> Question:
         case [str(context), str(asked), list() | tuple() as choices, *group] if all(
             isinstance(choice, str) for choice in choices
         ) and (not group or (len(group) == 1 and isinstance(group[0], str | None))):
+            if len(choices) == 1:  # none: a blank line has none
+                found = f"expected two choices or more, found {list(choices)}"
+                raise DataError(f"questions[{index}]: {found}")
             return Question(context, asked, tuple(choices), *group)
         case _:
             raise DataError(

@@ -15,7 +15,7 @@ import numpy as np
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.tasks.chunks import as_list
 from zh_albert.tasks.classification.predictor import Classification, Classifier
-from zh_albert.tasks.texts import Content, refuse_unseen
+from zh_albert.tasks.texts import Content, refuse_non_strings, refuse_unseen
 
 
 class Cascade:
@@ -47,7 +47,7 @@ class Cascade:
         if sorted(small.labels) != sorted(large.labels) or small.pairs != large.pairs:
             raise ConfigError(
                 f"small and large must have the same classes and read the same, found "
-                f"{', '.join(small.labels):.80} and {', '.join(large.labels):.80}"
+                f"{_read_by(small)} and {_read_by(large)}"
             )
         self._small, self._large = small, large
         self.labels, self.pairs = small.labels, small.pairs
@@ -75,7 +75,7 @@ class Cascade:
 
         Raises:
             ConfigError: See the class; or ``loss`` is no number from 0 to 1.
-            DataError: If there are no texts, not as many labels, or labels of no class.
+            DataError: If there are no texts, not as many labels, or labels that are no class.
         """
         found, most = cls(small, large, threshold=1), _fraction(loss, "loss")
         contents = as_list(texts)
@@ -84,6 +84,7 @@ class Cascade:
                 f"expected texts and a label for each, found {len(contents)} texts and "
                 f"{len(labels)} labels"
             )
+        refuse_non_strings(labels, name="labels")
         named = ((label, f"labels[{index}]") for index, label in enumerate(labels))
         refuse_unseen(named, found.labels, "labels", "classes")
         answers = small(contents)
@@ -123,6 +124,10 @@ class Cascade:
         self._asked += len(unsure)
         self._answered += len(contents)
         return answers
+
+
+def _read_by(model: Classifier) -> str:
+    return f"{', '.join(model.labels):.80}{' of pairs' * model.pairs}"
 
 
 def _fraction(value: Any, name: str) -> float:

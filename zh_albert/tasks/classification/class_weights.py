@@ -25,7 +25,7 @@ def class_weights(
     Args:
         given: ``balanced``: a class of n_c texts out of n in k classes has n / (k · n_c), so that
             all classes together count the same, and all texts together as without weights. Or a
-            table of weights; a class that it lacks has 1.
+            table of weights. A class without texts, or one that the table lacks, has 1.
         head: The head, with its classes.
         labels: Labels of the training texts.
 
@@ -42,7 +42,7 @@ def class_weights(
         )
     if isinstance(given, str):
         counts = Counter(class_name(label) for label in labels)
-        return torch.tensor([len(labels) / (len(counts) * counts[n]) for n in head.labels])
+        given = {name: len(labels) / (len(counts) * count) for name, count in counts.items()}
     for name, weight in given.items():
         if name not in head.labels:
             hint = nearest(name, head.labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
@@ -41,16 +42,15 @@ def value_of(label: Label) -> float:
     """Return a value on a scale; in a table also numbers are strings.
 
     Raises:
-        DataError: If it is not a number.
+        DataError: If it is not a finite number.
     """
-    if isinstance(label, str) and is_number(label):
-        return float(label)
-    if not isinstance(label, int | float):
+    value = float(label) if isinstance(label, str) and is_number(label) else label
+    if not isinstance(value, int | float) or not math.isfinite(value):
         raise DataError(
             f"expected numbers, found {label!r:.80}; names want a model of classes "
             "(model.head=classes)"
         )
-    return float(label)
+    return float(value)
 
 
 class LabelHead(Protocol):

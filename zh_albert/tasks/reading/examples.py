@@ -144,13 +144,12 @@ def as_spans(answers: Any, context: str, where: str) -> tuple[AnswerSpan, ...]:
                 continue
             case str(text):
                 starts = places_of(text, context)
-            case {"start": SupportsIndex() as start, "text": str(text)} | (
-                SupportsIndex() as start,
-                str(text),
+            case (
+                {"start": SupportsIndex() as start, "text": str(text)}
+                | (SupportsIndex() as start, str(text))
+                | object(start=SupportsIndex() as start, text=str(text))
             ):
                 starts = [index(start)]
-            case _ if isinstance(getattr(answer, "text", None), str):
-                text, starts = answer.text, [int(answer.start)]
             case _:
                 raise DataError(
                     f"{where}: expected a text, (start, text) or an object with these names, "

@@ -241,11 +241,11 @@ def _one_sided(references: Sequence[Sequence[str]], answers: Sequence[str]) -> s
 
 
 def _tuned(readings: Sequence[Reading], examples: Sequence[ReadingExample]) -> float:
-    """Return the threshold with the highest F1."""
+    """Return the threshold with the highest F1; 0 if no context has an answer to give."""
     rows = []
     for reading, example in zip(readings, examples, strict=True):
         if reading.best:
             log_odds, (start, end) = reading.best[0]
             f1 = overlap_f1(example.references, example.context[start:end])
             rows.append((log_odds, f1, float(not example.references)))
-    return best_no_answer_threshold(*zip(*rows, strict=True))
+    return best_no_answer_threshold(*zip(*rows, strict=True)) if rows else 0.0

@@ -100,5 +100,11 @@ def test_what_does_not_fit_is_refused() -> None:
         Cascade.fit(one, one, [], ["a"])
     with pytest.raises(DataError, match=r"labels\[1\]: classes \['好'\] .* the model knows a, b"):
         Cascade.fit(one, one, ["1", "2"], ["a", "好"])
+    with pytest.raises(DataError, match=r"labels\[1\]: expected a string, found NoneType"):
+        Cascade.fit(one, one, ["1", "2", "3"], ["a", None, 3])  # type: ignore[list-item]
+    of_pairs = Fixed({})
+    of_pairs.pairs = True
+    with pytest.raises(ConfigError, match=r"read the same, found a, b and a, b of pairs"):
+        Cascade(one, of_pairs)
     assert one.asked == []
     assert Cascade(one, one, threshold=np.float32(0.5)).threshold == 0.5  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ from zh_albert.tasks.classification.finetune import (
     finetune,
 )
 from zh_albert.tasks.classification.head_selection import head_for
+from zh_albert.tasks.classification.heads import OneClass
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.training.config import TrainConfig
 
@@ -51,6 +52,12 @@ def test_balanced_is_what_scikit_learn_means() -> None:
 
 def test_a_class_that_a_table_lacks_has_one() -> None:
     assert weights_of({"差评": 4}).tolist() == [1.0, 1.0, 4.0]  # 中评, 好评, 差评
+
+
+def test_a_class_of_a_model_that_is_trained_on_may_have_no_text() -> None:
+    given = class_weights("balanced", OneClass(["中评", "好评", "差评"]), ["好评", "差评", "好评"])
+    assert given is not None
+    assert given.tolist() == [1.0, 0.75, 1.5]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from zh_albert.errors import DataError
+from zh_albert.tasks.classification.examples import read_text_examples
 from zh_albert.tasks.classification.head_selection import head_for, head_from
 from zh_albert.tasks.classification.heads import LabelHead, OneClass, Value, value_of
 
@@ -70,5 +74,15 @@ def test_files_without_neutral_texts_are_scored_among_the_other_classes() -> Non
 def test_numbers_of_a_table_are_values_where_values_are_meant() -> None:
     assert isinstance(head_for(["3.5", "-1"], "regression"), Value)
     assert [value_of(label) for label in ("3.5", "-1", 2)] == [3.5, -1, 2]
-    with pytest.raises(DataError, match="expected numbers, found 'nan'"):
-        value_of("nan")
+    for wrong in ("nan", "1e999", "1_000", float("nan")):
+        with pytest.raises(DataError, match=f"expected numbers, found {wrong!r}"):
+            value_of(wrong)
+
+
+def test_small_values_are_read_as_pandas_writes_them(tmp_path: Path) -> None:
+    values, file = [0.5, 1e-05, 1.0], tmp_path / "values.csv"
+    pd.DataFrame({"text": ["好", "坏", "中"], "label": values}).to_csv(file, index=False)
+    labels = [example.label for example in read_text_examples(file)]
+    assert labels[1] == "1e-05"
+    head_for(labels, "regression")
+    assert [value_of(label) for label in labels] == values

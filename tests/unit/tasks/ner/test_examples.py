@@ -47,6 +47,9 @@ def test_positions_may_be_numpys_but_are_whole_numbers() -> None:
     assert as_spans([(np.int64(0), np.int64(2), "人")], "李华去了", "here")
     assert as_answers([(np.int64(0), "李华")], "李华去了", "here")
     assert as_answers([{"start": np.int64(2), "text": "去"}], "李华去了", "here")
+    assert as_answers(SimpleNamespace(start=np.int64(2), text="去"), "李华去了", "here")
+    with pytest.raises(DataError, match=r"expected a text, \(start, text\) or an object"):
+        as_answers(SimpleNamespace(text="去"), "李华去了", "here")  # it has no start
     for start, end in ((0.9, 2.9), (0, float("inf"))):
         with pytest.raises(DataError, match="expected an entity"):
             as_spans([(start, end, "人")], "李华去了", "here")

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from tests.helpers.jobs import encoded
 from tests.helpers.reading_windows import WINDOW, example
-from zh_albert.tasks.reading.finetune import FinetuneConfig, ReadingJob
+from zh_albert.tasks.reading.examples import ReadingExample
+from zh_albert.tasks.reading.finetune import FinetuneConfig, ReadingJob, evaluate
 from zh_albert.training.config import TrainConfig
 
 
@@ -46,6 +47,14 @@ def test_the_loss_is_that_of_any_right_answer() -> None:
         expected -= math.log(right / (sum(start.values()) * sum(end.values())))
     found = job.loss(Fixed(scores), batch.inputs).loss
     assert found.item() == pytest.approx(expected, 1e-5)
+
+
+def test_where_nothing_can_be_answered_the_threshold_stays_where_it_begins() -> None:
+    examples = [example("二三", "八九"), example()]
+    model = ReadingJob(examples, [], FinetuneConfig(window=WINDOW)).model
+    scores = evaluate(model, [ReadingExample("，，", "谁谁", (), ())], tune=True)
+    assert model.threshold == 0.0
+    assert scores["f1"] == 100.0
 
 
 def test_a_reader_that_goes_on_answers_as_before_until_it_learns(tmp_path: Path) -> None:
