@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Literal, Self, SupportsFloat
+from typing import Any, Literal, NamedTuple, Self, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,16 @@ def _has_several(model: AlbertClassifier) -> bool:
     return isinstance(model._model().head, LabelSet)
 
 
+class _Way(NamedTuple):
+    init: str | None
+    epochs: int | Literal["auto"]
+    contrast: bool
+
+
+# Where a head on sentence vectors is better than training, and where contrast helps it
+# (docs/experiments/few-texts.md).
+_FEW = 32  # texts of a class
+_MANY_CLASSES = 10
 _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
 
 
@@ -45,7 +55,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     """Chinese text classifier with scikit-learn's interface.
 
     Args:
-        init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights.
+        init: Encoder to start from: a bundled name, a folder or a hub id; None: random weights;
+            ``auto``: ``encoder``, or of few texts ``embedder``, see ``fit``.
         preset: Size of random weights: ``tiny`` (the default), ``small``, ``base``, …
         class_weight: Weights of the classes, times ``sample_weight``: ``balanced`` for
             n / (k · n_c), where a class has n_c of n texts in k classes; or a weight for each
@@ -56,8 +67,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         stride: Tokens shared by neighbouring windows.
         epochs: Passes over the training texts; ``auto``: 4, or up to 10 if there are few; 0: the
             encoder stays as it is (but for ``contrast``), and only the head is fitted.
-        contrast: Draw texts of a class together before the head is fitted; with ``epochs=0``, for
-            8 to 32 texts of each of many classes. Not for several labels each.
+        contrast: Draw texts of a class together before the head is fitted (with ``epochs=0``). Not
+            for several labels each.
         peak_lr: Peak learning rate.
         batch_tokens: Tokens of one forward pass in training; None: about 20 texts.
         random_state: Seed of weights, order and dropout; None: a new one each time.
@@ -75,6 +86,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
     (1, 2)
     """
 
+    init: str | None = field(default="auto", kw_only=False)
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = None
     pooling: Literal["first", "mean"] = "mean"
     epochs: int | Literal["auto"] = "auto"
@@ -86,6 +98,10 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
         """Train on texts ``X`` and their labels ``y`` (strings or integers).
+
+        With ``init`` and ``epochs`` both ``auto``, and at most 32 texts of a class on average with
+        one label each, the encoder is not trained: a head is fitted to ``embedder``, of ten classes
+        or more by ``contrast`` (docs/experiments/few-texts.md).
 
         Args:
             X: Texts. Shape: (texts,) or (texts, 1); with two columns, pairs.
@@ -128,14 +144,29 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
         model = ModelConfig(preset=self._size(), pooling=self.pooling)
         weights_of_classes = _class_weights(self.class_weight)
-        contrast = ClassContrastConfig() if self.contrast else None
+        way = self._way(examples)
         config = self._config(
-            model, batch_tokens, class_weights=weights_of_classes, contrast=contrast
+            model,
+            batch_tokens,
+            epochs=way.epochs,
+            class_weights=weights_of_classes,
+            contrast=ClassContrastConfig() if way.contrast else None,
         )
-        self._learn(examples, config)
+        self._learn(examples, config, way.init)
         # Last: a fit that fails leaves the old one usable.
         self.classes_ = np.arange(labels.shape[-1]) if several else _one_spelling_each(labels)
         return self
+
+    def _way(self, examples: Sequence[TextExample]) -> _Way:
+        """Return how to learn from these texts."""
+        if self.init != "auto":
+            return _Way(self.init, self.epochs, self.contrast)
+        labels = {example.label for example in examples}
+        several = any(isinstance(part, tuple) for one in examples for part in (one.text, one.label))
+        trained = several or self.epochs != "auto" or self.pooling != "mean"
+        if trained or len(examples) > _FEW * len(labels):
+            return _Way("encoder", self.epochs, self.contrast)
+        return _Way("embedder", 0, self.contrast or len(labels) >= _MANY_CLASSES)
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """Return class probabilities in the order of ``classes_``. Shape: (texts, classes)."""

@@ -133,7 +133,8 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
         settings = self.get_params()
         found = getattr(self, "_untrained", None)
         if found is None or found[0] != settings:  # set_params may have changed them
-            found = self._untrained = settings, new_embedder(self._settings(), init=self._start())
+            embedder = new_embedder(self._settings(), init=self._start(self.init))
+            found = self._untrained = settings, embedder
         return found[1]
 
     def __getstate__(self) -> dict[str, Any]:

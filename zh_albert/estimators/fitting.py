@@ -212,12 +212,17 @@ class AlbertEstimator(BaseEstimator):
         refuse_foreign(path)
         model.save(path, card=card)
 
-    def _learn(self, examples: Sequence[Any], config: Any) -> Any:
-        """Train a model on examples, keep it, and return it."""
+    def _learn(self, examples: Sequence[Any], config: Any, init: str | None = None) -> Any:
+        """Train a model on examples, keep it, and return it; ``init`` is instead of the field."""
         # One after another: all threads share PyTorch's random numbers.
         with _LEARNING:
             model, state = finetune(
-                self._job, examples, [], config, init=self._start(), observers=self._observers()
+                self._job,
+                examples,
+                [],
+                config,
+                init=self._start(self.init if init is None else init),
+                observers=self._observers(),
             )
         setattr(self, self._kept_in, model)
         self.config_ = replace(config, train=replace(config.train, epochs=state.epoch))
@@ -234,29 +239,34 @@ class AlbertEstimator(BaseEstimator):
             raise NotFittedError(f"this {name} is not fitted yet; call fit first")
         return getattr(self, self._kept_in)
 
-    def _start(self) -> Path | None:
+    def _start(self, init: str | None) -> Path | None:
         """Return the folder of the encoder to start from; None for random weights.
 
         Raises:
             CheckpointError: If there is no model of that name.
             ConfigError: If ``preset`` is given as well.
         """
-        if self.init is None:
+        if init is None:
             return None
         if self.preset is not None:
             raise ConfigError(
-                f"preset={self.preset!r} is a size for random weights, but init={self.init!r} is "
+                f"preset={self.preset!r} is a size for random weights, but init={init!r} is "
                 "to be started from; give init=None, or no preset"
             )
-        return resolve_model(self.init)
+        return resolve_model(init)
 
     def _size(self) -> str:
         return self.preset or "tiny"
 
-    def _config(self, model: NetworkConfig, batch_tokens: int | None, **more: Any) -> Any:
-        """Return the settings of the job; ``more`` are those that only this task has."""
+    def _config(
+        self, model: NetworkConfig, batch_tokens: int | None, *, epochs: Any = None, **more: Any
+    ) -> Any:
+        """Return the settings of the job; ``more`` are those that only this task has.
+
+        ``epochs`` are instead of the field.
+        """
         config_type: Any = self._job.config_type
-        train = self._training(batch_tokens)
+        train = self._training(batch_tokens, self.epochs if epochs is None else epochs)
         return config_type(model=model, window=self._window(), train=train, **more)
 
     def _window(self) -> WindowConfig:
@@ -267,10 +277,10 @@ class AlbertEstimator(BaseEstimator):
             max_length=as_count(self.max_length, "max_length"), stride=index(stride)
         )
 
-    def _training(self, batch_tokens: int | None) -> TrainConfig:
+    def _training(self, batch_tokens: int | None, epochs: Any) -> TrainConfig:
         config = TrainConfig(
             # A search over np.arange or np.logspace passes NumPy numbers.
-            epochs="auto" if self.epochs == "auto" else as_count(self.epochs, "epochs", least=0),
+            epochs="auto" if epochs == "auto" else as_count(epochs, "epochs", least=0),
             peak_lr=_rate_of(self.peak_lr),
             batch_tokens=as_count(batch_tokens, "batch_tokens"),
             seed=seed_of(self.random_state),
