@@ -306,6 +306,8 @@ def test_the_estimator_reads_labels_of_pairs(micro: Path) -> None:
     ).T
     order = cosines.diagonal().argsort().argsort()
     assert fitted.score(same, order) == pytest.approx(1)
+    with pytest.raises(DataError, match="positive_threshold: expected a number, found '4'"):
+        AlbertEmbedder(**quick, positive_threshold="4").fit(same)
     with pytest.raises(DataError, match="a label for each pair: 8, found 3"):
         fitted.score(same, [1, 2, 3])
     with pytest.raises(DataError, match=r"labels\[1\]: expected a number or a name"):

@@ -344,6 +344,7 @@ def test_numbers_of_numpy_are_taken_as_settings(tmp_path: Path) -> None:
     ("given", "problem"),
     [
         ({"peak_lr": "fast"}, "peak_lr: expected a number, found 'fast'"),
+        ({"peak_lr": np.array([1e-3, 1e-4])}, "peak_lr: expected a number, found array"),
         ({"random_state": "x"}, "random_state: expected a whole number.*found 'x'"),
         ({"random_state": 1.5}, "random_state: expected a whole number.*found 1.5"),
     ],
@@ -353,8 +354,8 @@ def test_settings_of_another_kind_are_named(given: dict[str, Any], problem: str)
         small(**given).fit(["好", "坏"], ["a", "b"])
 
 
-@pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0])
-def test_weights_that_are_no_shares_are_refused(weight: float) -> None:
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0, "much", [1.0, 2.0]])
+def test_weights_that_are_no_shares_are_refused(weight: Any) -> None:
     with pytest.raises(DataError, match="sample_weight: expected 2 numbers >= 0"):
         small().fit(["好", "坏"], ["a", "b"], sample_weight=[1.0, weight])
 

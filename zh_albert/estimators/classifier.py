@@ -128,7 +128,13 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         if len(labels) != len(texts):
             raise DataError(f"{len(texts)} texts, but {len(labels)} labels")
         # In the precision of training: weights that are 0 in 32 bits count as 0.
-        weights = np.asarray(np.ones(len(texts)) if sample_weight is None else sample_weight, "f4")
+        given = np.ones(len(texts)) if sample_weight is None else sample_weight
+        try:
+            weights = np.asarray(given, "f4")
+        except (TypeError, ValueError):
+            raise DataError(
+                f"sample_weight: expected {len(texts)} numbers >= 0, found {given!r:.50}"
+            ) from None
         if weights.shape != (len(texts),) or not (np.isfinite(weights) & (weights >= 0)).all():
             raise DataError(
                 f"sample_weight: expected {len(texts)} numbers >= 0, found shape {weights.shape}, "

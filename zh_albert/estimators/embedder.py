@@ -16,6 +16,7 @@ from zh_albert.errors import DataError
 from zh_albert.estimators.fitting import (
     AlbertEstimator,
     as_contents,
+    as_number,
     as_texts,
     contents_to_learn,
     refuse_missing_labels,
@@ -145,7 +146,8 @@ class AlbertEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, AlbertEs
 
     def _settings(self) -> Any:
         model = NetworkConfig(preset=self._size(), dropout=0.1)  # see FinetuneConfig
-        contrast = ContrastConfig(positive_threshold=self.positive_threshold)
+        threshold = as_number(self.positive_threshold, "positive_threshold")
+        contrast = ContrastConfig(positive_threshold=threshold)
         return self._config(model, self.batch_tokens, contrast=contrast)
 
 

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from operator import index
 from pathlib import Path
@@ -150,15 +151,16 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
     return index(random_state)
 
 
-def _rate_of(peak_lr: object) -> float:
-    """Return a learning rate as a Python float.
+def as_number(value: object, name: str) -> float:
+    """Return a number that a caller gave as a Python float; a string is none.
 
     Raises:
         DataError: If it is not a number.
     """
-    if not isinstance(peak_lr, SupportsFloat):  # a string is not accepted
-        raise DataError(f"peak_lr: expected a number, found {peak_lr!r:.50}")
-    return float(peak_lr)
+    if isinstance(value, SupportsFloat):
+        with suppress(TypeError, ValueError):  # of an array of several
+            return float(value)
+    raise DataError(f"{name}: expected a number, found {value!r:.50}")
 
 
 def pass_on_warnings(event: Event) -> None:
@@ -281,7 +283,7 @@ class AlbertEstimator(BaseEstimator):
         config = TrainConfig(
             # A search over np.arange or np.logspace passes NumPy numbers.
             epochs="auto" if epochs == "auto" else as_count(epochs, "epochs", least=0),
-            peak_lr=_rate_of(self.peak_lr),
+            peak_lr=as_number(self.peak_lr, "peak_lr"),
             batch_tokens=as_count(batch_tokens, "batch_tokens"),
             seed=seed_of(self.random_state),
         )
