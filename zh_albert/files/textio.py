@@ -22,7 +22,13 @@ from zh_albert.files.encodings import decoded_lines, utf8_lines
 from zh_albert.files.half_written import half_written
 from zh_albert.files.plain_files import how_to_raise, is_stream, limit_bytes, refuse_special
 
-LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
+
+def _finite_number(digits: str) -> float | None:
+    value = float(digits)
+    return value if math.isfinite(value) else None  # 1e999
+
+
+LENIENT = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite_number)
 """Reads NaN and Infinity as None: pandas writes empty cells so."""
 DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
 """What damaged compressed files raise; those of bz2 an ``OSError``."""

@@ -94,7 +94,7 @@ def test_one_object_over_several_lines_is_read(tmp_path: Path) -> None:
     squad = {"data": [{"paragraphs": [{"context": "李华去了杭州", "qas": []}]}], "n": math.nan}
     (tmp_path / "a.json").write_text(json.dumps(squad, indent=1))
     assert list(read_objects(tmp_path / "a.json")) == [(1, squad | {"n": None})]
-    (tmp_path / "a.jsonl").write_text('{"text": "好", "price": NaN}\n{\n', "utf-8")
+    (tmp_path / "a.jsonl").write_text('{"text": "好", "price": NaN, "far": -1e999}\n{\n', "utf-8")
     [first, second] = json_rows(read_lines(tmp_path / "a.jsonl"), "a.jsonl", in_place=True)
-    assert first == (1, {"text": "好", "price": None})
+    assert first == (1, {"text": "好", "price": None, "far": None})
     assert isinstance(second[1], DataError)
