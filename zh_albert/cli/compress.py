@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from zh_albert.cli.options import Exclude, Json, Resume, Settings
+from zh_albert.cli.options import Exclude, Json, Resume
 from zh_albert.cli.train import training_display
 from zh_albert.files.textio import results_json
 
@@ -92,7 +92,10 @@ def recipe(
     ] = None,
     exclude: Exclude = None,
     ngrams: Annotated[bool, typer.Option(help="Keep the model's n-grams.")] = True,
-    set_: Settings = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="One setting, e.g. tune.train.epochs=4; repeatable."),
+    ] = None,
     resume: Resume = False,
     as_json: Json = False,
 ) -> None:

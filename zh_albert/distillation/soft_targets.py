@@ -50,11 +50,11 @@ class TeacherConfig:
     # the student's than those of the one before, see ``route``
     turns: Literal["equal", "greedy"] = "equal"
     weight: float = 0.7  # of its answers in the loss; the labels have the rest. 0: none are asked
-    temperature: float = 2.0  # above 1 more is learned of the answers it holds for unlikely
+    temperature: float = 2.0  # above 1, answers that it thinks unlikely count more
     # "mse": of the logits, what the divergence becomes at high temperatures
     loss: Literal["divergence", "mse"] = "divergence"
-    # What its states weigh beside all that; 0: its answers alone are learned. It has to have the
-    # student's width and vocabulary, and is run along, so training takes half as long again.
+    # Weight of matching its hidden states; 0: its answers alone are learned. It needs the student's
+    # vocabulary and at least as many layers, and runs along: training takes half as long again.
     states: float = 0.0
 
     def __post_init__(self) -> None:
