@@ -7,7 +7,8 @@ are answered each time. Each seed draws its own training texts. Without ``--per-
 hundred texts of whatever class, 1,000 of dev; with it so many of each class (or all there are) of
 five sets, 500 of dev. ``encoder`` is ``AlbertClassifier("encoder")``, ``embedder`` starts from the
 bundled sentence vectors; ``… head`` fits the head alone (``epochs=0``), ``… contrast`` after texts
-of a class were drawn together. ``descriptions`` learns nothing: the class whose description is
+of a class were drawn together, ``default`` is the one of these that ``AlbertClassifier()`` takes.
+``descriptions`` learns nothing: the class whose description is
 nearest (``SemanticSearch``).
 """
 
@@ -82,6 +83,7 @@ def descriptions(_: Split, dev: Split, __: int) -> float:
 
 WAYS: Mapping[str, Callable[[Split, Split, int], float]] = {
     "svm": svm,
+    "default": albert("auto"),
     "encoder": albert("encoder"),
     "encoder head": albert("encoder", epochs=0),
     "embedder": albert("embedder"),
