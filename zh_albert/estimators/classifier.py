@@ -29,6 +29,7 @@ from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.finetune import ClassificationJob, ModelConfig
 from zh_albert.tasks.classification.heads import LabelSet
+from zh_albert.tasks.classification.ngram_learning import are_few
 from zh_albert.tasks.fields import class_name
 from zh_albert.tasks.texts import Content
 
@@ -43,10 +44,7 @@ class _Way(NamedTuple):
     contrast: bool
 
 
-# Where a head on sentence vectors is better than training, and where contrast helps it
-# (docs/experiments/few-texts.md).
-_FEW = 32  # texts of a class
-_MANY_CLASSES = 10
+_MANY_CLASSES = 10  # contrast helps from here on (docs/experiments/few-texts.md)
 _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
 
 
@@ -170,7 +168,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         labels = {example.label for example in examples}
         several = any(isinstance(part, tuple) for one in examples for part in (one.text, one.label))
         trained = several or self.epochs != "auto" or self.pooling != "mean"
-        if trained or len(examples) > _FEW * len(labels):
+        if trained or not are_few(len(examples), len(labels)):
             return _Way("encoder", self.epochs, self.contrast)
         return _Way("embedder", 0, self.contrast or len(labels) >= _MANY_CLASSES)
 

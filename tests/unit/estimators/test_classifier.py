@@ -60,3 +60,9 @@ def test_pairs_and_several_labels_are_trained() -> None:
     for model in (of_pairs, of_several):
         assert model.classifier_.metadata["init"] == "encoder"
         assert model.config_.train.epochs > 0
+
+
+def test_ngrams_beside_a_head_alone_are_those_of_few_texts() -> None:
+    few, many = (AlbertClassifier("embedder", epochs=0).fit(*news(2, each)) for each in (4, 40))
+    assert few.classifier_.ngrams is not None
+    assert many.classifier_.ngrams is None

@@ -25,7 +25,7 @@ from zh_albert.tasks.classification.examples import TextExample
 from zh_albert.tasks.classification.head_selection import head_for, head_from, refuse_unknown
 from zh_albert.tasks.classification.heads import HeadName, LabelHead
 from zh_albert.tasks.classification.linear_probe import probe_head, probe_pays, some_of
-from zh_albert.tasks.classification.ngram_learning import fit_ngram_classifier
+from zh_albert.tasks.classification.ngram_learning import are_few, fit_ngram_classifier
 from zh_albert.tasks.classification.soft_targets import (
     as_students_logits,
     describe_labels,
@@ -50,7 +50,8 @@ class ModelConfig(NetworkConfig):
     pooling: Literal["first", "mean"] = "mean"  # "first" opens as a classifier in transformers
     head: HeadName | None = None  # None: "classes" for strings, "multi_label" for lists
     # An ensemble with a linear n-gram model. None: if possible, that is for one class or one value
-    # for each text and with pooling = "mean".
+    # for each text and with pooling = "mean"; beside a head alone (train.epochs = 0) only of few
+    # texts, or with dev.
     ngrams: bool | None = None
     # For pairs whose order makes no difference: trained on either order, predicted by the mean of
     # both, which takes twice as long.
@@ -124,7 +125,11 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
             )
         labels = [example.label for example in self.examples]
         self.class_weights = class_weights(self.config.class_weights, self.head, labels)
-        possible = not several and settings.pooling == "mean"
+        # Beside a head that was fitted alone, whose logits are small, the margins of many texts
+        # weigh too much, unless dev chooses their weight.
+        weighed = self.config.train.epochs != 0 or bool(self.dev)
+        weighed |= not self.pairs and are_few(len(self.examples), len(self.head.labels))
+        possible = not several and settings.pooling == "mean" and weighed
         self.with_ngrams = possible if settings.ngrams is None else settings.ngrams
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextClassifier:

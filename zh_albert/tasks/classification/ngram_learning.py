@@ -25,7 +25,7 @@ _ALPHA = 1.0  # L2 penalty of the ridge regression
 _MOST = 1 << 17  # n-grams kept if rare ones are used too: 1.5 MB for 15 classes
 _FOLDS = 3  # of the cross-validation of recipes
 _TRIED_ON = 50_000  # texts at most in cross-validation: bounds the time
-_FEW = 32  # texts of a class, up to which rare n-grams are used (docs/experiments/few-texts.md)
+_FEW = 32  # texts of a class (docs/experiments/few-texts.md)
 
 _Targets = NDArray[np.int64] | NDArray[np.float32]
 _Weighed = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -65,6 +65,11 @@ class Learned(NamedTuple):
     offsets: NDArray[np.float32]
 
 
+def are_few(texts: int, classes: int) -> bool:
+    """Return whether n-grams of so many texts use rare ones: at most 32 of a class on average."""
+    return texts <= _FEW * classes
+
+
 def fit_ngram_classifier(
     texts: Sequence[EncodedText],
     targets: _Targets,
@@ -96,7 +101,7 @@ def fit_ngram_classifier(
     known, targets = np.unique(targets, return_inverse=True)
     if pairs:
         recipe = PLAIN
-    elif len(texts) <= _FEW * len(known):
+    elif are_few(len(texts), len(known)):
         recipe = OF_FEW
     else:
         recipe = best_recipe(texts, targets, weights, progress=progress)
