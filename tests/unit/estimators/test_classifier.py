@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from zh_albert import AlbertClassifier
+from zh_albert.estimators import classifier
+from zh_albert.tasks.classification.class_contrast import ClassContrastConfig
 
 SUBJECTS = ["足球", "股票", "电影", "手机", "汽车", "房价", "考试", "旅游", "军舰", "小麦"]
 
@@ -20,8 +24,10 @@ def news(classes: int, each: int) -> tuple[list[str], list[str]]:
     [(2, 8, False), (2, 32, False), (9, 2, False), (10, 2, True)],
 )
 def test_of_few_texts_a_head_on_sentence_vectors_is_learned(
-    classes: int, each: int, contrast: bool
+    classes: int, each: int, contrast: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    quick = partial(ClassContrastConfig, updates=2)
+    monkeypatch.setattr(classifier, "ClassContrastConfig", quick)
     texts, labels = news(classes, each)
     model = AlbertClassifier().fit(texts, labels)
 
