@@ -24,7 +24,7 @@ def mix(values: Keys) -> Keys:
 
 
 def scattered(values: Keys) -> Keys:
-    """Scatter each value over all 64 bits without a step before it; 0 stays 0."""
+    """Scatter each value over all 64 bits by the last steps of splitmix64; 0 stays 0."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

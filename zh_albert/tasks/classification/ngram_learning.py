@@ -66,7 +66,7 @@ class Learned(NamedTuple):
 
 
 def are_few(texts: int, classes: int) -> bool:
-    """Return whether n-grams of so many texts use rare ones: at most 32 of a class on average."""
+    """Return whether there are few texts: at most 32 of a class on average."""
     return texts <= _FEW * classes
 
 
