@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,10 +18,12 @@ from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.inference.loading import load
+from zh_albert.tasks.choice.predictor import Chooser
 from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
+from zh_albert.tasks.segmentation.predictor import Segmenter
 
 BulkModel = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader
 """A model that answers whole files."""
@@ -77,7 +80,7 @@ def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
     """Open models; of readers, embedders and encoders the last one is shown.
 
     A model of several labels, or of a value of single texts, answers files only. An encoder without
-    a head is only looked into.
+    a head is only looked into, and a model of multiple choice or of words with a warning.
 
     Args:
         names: Bundled names, folders or hub ids.
@@ -110,6 +113,12 @@ def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
                 models.pairs[name] = opened
             case MultiLabelClassifier() | Regressor() as opened:
                 models.fast[name] = opened
+            case Chooser() | Segmenter():
+                warnings.warn(
+                    f"{name}: no tab asks a model of {task['name']}; the page only looks into it"
+                    " (zh-albert predict answers)",
+                    stacklevel=2,
+                )
     models.fast |= {name: cast(BulkModel, load(name)) for name in fast}
     return models
 

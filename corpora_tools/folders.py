@@ -42,8 +42,13 @@ def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
                 name = path.relative_to(folder).as_posix()
                 inputs.setdefault(path.resolve(), InputFile(path, name, folder.resolve().name))
         else:
-            names = [pattern] if folder.exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
-            paths = sorted(path for path in map(Path, names) if not path.is_dir())  # of raw/**
+            found = [pattern] if folder.exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
+            paths = sorted(
+                path
+                for path in map(Path, found)
+                if not path.is_dir()  # of raw/**
+                and (path == folder or path.name != STATISTICS)  # of corpus/*
+            )
             for path in paths:
                 source = path.name.split(".")[0]
                 inputs.setdefault(path.resolve(), InputFile(path, path.name, source))

@@ -63,6 +63,13 @@ class UploadQuota:
         self._taken.append((self._now(), session, size))
         return None
 
+    def give_back(self, session: str, size: int) -> None:
+        """Count an upload no longer, whose files were removed at once."""
+        for taken in reversed(self._taken):
+            if taken[1:] == (session, size):
+                self._taken.remove(taken)
+                return
+
 
 class OwnPageOnly:
     """Refuse requests of other pages, and uploads of other kinds or beyond the quota.
@@ -93,7 +100,8 @@ class OwnPageOnly:
         elif scope["method"] != "POST":
             await self._app(scope, receive, send if session else _welcoming(send))
         elif boundary := _boundary(headers):
-            await self._uploaded(scope, receive, send, strings, boundary)
+            if await self._uploaded(scope, receive, send, strings, boundary):
+                self._quota.give_back(session, int(headers["content-length"]))
         else:
             await self._app(scope, receive, send)
 
@@ -128,8 +136,8 @@ class OwnPageOnly:
 
     async def _uploaded(
         self, scope: Any, receive: Any, send: Any, strings: PageStrings, boundary: bytes
-    ) -> None:
-        """Hand an upload on while its files are of kinds that are read."""
+    ) -> bool:
+        """Hand an upload on while its files are of kinds that are read. Return if one was not."""
         names = _FileNames(boundary)
 
         async def watched() -> Any:
@@ -147,6 +155,7 @@ class OwnPageOnly:
         if names.wrong is not None:
             notice = strings.tables.other_kind.filled(name=names.wrong[-80:])
             await _told(strings, 415, notice)(scope, receive, send)
+        return names.wrong is not None
 
 
 class _FileNames:

@@ -104,3 +104,9 @@ def test_marks_stand_around_their_spans_and_change_nothing_else(data: st.DataObj
     ]
     assert inner == [text[span.start : span.stop] for span in spans]
     assert marked.translate({ord(mark): None for mark in "_[]"}) == text
+    first, second = spans
+    apart = first.stop <= second.start or second.stop <= first.start
+    nested = {*first} <= {*second} or {*second} <= {*first}
+    if apart or nested:  # a mark between the others has its partner there, too
+        closed = marked[marked.index("_") : marked.rindex("_")]
+        assert closed.count("[") == closed.count("]")

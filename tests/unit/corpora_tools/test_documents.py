@@ -28,6 +28,16 @@ def test_folders_are_searched_and_names_are_different(tmp_path):
     assert [one.name for one in below] == ["0/notes.doc", "1/x.jsonl", "2/x.jsonl"]
 
 
+def test_the_counts_of_a_corpus_are_no_documents(tmp_path):
+    for name in ("part-0.jsonl", folders.STATISTICS):
+        (tmp_path / name).touch()
+
+    for pattern in ("*", "*.json*"):
+        assert [one.name for one in find_inputs([str(tmp_path / pattern)])] == ["part-0.jsonl"]
+    named = find_inputs([str(tmp_path / folders.STATISTICS)])
+    assert [one.name for one in named] == [folders.STATISTICS]
+
+
 def test_small_files_share_a_task_and_large_ones_do_not(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "_TASK_BYTES", 100)
     for name, size in (("a", 40), ("b", 60), ("c", 300), ("d", 1), ("e", 0)):

@@ -17,10 +17,10 @@ def mark_spans(text: str, first: range, second: range) -> str:
     >>> mark_spans("小明说他饿了", range(0, 2), range(3, 4))
     '_小明_说[他]饿了'
     """
-    # Where one span ends and the other begins, the end comes first.
-    starts = [(first.start, 1, "_"), (second.start, 1, "[")]
-    ends = [(first.stop, 0, "_"), (second.stop, 0, "]")]
-    for place, _, mark in sorted(starts + ends, reverse=True):
+    # At one place ends come before beginnings, the inner end and the outer beginning first.
+    starts = [(first.start, 1, -len(first), "_"), (second.start, 1, -len(second), "[")]
+    ends = [(second.stop, 0, len(second), "]"), (first.stop, 0, len(first), "_")]
+    for place, _, _, mark in reversed(sorted(starts + ends, key=lambda mark: mark[:3])):
         text = text[:place] + mark + text[place:]
     return text
 

@@ -115,6 +115,12 @@ def test_a_session_has_a_quota_that_comes_back() -> None:
     assert quota.refusal(CHINESE, "a", 6 * MIB) is None
 
 
+def test_a_refused_kind_does_not_count() -> None:
+    client = page(UploadQuota(session=1000))
+    assert [upload(client, "a.exe").status_code for _ in range(9)] == [415] * 9
+    assert upload(client, "t.csv").status_code == 200
+
+
 def test_each_browser_is_a_session() -> None:
     quota = UploadQuota(session=1000, total=10_000)
     first, second = page(quota), page(quota)
