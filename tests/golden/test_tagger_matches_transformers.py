@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,13 +26,7 @@ from zh_albert.tokenization.tokenizer import load_tokenizer
 KINDS = ["地名", "人名"]
 
 
-@pytest.fixture(autouse=True)
-def _quiet_transformers() -> Iterator[None]:
-    level = transformers.logging.get_verbosity()
-    transformers.logging.set_verbosity(logging.ERROR)
-    transformers.logging.disable_progress_bar()
-    yield
-    transformers.logging.set_verbosity(level)
+pytestmark = pytest.mark.usefixtures("quiet_transformers")
 
 
 def folder_of(head: Head, folder: Path) -> torch.nn.Module:

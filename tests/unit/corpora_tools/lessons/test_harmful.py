@@ -7,18 +7,6 @@ import random
 import pytest
 
 from corpora_tools.lessons import harmful
-from corpora_tools.lessons.sentence import Sentence
-from zh_albert.compression.augmentation.tang import tagger
-
-
-@pytest.fixture(scope="module")
-def read():
-    tag = tagger()
-    return lambda text: Sentence(tuple(tag(text)))
-
-
-def outcomes(rule, sentence):
-    return {rule(sentence, random.Random(seed)) for seed in range(20)}
 
 
 @pytest.mark.parametrize(
@@ -32,7 +20,7 @@ def outcomes(rule, sentence):
         (harmful.opposite_word, "这个手机很贵。", "这个手机很便宜。"),
     ],
 )
-def test_a_word_changes_the_meaning(read, rule, text, expected):
+def test_a_word_changes_the_meaning(read, outcomes, rule, text, expected):
     assert expected in outcomes(rule, read(text))
 
 
@@ -48,7 +36,7 @@ def test_a_word_changes_the_meaning(read, rule, text, expected):
         (harmful.opposite_word, "我们去公园散步。"),
     ],
 )
-def test_a_rule_that_does_not_apply_safely_says_so(read, rule, text):
+def test_a_rule_that_does_not_apply_safely_says_so(read, outcomes, rule, text):
     assert outcomes(rule, read(text)) == {None}
 
 

@@ -7,14 +7,6 @@ import random
 import pytest
 
 from corpora_tools.lessons import role_swaps
-from corpora_tools.lessons.sentence import Sentence
-from zh_albert.compression.augmentation.tang import tagger
-
-
-@pytest.fixture(scope="module")
-def read():
-    tag = tagger()
-    return lambda text: Sentence(tuple(tag(text)))
 
 
 @pytest.mark.parametrize(
