@@ -1,7 +1,9 @@
 # Two commands for a fresh machine with Python 3.11+ and make:
 #   make demo   environment, installation, the page on 127.0.0.1:7860
-#   make test   environment, installation, linters, import rules, all tests
-# and one for the docs site (the tests build it, too):
+#   make test   environment, installation, linters, import rules, quick tests
+# and one for all tests, as CI runs them:
+#   make test-all   also the slow ones, those of the page in a browser, and coverage
+# and one for the docs site (all tests build it, too):
 #   make docs   site/index.html; every warning is an error
 # and one that compares with other packages, in environments of their own (minutes, 3 GB):
 #   make interop   models to other packages and back, other projects' checkpoints, as one table
@@ -9,14 +11,19 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(she
 PORT ?= 7860
 PYTEST_WORKERS ?= 2
 BIN := .venv/bin
+PYTEST = $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint unit docs install programs models interop sbom clean
+.PHONY: demo test test-all lint docs install programs models interop sbom clean
 
 demo: .venv/.demo
 	$(BIN)/zh-albert demo --port $(PORT)
 
-test: .venv/.dev programs lint unit
+test: lint
+	$(PYTEST) -m "not slow and not browser"
+
+test-all: programs lint
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 install: .venv/.dev
 
@@ -25,9 +32,6 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-
-unit: .venv/.dev
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --cov --cov-report=term:skip-covered
 
 docs: .venv/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

@@ -168,6 +168,7 @@ CASES: dict[str, Case] = {
         changed_task(ngrams={"weight": "x", "scale": 1}), "ngrams: expected numbers"
     ),
     "word as length": Case(changed_task(max_length="x"), "max_length: expected a whole number"),
+    "number as widths": Case(changed_task(widths=3), "widths: expected a list of whole numbers"),
     "deep config": Case(content_of("config.json", b"[" * 10**6), "nested too deep"),
     "deep manifest": Case(content_of("manifest.json", b"[" * 10**6), "damaged"),
     "deep export": Case(content_of("export.json", b"[" * 10**6), "run zh-albert export again"),

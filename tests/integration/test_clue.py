@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.commands import Cli, Ran
+from tests.helpers.commands import Cli, Ran, refused
 from tests.helpers.task_files import pair_rows, reviews, travels, trips
 from zh_albert.clue.tasks import CLUE_TASKS
 from zh_albert.tables.objects import read_objects
@@ -307,6 +307,11 @@ def test_a_score_is_of_the_file_that_is_there(
     [after] = json.loads(cli(*command).out)["results"]
     assert before["mean"] > 60
     assert after["mean"] == pytest.approx(100 - before["mean"])
+    [score] = (tmp_path / "runs").rglob("score.json")
+    of_no_metric = json.dumps({"sha256": json.loads(score.read_text("utf-8"))["sha256"]})
+    for damaged in ("{", "[]", of_no_metric):
+        score.write_text(damaged, encoding="utf-8")
+        refused(cli(*command), "score.json: damaged; delete it, and the run is scored again")
 
 
 def test_labels_that_are_never_learned_show_before_anything_is(

@@ -346,6 +346,9 @@ def test_the_command_lists_recipes_and_runs_one(
     assert all(row["source"] and row["title"] and row["family"] for row in listed)
     shown = cli("compress").out
     assert "kd " in shown
+    usage = cli("compress", "kd", "--help").out.splitlines()[0]
+    assert "compress kd [OPTIONS]" in usage
+    assert "recipe" not in usage.lower()
     assert "arXiv:1503.02531" in shown
     ran = cli(
         *("compress", "quantize", model, "--train", file, "--dev", file),
@@ -540,6 +543,34 @@ def test_a_stage_of_an_encoder_begins_from_the_one_it_names(
     )
     made = compress(pretrained, str(recipe), shards, shards, out=tmp_path / "out")
     assert load_config(made.folder)[0].num_hidden_layers == 2
+
+
+def test_settings_of_all_stages_of_an_encoder_are_checked_before_the_first(
+    pretrained: Path, shards: Path, tmp_path: Path
+) -> None:
+    for setting, problem in (
+        ("distil.train.epoch=1", "unknown key 'train.epoch'; did you mean 'train.epochs'"),
+        ("distil.replace.rate=0.5", "replace is for models of a task"),
+    ):
+        with pytest.raises(ConfigError, match=problem):
+            compress(
+                *(pretrained, "tinybert-general", shards, shards),
+                out=tmp_path / "out",
+                settings=[setting],
+            )
+        assert not [*tmp_path.rglob("model.safetensors")]
+
+
+def test_an_encoder_has_no_n_grams_to_leave_out(
+    pretrained: Path, shards: Path, cli: Cli, tmp_path: Path
+) -> None:
+    data = (pretrained, "--train", shards, "--dev", shards, "--out", tmp_path / "out")
+    for option in (["--no-ngrams"], ["--unlabelled", shards], ["--exclude", shards]):
+        ran = cli("compress", "distilbert", *data, *option)
+        refused(ran, "recipe distilbert trains an encoder on shards", option[0], "leave them out")
+    with pytest.raises(ConfigError, match="unlabelled and ngrams are for models of a task"):
+        compress(pretrained, "distilbert", shards, shards, out=tmp_path / "out", ngrams=False)
+    assert not (tmp_path / "out").exists()
 
 
 def test_positions_of_a_window_have_to_stay(model: Path, file: Path, tmp_path: Path) -> None:

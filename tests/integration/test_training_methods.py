@@ -16,8 +16,11 @@ from safetensors.torch import load_file
 
 from tests.helpers.method_runs import METHODS, run, save_models
 from zh_albert.checkpoints.store import load_config
+from zh_albert.configio import build
+from zh_albert.errors import ConfigError
 from zh_albert.tasks.classification.classifier import TextClassifier
-from zh_albert.tasks.classification.finetune import ClassificationJob
+from zh_albert.tasks.classification.examples import read_text_examples
+from zh_albert.tasks.classification.finetune import ClassificationJob, FinetuneConfig, finetune
 from zh_albert.training.loop import Batch
 
 STATE = "training/state.safetensors"
@@ -122,6 +125,16 @@ def test_a_task_that_is_not_learned_is_warned_of(
     assert [bool(re.search(r"the loss is 0\.\d+; guessing gives", text)) for text in texts] == (
         [True] if warned else []
     )
+
+
+@pytest.mark.parametrize("method", ["mask", "gates", "quantize"])
+def test_a_method_that_needs_updates_is_refused_without_any(method: str, folder: Path) -> None:
+    config = build(FinetuneConfig, {**METHODS[method], "train": {"epochs": 0}})
+    examples = read_text_examples(folder / "reviews.jsonl")
+    out = folder / "none" / method
+    with pytest.raises(ConfigError, match=r"train\.epochs = 0 makes no update, .* at least 1"):
+        finetune(examples, examples, config, init=folder / "student", out=out)
+    assert not out.exists()
 
 
 def test_hints_train_nothing_above_the_guided_layer(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from zh_albert.cli.options import Exclude, Json, Resume
 from zh_albert.cli.train import training_display
@@ -23,8 +23,16 @@ class _Recipes(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command of the first word; see ``click.Group``."""
         if args and args[0] not in self.commands:
-            return "recipe", self.commands["recipe"], args
+            return args[0], self.commands["recipe"], args
         return super().resolve_command(ctx, args)
+
+
+class _OneRecipe(TyperCommand):
+    """The command of a recipe, which stands in its usage line as the command's name."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the usage line's pieces without the argument that the name is."""
+        return [one for one in super().collect_usage_pieces(ctx) if "RECIPE" not in one]
 
 
 app = typer.Typer(
@@ -75,7 +83,7 @@ def _list(context: typer.Context, as_json: Json = False) -> None:
     typer.echo("zh-albert compress RECIPE MODEL --train FILE --dev FILE --out FOLDER runs one")
 
 
-@app.command("recipe", hidden=True)
+@app.command("recipe", cls=_OneRecipe, hidden=True)
 def recipe(
     name: Annotated[str, typer.Argument(metavar="RECIPE", help="Name, or a TOML file.")],
     model: Annotated[str, typer.Argument(help="Bundled name, folder or hub id.")],
@@ -122,10 +130,15 @@ def recipe(
     source = resolve_model(model)
     further: list[Any] = []
     if plan.of_encoders:
-        if len(train) != 1 or len(dev or []) != 1 or unlabelled or exclude:
+        if len(train) != 1 or len(dev or []) != 1:
             raise ConfigError(
                 f"recipe {plan.name} trains an encoder: expected one folder of shards for --train "
                 "and one of held-out text for --dev"
+            )
+        if unlabelled or exclude or not ngrams:
+            raise ConfigError(
+                f"recipe {plan.name} trains an encoder on shards: --unlabelled, --exclude and "
+                "--no-ngrams are for models of a task; leave them out"
             )
         given: Any = train[0]
         held: Any = (dev or [None])[0]  # type: ignore[list-item]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,11 +14,11 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.task import ClueTask
 from zh_albert.configio import build, merged
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.files.plain_files import parse_json, read_plain
 from zh_albert.files.textio import atomic_write, encode_json, results_json
 from zh_albert.tasks.catalog import TASKS
 from zh_albert.tasks.classification.head_selection import head_for, refuse_unknown
 from zh_albert.tasks.run import finetune
-from zh_albert.tasks.task import Task
 from zh_albert.tasks.texts import has_content
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.stages import silent
@@ -163,21 +162,27 @@ def run_task(
             resume=True,
             observers=[progress],
         )
-        scores.append(_percent(task, _score(face, run, splits.scored, progress)))
+        scores.append(_score(task, run, splits.scored, progress))
     return Result(task, scores)
 
 
-def _score(face: Task, run: Path, scored: Path, progress: Observer) -> Mapping[str, Any]:
-    """Return a run's score; if it was scored on this very file before, that of then."""
+def _score(task: ClueTask, run: Path, scored: Path, progress: Observer) -> float:
+    """Return a run's score in percent; if it was scored on this very file before, that of then."""
     with scored.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    known = json.loads((run / _SCORE).read_text("utf-8")) if (run / _SCORE).exists() else {}
-    if known.get("sha256") == digest:
-        return known
-    score = {**face.score(run, scored, progress=progress), "sha256": digest}
-    with atomic_write(run / _SCORE) as file:
+    path = run / _SCORE
+    try:
+        known = parse_json(read_plain(path))
+        if known["sha256"] == digest:
+            return _percent(task, known)
+    except FileNotFoundError:
+        pass
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{path}: damaged; delete it, and the run is scored again") from None
+    score = {**TASKS[task.trained_as].score(run, scored, progress=progress), "sha256": digest}
+    with atomic_write(path) as file:
         file.write(f"{results_json(score)}\n".encode())
-    return score
+    return _percent(task, score)
 
 
 def table(results: Sequence[Result]) -> str:

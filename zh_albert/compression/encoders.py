@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -69,30 +69,20 @@ def compress_encoder(
     described = f"{write_toml(recipe)}\n# model {weights_fingerprint(source)}\n"
     for name, given in data.items():
         described += f"# {name} {open_shards(Path(given)).digest}\n"
+    steps = list(_steps(recipe, source, out, data))  # all, before the first one begins
     if (kept := _begun(out, described)) is not None:
         return kept
-    current = source
-    for stage in recipe.stages:
-        folder = out if stage is recipe.stages[-1] else out / "stages" / stage.name
-        current = out / "stages" / stage.from_ if stage.from_ else current
-        base: dict[str, Any] = {"out": str(folder), "data": data}
+    for begins, folder, settings in steps:
         going_on = resume and folder.exists()
-        if stage.cut is not None:
-            if not is_made(folder / "config.json"):
-                _write_cut(stage.cut, current, folder)
-        elif stage.distil is not None:
-            base["teacher"] = str(source)
-            if current != source:
-                base["go_on_from"] = str(current)
-            settings = build(DistilConfig, merged(base, stage.distil), source="recipe")
-            distil(settings, resume=going_on, observers=observers)
-        else:
-            assert stage.pretrain is not None
-            base["start"] = {"from": str(current)}
-            pretraining = build(PretrainConfig, merged(base, stage.pretrain), source="recipe")
-            pretrain(pretraining, resume=going_on, observers=observers)
+        match settings:
+            case CutConfig():
+                if not is_made(folder / "config.json"):
+                    _write_cut(settings, begins, folder)
+            case DistilConfig():
+                distil(settings, resume=going_on, observers=observers)
+            case PretrainConfig():
+                pretrain(settings, resume=going_on, observers=observers)
         release(folder)
-        current = folder
     before, after = _figures(source), _figures(out)
     if is_first_process():
         section = card_section(recipe, source, before, after)
@@ -101,6 +91,50 @@ def compress_encoder(
             file.write((card + section).encode())
         write_record(out, recipe, source, before, after)
     return before, after
+
+
+class _Step(NamedTuple):
+    """A stage: the folder it begins with, the folder it writes, and its settings."""
+
+    begins: Path
+    folder: Path
+    settings: CutConfig | DistilConfig | PretrainConfig
+
+
+def _steps(recipe: Recipe, source: Path, out: Path, data: Mapping[str, str]) -> Iterator[_Step]:
+    """Yield the stages of a recipe.
+
+    Raises:
+        ConfigError: If a setting is unknown or wrong.
+    """
+    current = source
+    for stage in recipe.stages:
+        folder = out if stage is recipe.stages[-1] else out / "stages" / stage.name
+        begins = out / "stages" / stage.from_ if stage.from_ else current
+        base: dict[str, Any] = {"out": str(folder), "data": data}
+        settings: CutConfig | DistilConfig | PretrainConfig
+        if stage.cut is not None:
+            _refuse_cut(stage.cut)
+            settings = stage.cut
+        elif stage.distil is not None:
+            base["teacher"] = str(source)
+            if begins != source:
+                base["go_on_from"] = str(begins)
+            settings = build(DistilConfig, merged(base, stage.distil), source="recipe")
+        else:
+            assert stage.pretrain is not None
+            base["start"] = {"from": str(begins)}
+            settings = build(PretrainConfig, merged(base, stage.pretrain), source="recipe")
+        yield _Step(begins, folder, settings)
+        current = folder
+
+
+def _refuse_cut(config: CutConfig) -> None:
+    if config.embedding_size or config.lstm or config.positions or config.choice == "searched":
+        raise ConfigError(
+            "cut: of an encoder, layers (even, first, last, learned), groups and head_size can be "
+            "cut"
+        )
 
 
 def _begun(out: Path, described: str) -> tuple[Figures, Figures] | None:
@@ -115,11 +149,6 @@ def _begun(out: Path, described: str) -> tuple[Figures, Figures] | None:
 
 
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
-    if config.embedding_size or config.lstm or config.positions or config.choice == "searched":
-        raise ConfigError(
-            "cut: of an encoder, layers (even, first, last, learned), groups and head_size can be "
-            "cut"
-        )
     sizes, metadata = load_config(source)
     network: Any = AlbertForPretraining(sizes)
     load_weights(network, source, optional=BESIDE_MASKED_LM)

@@ -93,6 +93,11 @@ def compress(
     _, metadata = load_config(source)
     _refuse_other_kind(recipe, source, metadata)
     if recipe.of_encoders:
+        if unlabelled or not ngrams:
+            raise ConfigError(
+                f"recipe {recipe.name} trains an encoder on shards: unlabelled and ngrams are for "
+                "models of a task; leave them out"
+            )
         measured = compress_encoder(
             recipe, source, train, dev, folder, resume=resume, observers=observers
         )

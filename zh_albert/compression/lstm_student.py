@@ -60,7 +60,7 @@ def lstm_network(
     """
     sizes = lstm_sizes(model.config, layers, hidden_size)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(seed % 2**64)
         network: Any = model.network(sizes, {"name": model.name, **model.settings()})
     theirs = model.module.encoder.embeddings.state_dict()
     ours = network.encoder.embeddings.state_dict()

@@ -59,6 +59,11 @@ class CutConfig:
             raise ConfigError("cut.lstm replaces all layers: leave out layers, groups, head_size")
         if self.hidden_size is not None and self.lstm is None:
             raise ConfigError("cut.hidden_size is the width of new layers: set cut.lstm, too")
+        if self.choice != "even" and not isinstance(self.layers, int):
+            raise ConfigError(
+                f"cut.choice = {self.choice!r} says which layers of a number stay: expected it as "
+                f"cut.layers, found {'none' if self.layers is None else list(self.layers)}"
+            )
         if self.layers == ():
             raise ConfigError("cut.layers: expected at least one layer to keep, found none")
         for name in ("groups", "embedding_size", "head_size", "positions", "lstm", "hidden_size"):

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
+from zh_albert.compression.augmentation.variants import sides_of
 from zh_albert.compression.lstm_student import lstm_network
 from zh_albert.compression.recipe import CutConfig, PruneConfig
 from zh_albert.compression.surgery import (
@@ -121,10 +122,16 @@ def _calibration_ids(model: Any, examples: Sequence[Any]) -> Tensor:
 
 
 def _tokens_of(model: Any, examples: Iterable[Any]) -> Iterator[list[int]]:
-    """Yield the token ids of each example."""
+    """Yield the token ids of each text of the examples: of questions and choices, too."""
     for example in examples:
-        text = example.text if isinstance(example.text, str) else "".join(example.text)
-        yield model.tokenizer.encode(text).ids
+        if hasattr(example, "asked"):  # of multiple choice
+            texts: Sequence[str] = (*example.text, *example.asked.choices)
+        elif hasattr(example, "question"):  # of reading
+            texts = (example.question, example.context)
+        else:
+            texts = (*sides_of(example.text), getattr(example, "negative", None) or "")
+        for text in texts:
+            yield model.tokenizer.encode(text).ids
 
 
 def pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
@@ -143,7 +150,7 @@ def pruned(config: PruneConfig, model: Any, folder: Path, work: Work) -> Any:
         importance = _importance(config, folder, list(kept), work)
         close_least(network, for_each_run(network, importance), kept)
     elif config.criterion == "random":
-        generator = torch.Generator().manual_seed(config.seed)
+        generator = torch.Generator().manual_seed(config.seed % 2**64)
         drawn = {
             (part.kind, part.block): torch.rand(part.gates, generator=generator)
             for part in gated_parts(network, kept)

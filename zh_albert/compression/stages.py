@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from zh_albert.checkpoints.resolve import resolve_init
 from zh_albert.compression.augmentation.settings import augmentation
 from zh_albert.compression.augmentation.variants import sides_of
 from zh_albert.compression.recipe import ROUTE, Recipe, Stage, StoreConfig
@@ -24,13 +25,17 @@ def refuse_unknown_settings(recipe: Recipe, work: Work) -> None:
     """Check the settings of all stages before the first one begins.
 
     Raises:
-        ConfigError: If one is unknown or wrong.
+        ConfigError: If one is unknown or wrong, or nothing learns from what a stage augments.
+        CheckpointError: If there is no such encoder as ``tune.init``.
     """
-    for stage in recipe.stages:
+    for place, stage in enumerate(recipe.stages):
         if stage.augment is not None:
             augmentation(stage.augment)
+            _refuse_unread(stage, recipe.stages[place + 1 :], work)
         if stage.tune is not None:
-            _planned(stage, work)
+            _, init = _planned(stage, work)
+            if init:
+                resolve_init(init)
 
 
 def refuse_unusable_examples(recipe: Recipe, work: Work) -> None:
@@ -47,22 +52,37 @@ def refuse_unusable_examples(recipe: Recipe, work: Work) -> None:
                 "and there are no dev examples: give some (--dev)"
             )
     counted = any(stage.prune and stage.prune.words < 1 for stage in recipe.stages)
-    if work.unlabelled and not counted and not any(learns_any(_planned(s, work)) for s in tuned):
+    if work.unlabelled and not counted and not any(_learns_any(s, work) for s in tuned):
         raise ConfigError(
             f"unlabelled: recipe {recipe.name} learns from no texts without labels: it has no "
             "teacher whose answers it learns; take them out, or use a recipe such as kd"
         )
 
 
-def _planned(stage: Stage, work: Work) -> Any:
-    """Return the settings of a stage that tunes, before what others make is there."""
+def _refuse_unread(stage: Stage, later: Sequence[Stage], work: Work) -> None:
+    if work.task.read_unlabelled is None:
+        raise ConfigError("augment: this task learns from no texts without labels; take it out")
+    counted = any(one.prune and one.prune.words < 1 for one in later)
+    if not counted and not any(_learns_any(one, work) for one in later if one.tune):
+        raise ConfigError(
+            f"stage {stage.name}: augment makes texts without labels, and no stage after it has a "
+            "teacher whose answers it learns; give one a teacher, or take augment out"
+        )
+
+
+def _learns_any(stage: Stage, work: Work) -> bool:
+    return learns_any(_planned(stage, work)[0])
+
+
+def _planned(stage: Stage, work: Work) -> tuple[Any, str | None]:
+    """Return what ``tuning`` does of a stage that tunes, before what others make is there."""
     given = dict(stage.tune or {})
     if stage.teachers:  # on a route are several
         model, any_model = given["teacher"]["model"], str(work.source)
         single = isinstance(model, str) and not model.endswith(ROUTE)
         stand_ins = any_model if single else [any_model] * 2
         given["teacher"] = {**given["teacher"], "model": stand_ins}
-    return tuning(given, work.source, work)[0]
+    return tuning(given, work.source, work)
 
 
 def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
@@ -97,13 +117,8 @@ def run_stage(stage: Stage, model: Path, work: Work, *, resume: bool) -> Path:
 
 
 def _augmented(settings: Mapping[str, Any], out: Path, work: Work) -> list[Any]:
-    """Return variants of the training texts, made once and kept in a file.
-
-    Raises:
-        ConfigError: If the task cannot use texts without labels.
-    """
-    if work.task.read_unlabelled is None:
-        raise ConfigError("augment: this task learns from no texts without labels; take it out")
+    """Return variants of the training texts, made once and kept in a file."""
+    assert work.task.read_unlabelled is not None
     path = out / "texts.jsonl"
     if not is_made(path):
         contents = [example.text for example in work.train]

@@ -184,15 +184,36 @@ def with_groups(network: Any, groups: int) -> Any:
     labels = clustering.fit_predict(np.stack([_flat(encoder, pair) for pair in pairs]))
     merged = copy.deepcopy(network)
     ours = encoder_of(merged)
-    grouped: dict[int, list[LayerBlocks]] = {}
-    for pair, label in zip(pairs, labels, strict=True):
-        grouped.setdefault(int(label), []).append(pair)
-    for alike in grouped.values():
-        kept = alike[0]
-        average(ours.attention[kept.attention], [encoder.attention[p.attention] for p in alike])
-        average(ours.ffn[kept.ffn], [encoder.ffn[p.ffn] for p in alike])
-    runs = {pair: encoder.plan.index(alike[0]) for alike in grouped.values() for pair in alike}
-    return with_layers_kept(merged, [runs[pair] + 1 for pair in encoder.plan])
+    group = [[*dict.fromkeys(labels)].index(label) for label in labels]
+    alike = [[p for p, own in zip(pairs, group, strict=True) if own == n] for n in range(groups)]
+    ours.attention, attention = _means(encoder.attention, [[p.attention for p in a] for a in alike])
+    ours.ffn, ffn = _means(encoder.ffn, [[p.ffn for p in a] for a in alike])
+    blocks = {p: (attention[n], ffn[n]) for p, n in zip(pairs, group, strict=True)}
+    config = encoder.config
+    ours.config = _config_of(
+        replace(
+            config,
+            plan=tuple(blocks[pair] for pair in encoder.plan),
+            block_heads=config.block_heads[:1] * len(ours.attention),
+            block_neurons=config.block_neurons[:1] * len(ours.ffn),
+        )
+    )
+    ours.plan = plan_of(ours.config)
+    return merged
+
+
+def _means(blocks: nn.ModuleList, groups: Sequence[Sequence[int]]) -> tuple[Any, list[int]]:
+    """Return the mean of the blocks of each group, and the number of each group's mean.
+
+    Groups of the same blocks, as where all layers share one, share their mean.
+    """
+    numbers: dict[tuple[int, ...], int] = {}
+    for group in groups:
+        numbers.setdefault(tuple(dict.fromkeys(group)), len(numbers))
+    means = nn.ModuleList(copy.deepcopy(blocks[own[0]]) for own in numbers)
+    for own, mean in zip(numbers, means, strict=True):
+        average(mean, [blocks[number] for number in own])
+    return means, [numbers[tuple(dict.fromkeys(group))] for group in groups]
 
 
 def _flat(encoder: AlbertEncoder, pair: LayerBlocks) -> Any:

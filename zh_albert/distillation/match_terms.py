@@ -46,6 +46,11 @@ LOSSES: dict[What, tuple[Loss, ...]] = {
 VECTORS: tuple[What, ...] = ("embeddings", "states", "first", "pooled")
 """What is compared vector by vector."""
 _AS_A_WHOLE = ("embeddings", "masked_lm", "weights")
+_OF_ONE: dict[str, What] = {
+    "temperature": "masked_lm",
+    "heads": "relations",
+    "direction": "weights",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +100,9 @@ class MatchTerm:
         check_at_least(1, "match.heads", self.heads)
         if self.projection and self.what not in VECTORS:
             raise ConfigError(f"match.projection is for vectors, not for {self.what}; leave it out")
+        for name, what in _OF_ONE.items():
+            if self.what != what and getattr(self, name) != getattr(type(self), name):
+                raise ConfigError(f"match.{name} is for {what}, not for {self.what}; leave it out")
 
     def weight_at(self, progress: float) -> float:
         """Return the weight when a fraction of the run is done."""

@@ -79,6 +79,7 @@ class DistilConfig(EncoderJobConfig):
     match: tuple[MatchTerm, ...] = ()  # what else of the teacher is matched
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.refuse_changing_layers(self.terms())
 
     def terms(self) -> tuple[MatchTerm, ...]:

@@ -69,6 +69,10 @@ class EncoderJobConfig(MethodsConfig):
     trained_on: str = ""  # description of the data for the model card
     tensorboard: bool = False  # also write training/tensorboard (extra "track")
 
+    def __post_init__(self) -> None:
+        if self.replace:
+            raise ConfigError("replace is for models of a task, not for an encoder; leave it out")
+
 
 class Corpus(NamedTuple):
     """Training text, held-out text, and the tokenizer of both."""

@@ -17,6 +17,7 @@ from zh_albert.configio import write_toml
 from zh_albert.distillation.booster import Booster
 from zh_albert.distillation.matching import task_matching
 from zh_albert.distillation.route import GreedyTurns
+from zh_albert.errors import ConfigError
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.baking import bake
 from zh_albert.runtimes.runtime import TorchRuntime
@@ -78,6 +79,7 @@ def finetune(
     model.metadata = _metadata(job)
     seed_torch(config.train.seed, 0, 1)
     method = Methods(_methods(job))
+    _refuse_unsettled(config, method)
     settings = _settings(job)
     listeners = list(observers)
     if out:
@@ -178,6 +180,15 @@ def _methods(job: FineTuningJob[Any, Any]) -> list[Method]:
     if config.teacher and config.teacher.turns == "greedy":
         found.append(GreedyTurns(len(job.teachers), job.distances, job.take_turn))
     return found
+
+
+def _refuse_unsettled(config: JobConfig, method: Method) -> None:
+    """Refuse a run whose weights could never be kept."""
+    if config.train.epochs == 0 and not method.settled():
+        raise ConfigError(
+            "train.epochs = 0 makes no update, and gates, mask.steps and quantize.start take "
+            "effect over some: give at least 1, or leave them out"
+        )
 
 
 def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -> dict[str, float]:

@@ -168,6 +168,8 @@ def test_recipes_that_say_nothing_clear_are_refused_in_a_line(
     ("make", "problem"),
     [
         (lambda: CutConfig(layers=()), r"cut\.layers: expected at least one layer"),
+        (lambda: CutConfig(layers=(1,), choice="last"), r"of a number stay: .* found \[1\]"),
+        (lambda: CutConfig(lstm=1, choice="first"), r"cut\.choice = 'first' .* found none"),
         (lambda: CutConfig(groups=0), r"cut\.groups must be at least 1, got 0"),
         (lambda: CutConfig(embedding_size=0), r"cut\.embedding_size must be at least 1"),
         (lambda: PruneConfig(heads=0.0), r"prune\.heads is the share that stays"),

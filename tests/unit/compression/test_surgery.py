@@ -12,9 +12,12 @@ import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.micro import save_micro_models
 from tests.helpers.small_networks import SIZES, SmallClassifier, small_batch, small_encoder
 from zh_albert.checkpoints.pretrained_encoder import open_encoder
 from zh_albert.checkpoints.store import save_model
+from zh_albert.compression.recipe import PruneConfig
+from zh_albert.compression.reduction import pruned
 from zh_albert.compression.surgery import (
     kept_layers,
     searched_layers,
@@ -24,11 +27,15 @@ from zh_albert.compression.surgery import (
     with_layers_kept,
     with_positions,
 )
+from zh_albert.compression.work import Work
 from zh_albert.errors import ConfigError
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.model.layer import AttentionBlock
 from zh_albert.model.pretraining_heads import AlbertForPretraining
 from zh_albert.model.sharing import LayerBlocks, heads_of
+from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.choice.examples import ChoiceExample, Question
+from zh_albert.tasks.reading.examples import ReadingExample
 
 SIX = {"num_hidden_layers": 6}
 SHARED: list[dict[str, Any]] = [
@@ -183,6 +190,31 @@ def test_a_group_runs_the_mean_of_its_blocks() -> None:
     assert (merged.config.sharing, merged.config.plan) == ("all", ())
 
 
+@pytest.mark.parametrize("sharing", ["attention", "ffn"])
+def test_groups_that_cut_across_shared_blocks_run_their_own_means(sharing: Any) -> None:
+    encoder = small_encoder(num_hidden_layers=4, num_hidden_groups=2, sharing=sharing)
+    shared, own = ("attention", "ffn") if sharing == "attention" else ("ffn", "attention")
+    blocks, others = getattr(encoder, shared), getattr(encoder, own)
+    with torch.no_grad():  # layers 1 and 3 are nearly equal, but for what 1 and 2, 3 and 4 share
+        others[2].load_state_dict(others[0].state_dict())
+        for parameter in [*others[0].parameters(), *others[2].parameters()]:
+            parameter.add_(1.0)
+    grouped = with_groups(encoder, 3)
+    first, second, third, fourth = grouped.plan
+    assert first == third
+    assert len({first, second, fourth}) == 3
+    mean = [
+        torch.stack(both).mean(0) for both in zip(*(b.parameters() for b in blocks), strict=True)
+    ]
+    for layer, wanted in ((first, mean), (second, [*blocks[0].parameters()])):
+        found = getattr(grouped, shared)[getattr(layer, shared)].parameters()
+        for ours, theirs in zip(found, wanted, strict=True):
+            torch.testing.assert_close(ours, theirs)
+    last = getattr(grouped, shared)[getattr(fourth, shared)].parameters()
+    for ours, theirs in zip(last, blocks[1].parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_as_many_groups_as_blocks_change_nothing() -> None:
     encoder, batch = small_encoder(sharing="all", **SIX).eval(), small_batch()
     assert torch.equal(with_groups(encoder, 1)(**batch).hidden, encoder(**batch).hidden)
@@ -327,3 +359,20 @@ def test_fewer_positions_read_the_same_until_there(tmp_path: Path) -> None:
 def test_no_fewer_positions_are_refused(count: int) -> None:
     with pytest.raises(ConfigError, match=r"cut\.positions must be below"):
         with_positions(small_encoder(), count)
+
+
+def test_words_of_questions_and_choices_count_as_those_of_texts(tmp_path: Path) -> None:
+    saved, work = save_micro_models(tmp_path), tmp_path / "stages"
+    asked = Question(context="房间很好", question="谁说", choices=("甲", "乙"))
+    for name, kind, example, read in (
+        ("reader", "reading", ReadingExample("房间很好", "谁说", (), ()), "谁说房间很好"),
+        ("chooser", "choice", ChoiceExample(asked, 0), "谁说房间很好甲乙"),
+    ):
+        task = TASKS[kind]
+        model = task.model.load(saved[name])
+        table = model.module.encoder.embeddings.word.weight
+        few = (len(model.tokenizer.special) + len(read)) / len(table)
+        given = Work(task=task, source=saved[name], train=[example], dev=[], folder=work)
+        pruned(PruneConfig(words=few), model, saved[name], given)
+        kept = table[model.tokenizer.encode(read).ids]
+        assert (kept != 0).any(1).all(), name

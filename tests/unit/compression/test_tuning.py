@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.method_runs import save_models
-from zh_albert.compression.recipe import find_recipe
+from zh_albert.compression.recipe import Stage, find_recipe
 from zh_albert.compression.stages import refuse_unknown_settings
 from zh_albert.compression.tuning import tuning
 from zh_albert.compression.work import Work
+from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.tasks.catalog import TASKS
 
 
@@ -40,3 +42,18 @@ def test_teachers_are_models_stages_and_all_on_a_route(work: Work) -> None:
 def test_a_route_is_several_teachers_before_it_is_there(work: Work) -> None:
     recipe = find_recipe("rco", ["follow.tune.teacher.turns=greedy"])
     refuse_unknown_settings(recipe, work)
+
+
+def test_a_model_to_begin_with_is_looked_for_before_the_first_stage(work: Work) -> None:
+    recipe = find_recipe("kd", ["learn.tune.init=no-such-encoder"])
+    with pytest.raises(CheckpointError, match="'no-such-encoder': no such model"):
+        refuse_unknown_settings(recipe, work)
+
+
+def test_texts_that_nothing_learns_from_are_not_made(work: Work) -> None:
+    texts = Stage(name="texts", augment={"tang": {}})
+    plain, taught = find_recipe("plain"), find_recipe("kd")
+    refuse_unknown_settings(replace(taught, stages=(texts, *taught.stages)), work)
+    for stages in ((texts, *plain.stages), (*taught.stages, texts)):
+        with pytest.raises(ConfigError, match=r"stage texts: .* no stage after it has a teacher"):
+            refuse_unknown_settings(replace(plain, stages=stages), work)

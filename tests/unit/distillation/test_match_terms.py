@@ -85,6 +85,12 @@ def test_bad_maps_are_refused_in_a_line(
         ({"what": "states", "end_weight": float("nan")}, "match.end_weight"),
         ({"what": "masked_lm", "temperature": 0}, "match.temperature must be above 0"),
         ({"what": "attention", "projection": True}, "match.projection is for vectors"),
+        ({"what": "states", "heads": 2}, "match.heads is for relations, not for states; leave it"),
+        (
+            {"what": "first", "temperature": 2.0},
+            "match.temperature is for masked_lm, not for first",
+        ),
+        ({"what": "states", "direction": "down"}, "match.direction is for weights, not for states"),
         ({"what": "weights", "projection": True}, "match.projection is for vectors, not for weigh"),
         ({"what": "weights", "direction": "sideways"}, "expected 'up' or 'down', found 'sideways'"),
         ({"what": "weights", "loss": "mse"}, "weights can be compared by unexplained, found 'mse'"),

@@ -20,7 +20,7 @@ def mark_spans(text: str, first: range, second: range) -> str:
     # At one place ends come before beginnings, the inner end and the outer beginning first.
     starts = [(first.start, 1, -len(first), "_"), (second.start, 1, -len(second), "[")]
     ends = [(second.stop, 0, len(second), "]"), (first.stop, 0, len(first), "_")]
-    for place, _, _, mark in reversed(sorted(starts + ends, key=lambda mark: mark[:3])):
+    for place, _, _, mark in sorted(starts + ends, key=lambda mark: mark[:3], reverse=True):
         text = text[:place] + mark + text[place:]
     return text
 
