@@ -107,7 +107,8 @@ def from_the_names(
     """Yield the rows of a table from the one that names the columns on; notes tell what is assumed.
 
     Spreadsheets often begin with a title, over all columns. So rows without a known name, above
-    one with more cells and known names, are left out. A table whose first row has a label that
+    one with more cells and known names, are left out, and so is a first cell alone above rows with
+    more (``_below_a_title``). A table whose first row has a label that
     comes again below, or is one text with a comma or a full stop in it, has no names: they are
     added.
 
@@ -126,12 +127,18 @@ def from_the_names(
         error = damaged
     filled = [sum(map(bool, map(str.strip, cells))) for _, cells in first]
     named = bool(first) and len(first) <= _TITLES + 1 and bool(fields_of(first[-1][1]))
-    if named and len(first) > 1 and max(filled[:-1]) < filled[-1]:
-        above = " ".join(cell.strip() for _, cells in first[:-1] for cell in cells if cell.strip())
+    if named:
+        begin = len(first) - 1 if max(filled[:-1], default=filled[-1]) < filled[-1] else 0
+    else:
+        begin = _below_a_title([cells for _, cells in first])
+    if begin:
+        above = " ".join(
+            cell.strip() for _, cells in first[:begin] for cell in cells if cell.strip()
+        )
         if above:
             problem = f"what stands above the names of columns is left out: {above!r:.80}"
             tell(FileNote(f"{source}: {problem}", "title", title=above[:80]))
-        first = first[-1:]
+        first = first[begin:]
     elif names := _missing_names([cells for _, cells in first if any(map(str.strip, cells))]):
         problem = f"the first row names no columns; they are taken as {', '.join(names)}"
         tell(FileNote(f"{source}: {problem}", "no_names", names=", ".join(names)))
@@ -140,6 +147,28 @@ def from_the_names(
     if error:
         raise error
     yield from rows
+
+
+def _below_a_title(rows: Sequence[Sequence[str]]) -> int:
+    """Return the place of the row that names the columns, below a title; 0 if there is no title.
+
+    For names that are not known. A title would be the only name, though most rows have more cells;
+    names are a row with as many cells as any, no two alike and none a number or a sentence.
+    """
+    filled = [[cell.strip() for cell in cells if cell.strip()] for cells in rows]
+    counts = [*map(len, filled)]
+    place = counts.index(max(counts)) if counts else 0
+    below = rows[place + 1 :]
+    begins = any(map(str.strip, rows[0][:1])) if rows else False  # in its first cell
+    if not (begins and 0 < place <= _TITLES and max(counts[:place]) == 1 and below):
+        return 0
+    names = filled[place]
+    are_names = len({*names}) == len(names) and not any(
+        name.isdecimal() or _SENTENCE.search(name) for name in names
+    )
+    # Not so for a single name above texts whose commas are not quoted.
+    alike = sum(len(cells) == len(rows[place]) for cells in below)
+    return place if are_names and 2 * alike > len(below) else 0
 
 
 def _missing_names(rows: Sequence[Sequence[str]]) -> list[str] | None:

@@ -55,6 +55,19 @@ def test_a_title_above_the_names_is_left_out_and_told() -> None:
     assert rows("客人的话\n内容\n标题\n") == [{"客人的话": "内容"}, {"客人的话": "标题"}]
 
 
+def test_a_title_above_names_that_are_not_known_is_left_out() -> None:
+    with pytest.warns(UserWarning, match="a.csv: what stands above .* is left out: '客户投诉'"):
+        found = rows("客户投诉,,\n,,\n工单号,手机号,投诉内容\n1,138,很差\n2,,\n3,139,太慢\n")
+    assert found[0] == {"工单号": "1", "手机号": "138", "投诉内容": "很差"}
+    assert len(found) == 3
+    # A single name of texts whose commas are not quoted is no title.
+    lines = enumerate(["投诉内容\n", "太慢,很差\n", "很好\n", "太,慢\n"], start=1)
+    assert [*csv_rows(lines, "a.csv", in_place=True)][1] == (3, {"投诉内容": "很好"})
+    # Nor is a name above cells that are no names.
+    with pytest.raises(TableError, match="line 2: expected a name for each column"):
+        rows("说的话,\n太慢了。,1\n很好,2\n")
+
+
 def test_cells_that_were_made_harmless_are_read_back() -> None:
     assert rows("text,label\n'=1+1,'-x\n") == [{"text": "=1+1", "label": "-x"}]
 

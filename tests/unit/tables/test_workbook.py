@@ -43,6 +43,14 @@ def test_a_title_above_the_names_is_left_out_and_told(tmp_path: Path) -> None:
     assert stated_rows(path) == 4  # an estimate
 
 
+def test_a_title_above_names_that_are_not_known_is_left_out(tmp_path: Path) -> None:
+    rows = [["客户投诉"], ["工单号", "手机号", "投诉内容"]]
+    rows += [*([n, 138, t] for n, t in enumerate(TEXTS)), ["9"]]
+    with pytest.warns(UserWarning, match="is left out: '客户投诉'"):
+        found = rows_of(write(tmp_path / "a.xlsx", rows))
+    assert found[0] == (3, {"工单号": "0", "手机号": "138", "投诉内容": "房间很干净"})
+
+
 def test_a_column_of_texts_without_a_known_name_has_no_title(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xlsx", [["客人的话"], ["内容"], ["标题"]])
     assert [row for _, row in rows_of(path)] == [{"客人的话": "内容"}, {"客人的话": "标题"}]
