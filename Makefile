@@ -20,7 +20,7 @@ demo: .venv/.demo
 	$(BIN)/zh-albert demo --port $(PORT)
 
 test: lint
-	$(PYTEST) -m "not slow and not browser"
+	$(PYTEST) -m "not slow" tests/unit tests/property tests/golden zh_albert corpora_tools apps
 
 test-all: programs lint
 	$(PYTEST) --cov --cov-report=term:skip-covered

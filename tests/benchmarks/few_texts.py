@@ -93,8 +93,10 @@ WAYS: Mapping[str, Callable[[Split, Split, int], float]] = {
 }
 
 
-def splits(folder: Path, seed: int, *, size: int, per_class: bool) -> tuple[Split, Split]:
-    """Draw training texts and dev texts from a dataset."""
+def splits(
+    folder: Path, seed: int, *, size: int, per_class: bool, classes: int | None
+) -> tuple[Split, Split]:
+    """Draw training texts and dev texts from a dataset, of some of its classes."""
     train, dev = (
         read_text_examples(next(folder.glob(f"{name}.jsonl*"))) for name in ("train", "dev")
     )
@@ -102,6 +104,10 @@ def splits(folder: Path, seed: int, *, size: int, per_class: bool) -> tuple[Spli
     fresh = [example for example in train if example.text not in known]
     random.Random(0).shuffle(dev)
     luck = random.Random(seed)
+    if classes:
+        some = {*luck.sample(sorted({str(one.label) for one in dev}), classes)}
+        fresh = [one for one in fresh if str(one.label) in some]
+        dev = [one for one in dev if str(one.label) in some]
     if not per_class:
         return _split(luck.sample(fresh, size)), _split(dev[:1000])
     of_class: dict[str, list[TextExample]] = defaultdict(list)
@@ -124,6 +130,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="the folder with the datasets")
     parser.add_argument("--per-class", type=int, nargs="+", default=[])
     parser.add_argument("--sets", nargs="+", default=SETS, help="with --per-class")
+    parser.add_argument("--classes", type=int, help="so many of each set, drawn anew by each seed")
     parser.add_argument("--ways", nargs="+", default=["svm", "encoder"], choices=WAYS)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -134,8 +141,13 @@ def main() -> None:
     for name, size in cases:
         scores: dict[str, list[float]] = defaultdict(list)
         for seed in options.seeds:
-            per_class = bool(options.per_class)
-            train, dev = splits(options.data / name, seed, size=size, per_class=per_class)
+            train, dev = splits(
+                options.data / name,
+                seed,
+                size=size,
+                per_class=bool(options.per_class),
+                classes=options.classes,
+            )
             for way in options.ways:
                 began = time.process_time()
                 scores[way].append(WAYS[way](train, dev, seed))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.interop import foreign_checkpoints, onnx_alone
 from tests.interop.row import BACK, THERE
 
 
+@pytest.mark.slow
 def test_foreign_checkpoints_give_what_their_formulas_say() -> None:
     found = list(foreign_checkpoints.rows())
 
@@ -14,6 +17,7 @@ def test_foreign_checkpoints_give_what_their_formulas_say() -> None:
     assert [row for row in found if not row.largest < 1e-5] == []
 
 
+@pytest.mark.slow
 def test_exported_files_give_the_same_without_this_library() -> None:
     found = list(onnx_alone.rows())
 

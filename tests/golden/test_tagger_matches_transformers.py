@@ -88,6 +88,7 @@ def found_there(folder: Path, text: str) -> list[tuple[int, int, str]]:
     return [(e["start"], e["end"], e["entity_group"]) for e in tag(text)]
 
 
+@pytest.mark.slow
 def test_with_bio_tags_the_pipeline_of_transformers_finds_whole_entities(
     encoder: Path, tmp_path: Path
 ) -> None:

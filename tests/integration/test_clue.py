@@ -339,6 +339,15 @@ def test_what_is_wrong_with_the_second_task_shows_before_the_first_is_learned(
     assert not (tmp_path / "eprstmt" / "seed-1").exists()
 
 
+def test_a_task_that_is_named_twice_is_one_row(
+    cli: Cli, release: Path, micro: Path, tmp_path: Path
+) -> None:
+    arguments = ("--data", release, "--out", tmp_path, "--init", micro, "--seeds", "1")
+    ran = cli("clue", "run", "--tasks", "eprstmt, eprstmt", *arguments, "--set=train.epochs=1")
+    assert ran.code == 0, ran.err
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["task", "eprstmt"]
+
+
 def test_the_table_of_what_is_done_survives_a_later_fault(
     cli: Cli, release: Path, suite: Path, micro: Path, tmp_path: Path
 ) -> None:

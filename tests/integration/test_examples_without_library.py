@@ -127,8 +127,9 @@ def test_entities(run: Run, tmp_path: Path, head: Any, example: str, scheme: Any
             torch.nn.init.normal_(parameter)
         elif name in ("classifier.bias", "types.bias") and head in RARE:
             parameter.data += RARE[head]
-    shown = run(model, example, *TEXTS)
-    answers = load(str(tmp_path / "model"))(TEXTS)
+    texts = ["", "\u200b", *TEXTS]  # the first two have no token
+    shown = run(model, example, *texts)
+    answers = load(str(tmp_path / "model"))(texts)
     expected = [[e.text, e.type, str(e.start), str(e.end)] for found in answers for e in found]
     assert len(expected) > 3
     assert sorted(shown) == sorted(expected)

@@ -67,6 +67,7 @@ def usable(some: list[str]) -> bool:
     return any(TOKENIZER.encode(text).ids for text in some)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(some=st.one_of(raw_texts, texts))
 @example(some=["が가", "王建國看著乾隆", "他的著作", "yyds💯👍🏻a"])
@@ -91,6 +92,7 @@ def test_blocks_equal_the_tokenizer_text_by_text(some: list[str]) -> None:
     assert extra <= set(shards.sentences().tolist())
 
 
+@pytest.mark.slow
 @given(some=texts, config=configs, epoch=st.integers(0, 3))
 def test_every_token_is_in_one_instance_and_none_is_too_long(
     some: list[str], config: InstanceConfig, epoch: int
@@ -109,6 +111,7 @@ def test_every_token_is_in_one_instance_and_none_is_too_long(
     assert (ends <= documents[homes]).all()
 
 
+@pytest.mark.slow
 @given(some=texts, config=configs)
 def test_pairs_are_whole_sentences_and_only_they_have_an_order(
     some: list[str], config: InstanceConfig
@@ -125,6 +128,7 @@ def test_pairs_are_whole_sentences_and_only_they_have_an_order(
     assert not plan.swapped[plan.second == 0].any()
 
 
+@pytest.mark.slow
 @given(some=texts, config=configs)
 def test_a_batch_holds_the_text_with_whole_words_hidden(
     some: list[str], config: InstanceConfig
@@ -169,6 +173,7 @@ def test_a_batch_holds_the_text_with_whole_words_hidden(
             assert not (in_text[word].any() and (ids[word] == SPECIAL.unk).any())
 
 
+@pytest.mark.slow
 @given(some=texts, config=configs)
 def test_replacements_are_tokens_a_text_can_become(some: list[str], config: InstanceConfig) -> None:
     if not usable(some):
@@ -183,6 +188,7 @@ def test_replacements_are_tokens_a_text_can_become(some: list[str], config: Inst
     assert not [row for row in rows if row.startswith("[") and row.endswith("]") and len(row) > 2]
 
 
+@pytest.mark.slow
 @given(some=texts, config=configs, epoch=st.integers(0, 2), workers=st.integers(1, 4))
 def test_any_split_of_the_work_gives_the_same_instances(
     some: list[str], config: InstanceConfig, epoch: int, workers: int
@@ -209,6 +215,7 @@ def test_any_split_of_the_work_gives_the_same_instances(
     assert instances == list(range(len(alone.batch_plan(epoch).epoch.starts)))
 
 
+@pytest.mark.slow
 @given(some=texts, config=configs)
 def test_one_instance_is_the_same_alone(some: list[str], config: InstanceConfig) -> None:
     if not usable(some):

@@ -8,6 +8,7 @@ from tests.helpers.same_answers import differing
 from zh_albert.checkpoints.resolve import bundled_models
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", bundled_models())
 def test_an_answer_is_that_of_the_text_alone(name: str) -> None:
     assert differing(name, 100, 20)[1] == []

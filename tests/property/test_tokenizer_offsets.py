@@ -83,6 +83,7 @@ def test_offsets_ascend_and_lie_in_the_text(make, text):
         assert before[1] <= after[0] or before == after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", WHOLE_WORDS)
 @given(text=ANYTHING)
 @example(text="a\x1cb a\x0bb a\x85b a\xa0b a\u200bb a\u2028b 中\x1c文")
@@ -101,6 +102,7 @@ def test_the_short_cut_changes_nothing(make, text):
     assert tokenizer.encode(text) == Encoding(expected.ids, expected.offsets)  # from the cache
 
 
+@pytest.mark.slow
 @given(text=ANYTHING)
 @example(text="张伟花¥3999在小米之家 yyds💯 good👍🏻 100℉ 10µg 𒀀abc a\u0301💯x")
 def test_an_unknown_sign_takes_no_neighbour_along(text):

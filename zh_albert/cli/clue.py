@@ -207,7 +207,7 @@ def run(
     from zh_albert.configio import parse_overrides
 
     keep_freed_memory()
-    chosen = [task_named(name.strip()) for name in names.split(",")]
+    chosen = [task_named(name) for name in dict.fromkeys(map(str.strip, names.split(",")))]
     folder = resolve_init(init)
     overrides = parse_overrides(set_ or [])
     display, splits = TrainingDisplay(), {}

@@ -190,7 +190,7 @@ def _wrong_order(answers: Sequence[SubmittedAnswer], expected: Sequence[str]) ->
 
 def _label_problems(task: ClueTask, value: Mapping[str, Any], _row: Row) -> Iterator[str]:
     label = value.get("label")
-    if label is None:
+    if "label" not in value:
         yield f'expected "label", found fields {", ".join(map(repr, value))}'
     elif not isinstance(label, str):
         yield f"the label must be a string, found {label!r:.50}"

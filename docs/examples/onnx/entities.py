@@ -47,7 +47,7 @@ for text in texts:
     scores = session.run(None, feeds)[0][0, 1:-1]  # (tokens, tags)
     if grams:
         scores = (1 - share) * scores + share * tag_scores(grams, encoded.ids[1:-1])
-    best, origins, begin = before + scores[0], [], 0
+    best, origins, begin = before + scores[:1].sum(0), [], 0  # a blank text has no token
     for row in scores[1:]:
         paths = best[:, None] + moves
         origins, best = [*origins, paths.argmax(0)], paths.max(0) + row

@@ -10,6 +10,7 @@ from apps.models import bundled_models, open_models
 from tests.helpers.micro import save_micro_models
 
 
+@pytest.mark.slow
 def test_models_are_sorted_by_what_they_do(tmp_path: Path) -> None:
     folders = save_micro_models(tmp_path)
     with pytest.warns(UserWarning, match="chooser: no tab asks a model of choice"):
@@ -34,6 +35,7 @@ def test_a_model_is_called_after_its_folder(
     assert list(open_models(["inner/.."]).classifiers) == ["classifier"]
 
 
+@pytest.mark.slow
 def test_small_models_answer_files_only() -> None:
     shown, fast = bundled_models()
     assert fast == ["sentiment-nano", "news-nano", "ner-nano"]

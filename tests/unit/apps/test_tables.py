@@ -210,6 +210,7 @@ def test_json_lines_may_have_different_columns(tmp_path: Path) -> None:
     assert [row for _, row in read_rows(CHINESE, path)] == lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [

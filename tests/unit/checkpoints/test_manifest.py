@@ -61,6 +61,7 @@ def test_whatever_is_listed_comes_from_the_hub(tmp_path: Path) -> None:
         assert any(fnmatch.fnmatch(name, pattern) for pattern in HUB_FILES), name
 
 
+@pytest.mark.slow
 def test_every_damaged_bit_of_a_manifest_is_noticed(folder: Path) -> None:
     content = (folder / MANIFEST).read_bytes()
     for position in range(len(content)):

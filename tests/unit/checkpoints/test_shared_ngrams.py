@@ -73,6 +73,7 @@ def test_it_answers_with_them(bundled: Path) -> None:
     assert [answer.label for answer in load("small")(TEXTS)] == ["good", "bad"] * 2
 
 
+@pytest.mark.slow
 def test_what_is_written_from_it_has_them_itself(bundled: Path, tmp_path: Path) -> None:
     source = bundled / "small"
     TextClassifier.load(source).save(tmp_path / "saved", card="")

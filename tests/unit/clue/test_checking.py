@@ -36,6 +36,12 @@ def test_a_right_submission_has_no_fault(headlines: Path, tmp_path: Path) -> Non
     assert first == {"id": 0, "label": "104", "label_desc": "news_finance"}
 
 
+def test_a_label_that_is_null_is_not_called_missing(headlines: Path, tmp_path: Path) -> None:
+    file = lines(tmp_path / "tnews11_predict.json", {"id": 0, "label": None})
+    told = [fault.problem for fault in check(CLUE_TASKS["tnews"], file, headlines)]
+    assert "the label must be a string, found None" in told
+
+
 def test_a_name_that_is_half_a_character_can_be_shown(headlines: Path, tmp_path: Path) -> None:
     file = tmp_path / "tnews11_predict.json"
     file.write_text('{"id": 0, "\\ud83d": "104"}\n', encoding="utf-8")

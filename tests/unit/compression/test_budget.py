@@ -47,6 +47,7 @@ def model_bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("*.*") if path.name != PLAN)
 
 
+@pytest.mark.slow
 def test_a_model_within_the_budget_is_written_with_its_plan(planned: Any, tmp_path: Path) -> None:
     told: list[str] = []
     made = planned(max_mb=0.14, most=2, beside_plain=True, tell=told.append)
@@ -73,6 +74,7 @@ def test_a_model_within_the_budget_is_written_with_its_plan(planned: Any, tmp_pa
     assert not (out / "candidates").exists()
 
 
+@pytest.mark.slow
 def test_time_is_measured_on_untrained_networks(
     planned: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_budget_that_nothing_holds_is_refused_before_any_training(
     assert "\n" not in said
 
 
+@pytest.mark.slow
 def test_n_grams_count_unless_they_are_left_out(planned: Any, tmp_path: Path) -> None:
     whole = planned(max_mb=9, out=tmp_path / "whole")
     alone = planned(max_mb=9, ngrams=False, out=tmp_path / "alone")
@@ -129,6 +132,7 @@ def test_n_grams_count_unless_they_are_left_out(planned: Any, tmp_path: Path) ->
     assert not (tmp_path / "alone" / NGRAMS).exists()
 
 
+@pytest.mark.slow
 def test_a_score_that_nothing_reaches_is_said_after_training_and_may_be_lowered(
     planned: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +148,7 @@ def test_a_score_that_nothing_reaches_is_said_after_training_and_may_be_lowered(
         planned(max_mb=9, min_score=1.01, resume=True)  # of a finished plan, too
 
 
+@pytest.mark.slow
 def test_a_killed_plan_goes_on_with_the_same_candidates(
     planned: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +216,7 @@ def test_settings_are_checked_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_damaged_plans_and_empty_data_are_refused(planned: Any, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="at least one candidate to train"):
         planned(max_mb=9, most=0)

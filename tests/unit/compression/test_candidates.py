@@ -70,6 +70,7 @@ def test_a_shape_is_what_cutting_and_pruning_make(shape: Shape) -> None:
     assert len(expected.plan) == layers
 
 
+@pytest.mark.slow
 def test_the_estimate_of_size_is_that_of_the_file(tmp_path: Path) -> None:
     torch.manual_seed(0)
     labels, window = OneClass(["a", "b"]), WindowConfig(max_length=32, stride=8)

@@ -95,6 +95,7 @@ def test_characters_that_one_tokenizer_drops_go_with_a_neighbour():
             assert dual.encode(text, share, random.Random(1)).offsets == one.offsets
 
 
+@pytest.mark.slow
 def test_frequent_rows_are_chosen_after_those_that_spell():
     vocabulary = default_vocabulary()
     counts = [1 + row % 97 for row in range(len(vocabulary))]

@@ -123,6 +123,7 @@ def tag_file(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "files", "metric", "contents"),
     [
@@ -168,6 +169,7 @@ def teacher(clean: Path, micro: Path, tmp_path_factory: pytest.TempPathFactory) 
     return out
 
 
+@pytest.mark.slow
 def test_taught_by_a_model_it_learns_more_than_alone_of_500_texts_with_wrong_labels(
     clean: Path, teacher: Path, tmp_path: Path
 ) -> None:
@@ -240,6 +242,7 @@ def test_what_only_transformers_have_is_refused(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["embeddings", "states", "pooled"])
 def test_embeddings_and_states_are_matched_with_a_transformers(
     what: str, clean: Path, teacher: Path, tmp_path: Path
@@ -259,6 +262,7 @@ def test_embeddings_and_states_are_matched_with_a_transformers(
     assert (missed[-1] < missed[0] * 0.9) == (what != "embeddings"), missed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_the_word_table_becomes_narrower(
     when: str, clean: Path, teacher: Path, tmp_path: Path

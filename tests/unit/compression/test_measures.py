@@ -38,6 +38,7 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained_classifier(tmp_path_factory.mktemp("classifier"))
 
 
+@pytest.mark.slow
 def test_answers_by_example_are_the_score(classifier: Path, tmp_path: Path) -> None:
     model = CLASSES.model.load(classifier)
     model.ngrams = None
@@ -69,6 +70,7 @@ def test_speed_is_that_of_the_fastest_engine_and_changes_nothing(
     assert len(single_ms(CLASSES, model, examples, engines(model), rounds=1)) == len(engines(model))
 
 
+@pytest.mark.slow
 def test_models_of_every_kind_are_timed(tmp_path: Path) -> None:
     folders = save_micro_models(tmp_path)
     examples: dict[str, tuple[str, Any]] = {
@@ -132,6 +134,7 @@ def test_time_to_learn_is_measured_and_nothing_written(classifier: Path, tmp_pat
     assert sorted(classifier.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_neutral_answers_are_judged_as_evaluate_judges_them(tmp_path: Path) -> None:
     names = ["negative", "neutral", "positive"]
     texts = [f"第{number}条评论" for number in range(30)]

@@ -36,6 +36,7 @@ class Counted:
         return self._real(*arguments, **named)
 
 
+@pytest.mark.slow
 def test_a_report_has_a_table_json_and_pictures(
     classifier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_report_has_a_table_json_and_pictures(
     assert counted.calls == 6  # nothing is computed twice
 
 
+@pytest.mark.slow
 def test_a_killed_report_goes_on_in_the_middle_of_a_run(
     classifier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +107,7 @@ def test_a_killed_report_goes_on_in_the_middle_of_a_run(
         assert len({run.metrics["bytes"] for run in runs}) == 1  # the same weights
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_is_told_and_the_others_go_on(
     classifier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def test_the_seed_is_that_of_new_layers_and_further_texts(tmp_path: Path) -> Non
     assert seeds("kd") == [1]  # nothing is drawn: the recipe stays what it was
 
 
+@pytest.mark.slow
 def test_the_reports_in_the_docs_can_be_run() -> None:
     config = read_report(DOCS / "compression-report.toml")
     counts = {task.name: len(arms) for task, arms in chosen(config, [], [])}

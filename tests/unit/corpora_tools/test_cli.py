@@ -22,6 +22,15 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
+def test_it_runs_without_its_script():
+    command = [sys.executable, "-m", "corpora_tools.cli", "vocab", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Make a WordPiece vocabulary" in done.stdout
+
+
+@pytest.mark.slow
 def test_the_command_writes_a_vocabulary_and_tells_its_coverage(tmp_path):
     write_shard(tmp_path / "a.jsonl.xz", TEXTS)
     heldout = write_shard(tmp_path / "heldout.jsonl", TEXTS)
@@ -37,6 +46,7 @@ def test_the_command_writes_a_vocabulary_and_tells_its_coverage(tmp_path):
     assert set(result["heldout"]["unknown_rate_by_domain"]) == {"d"}
 
 
+@pytest.mark.slow
 def test_the_vocabulary_comes_with_the_settings_that_it_was_counted_with(tmp_path):
     texts = ["型号ＡＢＣ－１２３的价格是５００元", "ＡＢＣ的价格"]
     shard = write_shard(tmp_path / "a.jsonl", texts)
@@ -65,6 +75,7 @@ def test_the_command_speaks_to_people_as_well(tmp_path):
     assert "unknown in d: " in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -87,6 +98,7 @@ def test_a_broken_shard_is_told_in_one_line(tmp_path, content, expected):
     assert not (tmp_path / "v.txt").exists()
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_not_there_is_told(tmp_path):
     done = run("vocab", "--corpus", tmp_path / "gone*", "--out", tmp_path / "v.txt")
 
@@ -94,6 +106,7 @@ def test_a_corpus_that_is_not_there_is_told(tmp_path):
     assert "gone*: expected a file, folder or pattern; found nothing" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_vocabulary_of_a_model_is_not_replaced(tmp_path):
     shard = write_shard(tmp_path / "a.jsonl", TEXTS)
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
@@ -105,6 +118,7 @@ def test_the_vocabulary_of_a_model_is_not_replaced(tmp_path):
     assert not (tmp_path / "vocab.txt").exists()
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_told(tmp_path):
     shard = write_shard(tmp_path / "a.jsonl", TEXTS)
 

@@ -20,6 +20,7 @@ class Killed(LocalExecutor):
         return rank
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_worker_that_is_killed_ends_the_job(tmp_path):
     executor = Killed(PipelineStage("clean", [], 4), 2, tmp_path)

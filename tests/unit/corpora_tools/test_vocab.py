@@ -53,6 +53,7 @@ def test_coverage_counts_characters_not_tokens():
     assert Coverage().share == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_packaged_vocabulary_knows_the_heldout_text(data):
     rows = read_rows(data / "corpus" / "heldout.jsonl.xz")

@@ -38,6 +38,7 @@ def test_of_few_texts_a_head_on_sentence_vectors_is_learned(
     assert model.score(texts, labels) == 1
 
 
+@pytest.mark.slow
 def test_of_more_the_encoder_is_trained() -> None:
     model = AlbertClassifier().fit(*news(2, 33))
     assert model.classifier_.metadata["init"] == "encoder"
@@ -58,6 +59,7 @@ def test_a_named_encoder_is_trained(init: str) -> None:
     assert model.config_.train.epochs > 0
 
 
+@pytest.mark.slow
 def test_pairs_and_several_labels_are_trained() -> None:
     texts, _ = news(2, 2)
     of_pairs = AlbertClassifier(max_length=64).fit([[text, text] for text in texts], [0, 1, 0, 1])

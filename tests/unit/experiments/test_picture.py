@@ -30,6 +30,7 @@ def test_the_picture_names_every_arm_and_what_it_shows(tmp_path: Path) -> None:
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number_of_arms", [3, 30])
 def test_labels_of_close_points_do_not_overlap(number_of_arms: int, tmp_path: Path) -> None:
     arms = [

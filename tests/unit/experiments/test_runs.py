@@ -181,6 +181,7 @@ print(toy_comparison(out, run).summary("base", "score").runs)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_divide_the_runs(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROCESS, str(tmp_path)]
     both = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "ab"]

@@ -50,6 +50,7 @@ def test_an_encoder_has_one_engine(how: dict[str, Any]) -> None:
         load("encoder", **how)
 
 
+@pytest.mark.slow
 def test_answering_loads_nothing_that_is_slow_to_import() -> None:
     program = "import sys, zh_albert.inference.loading; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

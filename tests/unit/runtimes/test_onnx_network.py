@@ -161,6 +161,7 @@ def test_eight_bits_multiply_integers_in_every_layer_and_stay_near(opset: Opset)
     assert 0 < np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_in_int8_the_older_opset_differs_by_a_rounding_at_most(changes: dict[str, Any]) -> None:
     for network, outputs in heads(replace(CONFIG, **changes)).values():

@@ -85,6 +85,7 @@ def test_a_very_long_word_is_one_unknown():
     assert tokenizer.special.unk not in tokenizer.encode("a" * 100).ids
 
 
+@pytest.mark.slow
 def test_the_cache_of_runs_stays_small():
     tokenizer = WordPieceTokenizer(default_vocabulary())
     numbers = [str(n) for n in range(60_000)]

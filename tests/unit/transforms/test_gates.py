@@ -155,6 +155,7 @@ def test_draws_depend_on_the_seed_and_the_update_alone() -> None:
     assert not torch.equal(drawn(range(1), 2)[0], straight[0])
 
 
+@pytest.mark.slow
 def test_gates_close_to_the_share_that_is_aimed_at() -> None:
     network, batch = SmallClassifier(), small_batch()
     config = GatesConfig(kinds=("heads", "neurons"), kept=0.5, weight=5.0)

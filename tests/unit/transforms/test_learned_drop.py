@@ -60,6 +60,7 @@ def test_small_rates_are_the_papers_softmax() -> None:
     torch.testing.assert_close(rates_of(scores, 1e-4), expected, rtol=1e-3, atol=0)
 
 
+@pytest.mark.slow
 def test_layers_are_left_out_as_often_as_their_rates_say() -> None:
     network, updates = SmallClassifier(), 2_000
     method = with_scores(learned(network), 1.0, -1.0, 0.1)
@@ -138,6 +139,7 @@ def test_layers_that_share_a_block_have_gates_of_their_own() -> None:
     assert max(differ) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("useless", [1, 2, 4])
 def test_a_useless_layer_is_left_out_most_and_cut_first(useless: int) -> None:
     network, batch = SmallClassifier(num_hidden_layers=4, norm_position="pre"), small_batch()

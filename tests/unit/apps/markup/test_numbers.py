@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from apps.markup.numbers import percentages
 
 
+@pytest.mark.slow
 @given(scores=st.lists(st.floats(0, 1), min_size=1, max_size=130).filter(lambda s: sum(s) > 0.01))
 def test_percentages_sum_to_a_hundred_and_are_near(scores: list[float]) -> None:
     percents = percentages(scores)

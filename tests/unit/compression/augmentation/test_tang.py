@@ -71,6 +71,7 @@ def within_three_sigma(count: int, rate: float, draws: int) -> bool:
     return abs(count - rate * draws) <= 3 * math.sqrt(draws * rate * (1 - rate))
 
 
+@pytest.mark.slow
 def test_words_are_masked_and_exchanged_at_their_rates():
     text = long_text(10_000)
     tags = {word: tagger()(word) for word in WORDS}

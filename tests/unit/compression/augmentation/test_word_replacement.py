@@ -42,6 +42,7 @@ def proposer(folder: Path) -> WordProposer:
     return WordProposer(folder)
 
 
+@pytest.mark.slow
 def test_candidates_are_other_words_of_the_same_length(proposer):
     jieba = pytest.importorskip("jieba")
     text = "今天天气不错，我们去图书馆"
@@ -92,6 +93,7 @@ def test_words_in_all_windows_are_replaced(proposer):
     assert covered > 0.8 * sum(map(str.isalpha, LONG))
 
 
+@pytest.mark.slow
 def test_words_are_replaced_at_their_rate_and_lengths_stay(folder, proposer):
     places = proposer(LONG, 15)
     drawn = -(-10_000 // len(places))
@@ -110,6 +112,7 @@ def test_words_are_replaced_at_their_rate_and_lengths_stay(folder, proposer):
     assert abs(replaced - 0.4 * draws) <= 3 * math.sqrt(draws * 0.4 * 0.6)
 
 
+@pytest.mark.slow
 def test_neither_order_nor_the_other_texts_matter(folder):
     wanted = WordReplacement(variants=4, encoder=str(folder))
 
@@ -120,6 +123,7 @@ def test_neither_order_nor_the_other_texts_matter(folder):
     assert [*word_replacements(TEXTS[:1], wanted, 4)] != found[:1]
 
 
+@pytest.mark.slow
 def test_odd_texts_and_pairs(folder):
     wanted = WordReplacement(variants=12, encoder=str(folder))
 

@@ -110,6 +110,7 @@ def test_ngrams_vote_wherever_they_can(
     assert (made.ngrams is not None) == votes
 
 
+@pytest.mark.slow
 def test_without_a_folder_the_best_weights_are_returned_as_with_one(tmp_path: Path) -> None:
     train = TrainConfig(epochs=6, peak_lr=3e-3, batch_tokens=64, precision="fp32")
     config = replace(CONFIG, train=train)

@@ -328,6 +328,7 @@ def _fail() -> Iterator[Any]:
     yield
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     model = Watching()
     job = job_for(tmp_path, "text\n" + "好\n" * 5_000, model=model)

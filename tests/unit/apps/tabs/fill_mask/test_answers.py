@@ -56,6 +56,7 @@ typed = st.lists(
 ).map("".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(text=typed, share=st.integers(1, 4))
 @example(text=HOSTILE, share=5)

@@ -30,6 +30,7 @@ def job_for(folder: Path, encoder: Path, epochs: int) -> FinetuningJob:
     return job
 
 
+@pytest.mark.slow
 def test_a_job_learns_shows_its_curves_and_packs_a_folder_that_opens(
     tmp_path: Path, encoder: Path
 ) -> None:

@@ -72,6 +72,7 @@ curve_points = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(points=st.lists(curve_points, min_size=1, max_size=60))
 def test_everything_is_drawn_inside_the_figure(
     tmp_path_factory: pytest.TempPathFactory, points: list[CurvePoint]
