@@ -65,6 +65,7 @@ programs:
 # the folder with the datasets. What is trained already is not trained again: remove runs/NAME.
 DATA := $(or $(ZH_ALBERT_DATA),../shared/data)/tasks
 # The encoder before it was pretrained alone is nearer to its teacher, whose vectors embedder learns.
+# Where it is not there (docs/recipes/distil-gpu-512.toml makes it), embedder becomes another model than the bundled one.
 DISTILLED = $(if $(wildcard runs/distil-gpu-512/config.json),runs/distil-gpu-512,encoder)
 WEIBO = $(DATA)/smp2020_ewect_usual
 MSRA = $(DATA)/msra_ner

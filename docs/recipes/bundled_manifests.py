@@ -8,6 +8,8 @@ as a score in `config.json`.
 
 from __future__ import annotations
 
+import argparse
+
 from zh_albert.checkpoints.manifest import MANIFEST, write_manifest
 from zh_albert.checkpoints.resolve import BUNDLED, bundled_models
 from zh_albert.files.textio import atomic_write
@@ -15,6 +17,7 @@ from zh_albert.files.textio import atomic_write
 
 def main() -> None:
     """Write the manifests that have changed, and print their paths."""
+    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     for name in bundled_models():
         files = {path.name: path.read_bytes() for path in (BUNDLED / name).iterdir()}
         path, content = BUNDLED / name / MANIFEST, write_manifest(files)

@@ -9,7 +9,7 @@ five sets, 500 of dev. ``encoder`` is ``AlbertClassifier("encoder")``, ``embedde
 bundled sentence vectors; ``… head`` fits the head alone (``epochs=0``), ``… contrast`` after texts
 of a class were drawn together, ``default`` is the one of these that ``AlbertClassifier()`` takes.
 ``descriptions`` learns nothing: the class whose description is
-nearest (``SemanticSearch``).
+nearest (``SemanticSearch``). ``cpu_s`` is of learning and of answering the dev texts.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Run: python tests/benchmarks/fill_mask.py [FOLDER …] --json
 
-In each text of the dev splits of ChnSentiCorp and TNEWS one Chinese character is masked, the same
-one each time; texts are truncated to 128 tokens. Needs the task datasets (ZH_ALBERT_DATA).
+In each of the first 2,000 dev texts of ChnSentiCorp and TNEWS one Chinese character is masked, the
+same one each time; texts are truncated to 128 tokens. Needs the task datasets (ZH_ALBERT_DATA).
 """
 
 from __future__ import annotations
