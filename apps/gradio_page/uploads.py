@@ -137,7 +137,7 @@ class OwnPageOnly:
     async def _uploaded(
         self, scope: Any, receive: Any, send: Any, strings: PageStrings, boundary: bytes
     ) -> bool:
-        """Hand an upload on while its files are of kinds that are read. Return if one was not."""
+        """Hand an upload on; return whether a file is of a kind that is not read, which ends it."""
         names = _FileNames(boundary)
 
         async def watched() -> Any:
