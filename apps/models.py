@@ -18,12 +18,10 @@ from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import ZhAlbertError
 from zh_albert.inference.fill_mask import MASK, FillMask
 from zh_albert.inference.loading import load
-from zh_albert.tasks.choice.predictor import Chooser
 from zh_albert.tasks.classification.predictor import Classifier, MultiLabelClassifier, Regressor
 from zh_albert.tasks.embedding.predictor import Embedder
 from zh_albert.tasks.ner.predictor import Tagger
 from zh_albert.tasks.reading.predictor import Reader
-from zh_albert.tasks.segmentation.predictor import Segmenter
 
 BulkModel = Classifier | MultiLabelClassifier | Regressor | Tagger | Reader
 """A model that answers whole files."""
@@ -80,7 +78,7 @@ def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
     """Open models; of readers, embedders and encoders the last one is shown.
 
     A model of several labels, or of a value of single texts, answers files only. An encoder without
-    a head is only looked into, and a model of multiple choice or of words with a warning.
+    a head is only looked into, and with a warning a model of another task, such as multiple choice.
 
     Args:
         names: Bundled names, folders or hub ids.
@@ -113,7 +111,9 @@ def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
                 models.pairs[name] = opened
             case MultiLabelClassifier() | Regressor() as opened:
                 models.fast[name] = opened
-            case Chooser() | Segmenter():
+            case None:
+                pass
+            case _:
                 warnings.warn(
                     f"{name}: no tab asks a model of {task['name']}; the page only looks into it"
                     " (zh-albert predict answers)",
