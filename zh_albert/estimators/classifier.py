@@ -44,7 +44,7 @@ class _Way(NamedTuple):
     contrast: bool
 
 
-_MANY_CLASSES = 10  # contrast helps from here on (docs/experiments/few-texts.md)
+_CLASSES_OF_CONTRAST = 3  # it helps from here on (docs/experiments/few-texts.md)
 _TABLE = "MultiLabelBinarizer().fit_transform(y) makes columns of lists of labels"
 
 
@@ -98,8 +98,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         """Train on texts ``X`` and their labels ``y`` (strings or integers).
 
         With ``init`` and ``epochs`` both ``auto``, and at most 32 texts of a class on average with
-        one label each, the encoder is not trained: a head is fitted to ``embedder``, of ten classes
-        or more by ``contrast`` (docs/experiments/few-texts.md).
+        one label each, the encoder is not trained: a head is fitted to ``embedder``, after
+        ``contrast`` if there are three classes or more (docs/experiments/few-texts.md).
 
         Args:
             X: Texts. Shape: (texts,) or (texts, 1); with two columns, pairs.
@@ -170,7 +170,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         trained = several or self.epochs != "auto" or self.pooling != "mean"
         if trained or not are_few(len(examples), len(labels)):
             return _Way("encoder", self.epochs, self.contrast)
-        return _Way("embedder", 0, self.contrast or len(labels) >= _MANY_CLASSES)
+        return _Way("embedder", 0, self.contrast or len(labels) >= _CLASSES_OF_CONTRAST)
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """Return class probabilities in the order of ``classes_``. Shape: (texts, classes)."""
