@@ -207,13 +207,12 @@ def _means(blocks: nn.ModuleList, groups: Sequence[Sequence[int]]) -> tuple[Any,
 
     Groups of the same blocks, as where all layers share one, share their mean.
     """
-    numbers: dict[tuple[int, ...], int] = {}
-    for group in groups:
-        numbers.setdefault(tuple(dict.fromkeys(group)), len(numbers))
-    means = nn.ModuleList(copy.deepcopy(blocks[own[0]]) for own in numbers)
-    for own, mean in zip(numbers, means, strict=True):
+    of_each = [tuple(dict.fromkeys(group)) for group in groups]
+    different = [*dict.fromkeys(of_each)]
+    means = nn.ModuleList(copy.deepcopy(blocks[own[0]]) for own in different)
+    for own, mean in zip(different, means, strict=True):
         average(mean, [blocks[number] for number in own])
-    return means, [numbers[tuple(dict.fromkeys(group))] for group in groups]
+    return means, [different.index(own) for own in of_each]
 
 
 def _flat(encoder: AlbertEncoder, pair: LayerBlocks) -> Any:

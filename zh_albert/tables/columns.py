@@ -108,9 +108,8 @@ def from_the_names(
 
     Spreadsheets often begin with a title, over all columns. So rows without a known name, above
     one with more cells and known names, are left out, and so is a first cell alone above rows with
-    more (``_below_a_title``). A table whose first row has a label that
-    comes again below, or is one text with a comma or a full stop in it, has no names: they are
-    added.
+    more (``_below_a_title``). A table whose first row has a label that comes again below, or is one
+    text with a comma or a full stop in it, has no names: they are added.
 
     Args:
         rows: Each with its line and its cells.
