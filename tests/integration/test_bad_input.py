@@ -115,6 +115,8 @@ def test_a_prediction_file_without_texts_is_located(
     path = tmp_path / "a.jsonl"
     path.write_text('{"sentence": "好"}\n{"text": "好"}\n')
     refused(cli("predict", trained, path), "line 1: field \"text\" is missing, found 'sentence'")
+    path.write_text('{"code": 0, "data": [{"text": "好"}]}\n')
+    refused(cli("predict", trained, path), "found 'code', 'data'", "save what is in 'data' alone")
 
 
 def test_a_label_unseen_in_training_is_named(cli: Cli, trained: Path, tmp_path: Path) -> None:

@@ -488,7 +488,7 @@ def test_a_folder_that_holds_something_is_kept(model: Path, file: Path, tmp_path
     compress(model, "quantize", file, out=out)
     with pytest.raises(ConfigError, match="already holds a model"):
         compress(model, "quantize", file, out=out)
-    with pytest.raises(ConfigError, match="--resume needs the settings"):
+    with pytest.raises(ConfigError, match="only with the settings it was started with"):
         compress(model, "quantize", file, out=out, settings=["store.bits=4"], resume=True)
 
 

@@ -195,7 +195,7 @@ def test_another_teacher_in_the_same_folder_is_noticed(shards: Path, tmp_path: P
     distil(config)
     distil(config, resume=True)
     save_teacher(folder, replace(SIZES, initializer_range=0.1))
-    with pytest.raises(ConfigError, match="needs the settings the run was started with"):
+    with pytest.raises(ConfigError, match="only with the settings it was started with"):
         distil(config, resume=True)
 
 

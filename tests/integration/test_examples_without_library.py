@@ -87,6 +87,16 @@ def test_classes(run: Run, tmp_path: Path, pairs: bool) -> None:
     assert scores == pytest.approx([answer.score for answer in answers], abs=1e-3)
 
 
+@pytest.mark.parametrize("example", ["classify.py", "pair.py"])
+def test_a_blank_text_is_refused_in_a_line(show: Run, tmp_path: Path, example: str) -> None:
+    head, tokenizer = OneClass(["一", "二"]), default_tokenizer()
+    model = TextClassifier(CONFIG, tokenizer, head, window=WINDOW, pairs=example == "pair.py")
+    model.save(tmp_path / "model", card="")
+    export(tmp_path / "model", tmp_path / "fast", form="onnx")
+    with pytest.raises(AssertionError, match=r"^a text is empty: there is nothing to classify\n"):
+        show(example, tmp_path / "fast", "房间很好", " ")
+
+
 def test_several_classes(run: Run, tmp_path: Path) -> None:
     head = LabelSet(["房间", "服务", "味道"], threshold=0.52)
     shown = run(

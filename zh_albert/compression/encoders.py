@@ -10,7 +10,7 @@ import torch
 
 from zh_albert.checkpoints.files import WEIGHTS, weights_fingerprint
 from zh_albert.checkpoints.store import load_config, load_weights, save_model
-from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
+from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM, same_random_numbers
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.compression.recipe import CutConfig, Recipe
 from zh_albert.compression.record import LENGTH, Figures, card_section, read_record, write_record
@@ -150,7 +150,8 @@ def _begun(out: Path, described: str) -> tuple[Figures, Figures] | None:
 
 def _write_cut(config: CutConfig, source: Path, out: Path) -> None:
     sizes, metadata = load_config(source)
-    network: Any = AlbertForPretraining(sizes)
+    with same_random_numbers():  # of a sentence-order head, if the source has none
+        network: Any = AlbertForPretraining(sizes)
     load_weights(network, source, optional=BESIDE_MASKED_LM)
     layers = None
     if config.layers is not None:

@@ -170,13 +170,18 @@ class Stage:
     @property
     def teachers(self) -> tuple[str, ...]:
         """Names of the stages whose models, or the models on whose routes, teach it."""
+        return tuple(one.removesuffix(ROUTE) for one in self._taught_by)
+
+    @property
+    def routes(self) -> tuple[str, ...]:
+        """Names of the stages that teach it by all models on their routes."""
+        return tuple(one.removesuffix(ROUTE) for one in self._taught_by if one.endswith(ROUTE))
+
+    @property
+    def _taught_by(self) -> list[str]:
         model = (self.tune or {}).get("teacher", {}).get("model")
-        models = model if isinstance(model, list | tuple) else [model]
-        return tuple(
-            one.removeprefix(OF_STAGE).removesuffix(ROUTE)
-            for one in map(str, models)
-            if one.startswith(OF_STAGE)
-        )
+        models = map(str, model if isinstance(model, list | tuple) else [model])
+        return [one.removeprefix(OF_STAGE) for one in models if one.startswith(OF_STAGE)]
 
     @property
     def action(self) -> str:
@@ -218,6 +223,7 @@ class Recipe:
             raise ConfigError("expected at least one stage, found none")
         check_named_once("stage", [stage.name for stage in self.stages])
         makers: list[str] = []
+        keepers = {stage.name for stage in self.stages if (stage.tune or {}).get("keep_route")}
         for stage in self.stages:
             begins = [("begins from", stage.from_)] if stage.from_ is not None else []
             for does, other in [*begins, *(("learns from", one) for one in stage.teachers)]:
@@ -226,6 +232,11 @@ class Recipe:
                         f"stage {stage.name!r} {does} {other!r}, which is no stage before it that "
                         f"makes a model; there are: {', '.join(makers) or 'none'}"
                     )
+            if missing := sorted({*stage.routes} - keepers):
+                raise ConfigError(
+                    f"stage {stage.name!r} learns from the route of {missing[0]!r}, which keeps "
+                    "none; set tune.keep_route = true there"
+                )
             makers += [stage.name] if stage.augment is None else []
         kinds = {stage.action in _OF_ENCODERS for stage in self.stages if stage.action != "cut"}
         if len(kinds) > 1:

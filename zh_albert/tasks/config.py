@@ -34,6 +34,8 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
             raise ConfigError(f"unknown preset {self.preset!r}; {nearest(self.preset, PRESETS)}")
+        if self.dropout is not None and not 0 <= self.dropout < 1:
+            raise ConfigError(f"model.dropout must be in [0, 1), got {self.dropout}")
 
 
 @dataclass(frozen=True, kw_only=True)

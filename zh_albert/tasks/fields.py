@@ -67,7 +67,14 @@ def refuse_missing_fields(
                 hint = f"Name the column {name}"
                 if name in ("text", "label"):
                     hint += f", or say which column it is: --{name}-column"
+            elif inside := [field for field, value in row.items() if _holds_rows(value)]:
+                hint += f", or the file is a list of them: save what is in {inside[0]!r} alone"
             raise MissingFieldError.at(path, line, problem, hint=hint)
+
+
+def _holds_rows(value: Any) -> bool:
+    """Tell whether a value, such as "data" of what a web service sent, is itself a list of rows."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def checked_string(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:

@@ -172,7 +172,7 @@ def refuse_changed(old: str, new: str) -> None:
     before, now = set(old.splitlines()), set(new.splitlines())
     removed, added = sorted(before - now), sorted(now - before)
     raise ConfigError(
-        "--resume needs the settings the run was started with; "
+        "a run goes on only with the settings it was started with; "
         f"then: {'; '.join(removed) or 'nothing'}, now: {'; '.join(added) or 'nothing'}. "
         "Give those again, or start a new run in another folder"
     )

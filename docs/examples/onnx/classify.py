@@ -27,6 +27,8 @@ tokenizer.enable_truncation(task["max_length"])  # this library reads longer tex
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
 texts = [text.translate(narrow) for text in texts]
+if not all(map(str.strip, texts)):
+    sys.exit("a text is empty: there is nothing to classify")
 encoded = tokenizer.encode_batch(texts)
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 feeds = {name: np.array([getattr(one, field) for one in encoded]) for name, field in names.items()}

@@ -27,6 +27,8 @@ tokenizer.enable_truncation(task["max_length"])  # this library reads longer tex
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
 texts = [text.translate(narrow) for text in texts]
+if not all(map(str.strip, texts)):
+    sys.exit("a text is empty: there is nothing to classify")
 pairs = list(zip(texts[::2], texts[1::2], strict=True))
 names = {"input_ids": "ids", "token_type_ids": "type_ids", "attention_mask": "attention_mask"}
 outputs = []

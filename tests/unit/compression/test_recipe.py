@@ -138,6 +138,10 @@ TAUGHT = '[[stages]]\nname = "a"\ntune = {{ teacher = {{ model = {} }} }}\n'
         (f'{TEXTS}[[stages]]\nname = "a"\nfrom = "texts"\n{CUT}', "'a' begins from 'texts'"),
         (TEXTS + TAUGHT.format('"stage:texts"'), "'a' learns from 'texts', .*; there are: none"),
         (TAUGHT.format('"stage:a/route"'), "'a' learns from 'a', which is no stage before it that"),
+        (
+            f'[[stages]]\nname = "b"\n{CUT}' + TAUGHT.format('"stage:b/route"'),
+            "'a' learns from the route of 'b', which keeps none; set tune.keep_route = true there",
+        ),
         (TAUGHT.format('["news", "stage:b"]') + f'[[stages]]\nname = "b"\n{CUT}', "from 'b'"),
         (
             '[[stages]]\nname = "a"\ntune = { teacher = "news" }\n',
