@@ -133,7 +133,7 @@ models: .venv/.dev
 	$(call task,pair,similarity-words,stsb_zh,runs/nli,--train runs/similar-pairs.jsonl)
 	$(call task,pair,similarity,stsb_zh,runs/similarity-words,--train runs/meant-pairs.jsonl)
 	for s in train dev test; do test -s runs/drcd-$$s.jsonl || \
-		$(BIN)/python docs/recipes/simplified.py $(DATA)/drcd/$$s.jsonl.xz runs/drcd-$$s.jsonl || exit; done
+		$(BIN)/python docs/recipes/simplified.py $(DATA)/drcd/$$s.jsonl* runs/drcd-$$s.jsonl || exit; done
 	$(call task,reading,reader-sets,cmrc2018 dureader_checklist,, --train runs/drcd-train.jsonl --dev runs/drcd-dev.jsonl \
 		$(NOT_READ))
 	test -s runs/reading-lessons.jsonl || $(BIN)/python docs/recipes/reading_lessons.py $(DATA)/.. runs/reading-lessons.jsonl
@@ -153,10 +153,10 @@ models: .venv/.dev
 		$(BIN)/python docs/recipes/reader_threshold.py runs/reader-mixed runs/reader runs/declined-dev.jsonl --declined 0.05
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 58500
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init $(DISTILLED) \
-		--train runs/sentences/train.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
+		--train runs/sentences/train.jsonl --dev $(wildcard $(DATA)/stsb_zh/dev.jsonl*)
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder --init runs/embedder-first \
 		--set vectors.file=runs/sentences/second.npy --set train.peak_lr=1.5e-4 \
-		--train runs/sentences/second.jsonl --dev $(DATA)/stsb_zh/dev.jsonl
+		--train runs/sentences/second.jsonl --dev $(wildcard $(DATA)/stsb_zh/dev.jsonl*)
 	rm -rf runs/bundled
 	$(call few_bits,sentiment,$(wildcard $(DATA)/chnsenticorp/dev.jsonl*),sentiment-ngrams)
 	$(BIN)/python docs/recipes/rarer_class.py runs/bundled/sentiment neutral --share 0.028 --dev runs/reviews-dev.jsonl runs/lessons-dev.jsonl \

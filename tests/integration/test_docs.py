@@ -277,3 +277,10 @@ def test_both_languages_show_the_same_code(one: str, other: str) -> None:
 def test_every_page_has_its_other_language_or_is_for_both() -> None:
     assert [page for page in map(english, TRANSLATED) if page not in PAGES] == []
     assert len(TRANSLATED) == len([page for page in PAGES if page.endswith(".en.md")])
+
+
+@pytest.mark.parametrize("page", [*READMES, *PAGES])
+def test_links_between_files_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    linked = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text)
+    assert [one for one in linked if not (ROOT / page).parent.joinpath(one).exists()] == []
