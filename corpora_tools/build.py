@@ -65,6 +65,7 @@ def build_shards(
         ConfigError: If ``out`` holds something else, or another job is building it.
         MissingExtraError: If the word segmenter is not installed.
     """
+    out = out.resolve()  # a link stays one; the folder is built beside the one it leads to
     if config.tokenizer:  # other machines may have another working directory
         config = replace(config, tokenizer=config.tokenizer.absolute())
     tokenizer = tokenizer_of(config)
@@ -73,7 +74,7 @@ def build_shards(
         return manifest
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: expected a folder to write, found a file")
-    staging = out.absolute().parent / f".{out.name}.building"
+    staging = out.parent / f".{out.name}.building"
     with locked(out.parent / f".{out.name}.lock", out):
         if manifest := _finished(out, plan):
             return manifest  # of another job, which had the lock before

@@ -24,7 +24,7 @@ _LINK = re.compile(r"\[([^\[\]\n]*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[
 _ADDRESS = re.compile(rf"<?https?://[^\s<>，。；）】”{CHINESE}]+>?")
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]{1,40}\]:?")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[^\n]*$", re.MULTILINE)
-_TABLE_ROW = re.compile(r"^[ \t]*\|.*$|^[ \t:|-]*-{3,}[ \t:|-]*$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[ \t]*\|.*$|^(?=[^\n]*---)[ \t:|-]++$", re.MULTILINE)
 _INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*(?:\n|\Z))+")
 _LINE_START = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)+", re.MULTILINE
@@ -45,7 +45,7 @@ _WIKI_FILE = re.compile(
     r"\[\[\s*(?:File|Image|文件|檔案|档案|图像|圖像|Category|分类|分類)\s*:", re.IGNORECASE
 )
 _WIKI_TABLE = re.compile(r"^[ \t:]*(\{\||\|\}(?!\}))", re.MULTILINE)
-_WIKI_LEFT = re.compile(r"^\s*(?:[|!{}].*|[*#:;]+\s*)", re.MULTILINE)
+_WIKI_LEFT = re.compile(r"^[^\S\n]*(?:[|!{}].*|[*#:;]+[^\S\n]*)", re.MULTILINE)
 _WIKI_TAIL = re.compile(
     r"^==\s*(?:参考文献|參考文獻|参考资料|參考資料|外部链接|外部連結|参见|參見|注释|註釋|相关条目|相關條目)\s*==.*\Z",
     re.DOTALL | re.MULTILINE,

@@ -130,7 +130,7 @@ def _read_parquet(path: Path) -> Rows:
                     yield str(number), row
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise DataError(f"{path}: not a whole Parquet file: {error}") from None
 
 

@@ -93,6 +93,29 @@ def test_workers_do_not_change_a_byte(corpus: list[Path], tmp_path: Path) -> Non
     assert {p.name for p in tmp_path.iterdir()} == {"corpus", "one", "two"}
 
 
+def test_a_link_to_a_folder_stays_one(corpus: list[Path], tmp_path: Path) -> None:
+    disk, link = tmp_path / "disk" / "shards", tmp_path / "shards"
+    disk.mkdir(parents=True)
+    link.symlink_to(disk)
+    build_shards(corpus[:2], link, BuildConfig())
+    manifest = build_shards(corpus, link, BuildConfig())
+
+    assert link.is_symlink()
+    assert len(open_shards(disk).parts) == len(manifest["parts"]) == 3
+    assert {p.name for p in tmp_path.iterdir()} == {"corpus", "disk", "shards"}
+    assert [p.name for p in disk.parent.iterdir()] == ["shards"]
+
+
+def test_the_working_directory_can_be_the_folder(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    build_shards(corpus, Path(), BuildConfig())
+
+    assert len(open_shards(tmp_path / "here").parts) == 3
+
+
 def test_small_files_share_a_part(
     corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

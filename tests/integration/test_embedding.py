@@ -228,7 +228,10 @@ def test_a_run_is_not_resumed_with_other_vectors(micro: Path, cli: Cli, tmp_path
     assert cli("finetune", "--task", "embedding", *how).code == 0
     assert cli("finetune", "--task", "embedding", *how, "--resume").code == 0
     np.save(tmp_path / "v.npy", np.eye(8, dtype=np.float32)[::-1])
-    refused(cli("finetune", "--task", "embedding", *how, "--resume"), "only with the settings it was started with")
+    refused(
+        cli("finetune", "--task", "embedding", *how, "--resume"),
+        "only with the settings it was started with",
+    )
 
 
 def test_baseline_is_the_cosine_of_n_grams(cli: Cli, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from typing import NamedTuple
 
@@ -207,7 +208,14 @@ def test_where_no_word_fits_the_shortest_is_taken() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"rate": 0}, {"rate": 1.1}, {"max_ngram": 0}, {"mask_share": 0.8, "random_share": 0.3}],
+    [
+        {"rate": 0},
+        {"rate": 1.1},
+        {"max_ngram": 0},
+        {"mask_share": 0.8, "random_share": 0.3},
+        {"mask_share": math.nan},
+        {"random_share": math.nan},
+    ],
 )
 def test_impossible_masking_is_refused(settings: dict[str, float]) -> None:
     with pytest.raises(ConfigError):

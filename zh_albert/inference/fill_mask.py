@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from pydantic import BaseModel
 from torch import Tensor
@@ -171,7 +170,7 @@ class FillMask(Predictor[str, list[_Blank], list[Spot]]):
         network = EncoderOutputs(self._module)
         self._export = exported_runtime(folder, network, encoder_outputs) if exported else None
         self._batch_tokens = self._export.open().batch_tokens if self._export else _BATCH_TOKENS
-        self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain.astype(np.int64))
+        self._offered = torch.from_numpy(TokenSets.of(self.tokenizer).plain)
 
     def __call__(
         self, contents: str | Iterable[str], *, top_k: int = 5, beams: int | None = None

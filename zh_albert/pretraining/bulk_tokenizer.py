@@ -32,6 +32,7 @@ _SEPARATOR, _OTHER, _UNSEEN = -1, -2, -3  # values of the table that are not tok
 _SPACE, _CHINESE, _LETTER = 1, 2, 4
 _SEPARATORS = " \n\t\r\u3000"
 _PROBE = "a"
+_PROBED_CHARACTERS = 64  # encoded at once in search of a text's first token
 _MAX_CACHED_RUNS = 200_000
 _MARK = "\0"  # separates words
 _SENTENCE_CUT = re.compile(r".*[\n。！？!?]", re.DOTALL)
@@ -93,7 +94,7 @@ class BlockEncoder:
         """
         waiting: list[_Piece] = []
         size = 0
-        for piece in itertools.chain.from_iterable(map(_pieces, texts)):
+        for piece in itertools.chain.from_iterable(map(self._pieces, texts)):
             if waiting and size + len(piece.text) > BLOCK_CHARACTERS:
                 yield self._encode(waiting)
                 waiting, size = [], 0
@@ -101,6 +102,28 @@ class BlockEncoder:
             size += len(piece.text)
         if waiting:
             yield self._encode(waiting)
+
+    def _pieces(self, text: str) -> Iterator[_Piece]:
+        if len(text) > BLOCK_CHARACTERS:
+            # A piece without a token would take the document's start with it.
+            text = text[self._first_token(text) :]
+        start, sentence = 0, True
+        while len(text) - start > BLOCK_CHARACTERS:
+            window = text[start : start + BLOCK_CHARACTERS]
+            good = _SENTENCE_CUT.match(window)
+            place = good or _WORD_CUT.match(window)
+            end = start + (place.end() if place else BLOCK_CHARACTERS)
+            yield _Piece(text[start:end], start == 0, sentence)
+            start, sentence = end, good is not None
+        yield _Piece(text[start:], start == 0, sentence)
+
+    def _first_token(self, text: str) -> int:
+        """Return where the first token begins, behind blanks and controls; the end, if nowhere."""
+        for start in range(0, len(text), _PROBED_CHARACTERS):
+            window = text[start : start + _PROBED_CHARACTERS]
+            if offsets := self._tokenizer.encode(window).offsets:
+                return start + offsets[0][0]
+        return len(text)
 
     def _encode(self, pieces: Sequence[_Piece]) -> Block:
         joined = "\n".join(piece.text for piece in pieces)
@@ -272,17 +295,3 @@ def _word_ends(cut: Cut, text: str) -> NDArray[np.int64]:
     marked = code_points(_MARK.join(cut(text)))
     places = np.flatnonzero(marked == ord(_MARK))
     return np.append(places - np.arange(len(places)), len(text))
-
-
-def _pieces(text: str) -> Iterator[_Piece]:
-    if len(text) > BLOCK_CHARACTERS:
-        text = text.lstrip()  # a piece without a token would take the document's start with it
-    start, sentence = 0, True
-    while len(text) - start > BLOCK_CHARACTERS:
-        window = text[start : start + BLOCK_CHARACTERS]
-        good = _SENTENCE_CUT.match(window)
-        place = good or _WORD_CUT.match(window)
-        end = start + (place.end() if place else BLOCK_CHARACTERS)
-        yield _Piece(text[start:end], start == 0, sentence)
-        start, sentence = end, good is not None
-    yield _Piece(text[start:], start == 0, sentence)

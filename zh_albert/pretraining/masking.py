@@ -80,7 +80,7 @@ class MaskingConfig:
                 f"whole_word_share must be from 0 to 1, found {self.whole_word_share}"
             )
         shares = (self.mask_share, self.random_share)
-        if min(shares) < 0 or sum(shares) > 1 + 1e-9:
+        if not (all(share >= 0 for share in shares) and sum(shares) <= 1 + 1e-9):  # nor NaN
             raise ConfigError(
                 "mask_share and random_share must be at least 0 and together at most 1, found "
                 f"{self.mask_share} and {self.random_share}"

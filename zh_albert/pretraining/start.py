@@ -183,7 +183,8 @@ def _word_vectors(counts: CooccurrenceCounts, width: int, seed: int) -> Array:
     context = sparse.diags(share**0.375)
     wide = sparse.hstack([pmi(offset) @ context for offset in (-2, -1, 1, 2)]).tocsr()
     weighted = sparse.diags(share**0.25) @ wide
-    left, strength, _ = randomized_svd(weighted, width, n_iter=4, random_state=seed)
+    state = seed % 2**32  # scikit-learn takes no larger one
+    left, strength, _ = randomized_svd(weighted, width, n_iter=4, random_state=state)
     vectors: Array = left * np.sqrt(strength)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not lengths.max() > 0:

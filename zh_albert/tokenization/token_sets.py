@@ -21,7 +21,7 @@ class TokenSets(NamedTuple):
     """Rows of a vocabulary that masking, and filling masks, need."""
 
     special: SpecialIds
-    plain: NDArray[np.uint16]  # ids that text can produce; random replacements are drawn from them
+    plain: NDArray[np.int64]  # ids that text can produce; random replacements are drawn from them
 
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> TokenSets:
@@ -41,4 +41,4 @@ class TokenSets(NamedTuple):
         ]
         if not plain:
             raise ConfigError("the vocabulary has only special and unused rows")
-        return cls(tokenizer.special, np.array(plain, np.uint16))
+        return cls(tokenizer.special, np.array(plain, np.int64))

@@ -71,6 +71,13 @@ def test_broken_markup_takes_no_longer_than_its_length(unit):
         strip_wikitext(unit * 20_000)
 
 
+@pytest.mark.timeout(10)
+def test_long_rules_and_many_blank_lines_take_no_longer_than_their_length():
+    rule = "-" * 20_000
+    assert strip_markdown(f"一\n\n{rule}\n\n{rule}字") == f"一\n{rule}字"
+    assert strip_wikitext("一" + "\n" * 20_000 + "二") == "一\n二"
+
+
 @pytest.mark.parametrize(
     ("text", "prose"),
     [

@@ -63,6 +63,10 @@ def test_parquet_rows_are_documents(tmp_path):
     parquet.write_table(pa.table({"text": ["一", None]}), path)
     with pytest.raises(DataError, match=r"a\.parquet, row 2: expected a string 'text', found None"):
         texts(path)
+    broken = pa.array([b"\xff"]).view(pa.string())
+    parquet.write_table(pa.table({"text": broken}), path)
+    with pytest.raises(DataError, match=r"a\.parquet: not a whole Parquet file: 'utf-8' codec"):
+        texts(path)
     parquet.write_table(pa.table({"content": ["一"]}), path)
     with pytest.raises(DataError, match="expected a column 'text', found content"):
         texts(path)

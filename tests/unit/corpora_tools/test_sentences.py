@@ -46,3 +46,12 @@ def test_a_quotation_of_more_than_200_characters_is_cut_inside() -> None:
 )
 def test_time_grows_with_the_length_only(text: str) -> None:
     assert sentence_spans(text) == [(0, len(text))]
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    ("mark", "after"), [("。", "，好"), ("！？", "，好"), ("!", "a"), ("…", "，好")]
+)
+def test_a_run_of_marks_that_ends_no_sentence_is_read_once(mark: str, after: str) -> None:
+    text = "好" + mark * 100_000 + after
+    assert sentence_spans(text) == [(0, len(text))]

@@ -35,8 +35,9 @@ def test_one_long_line_is_read_in_blocks(sign: str) -> None:
         assert sum(len(block.sentences) for block in blocks) == 1
 
 
-def test_a_document_that_begins_with_a_piece_of_blanks_is_counted() -> None:
-    texts = ["中国。", "\n" * (BLOCK_CHARACTERS + 10) + "你好。", "再见。"]
+@pytest.mark.parametrize("sign", ["\n", "\0", "\u200b", "\ufffd"])
+def test_a_document_that_begins_with_a_piece_without_a_token_is_counted(sign: str) -> None:
+    texts = ["中国。", sign * (BLOCK_CHARACTERS + 10) + "你好。", "再见。"]
     blocks = list(BlockEncoder(TOKENIZER, segmenter().cut, sentence_spans).blocks(texts))
 
     assert sum(len(block.documents) for block in blocks) == 3

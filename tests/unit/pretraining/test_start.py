@@ -52,6 +52,14 @@ def test_the_start_predicts_before_any_training() -> None:
     assert after > 0.6
 
 
+def test_a_seed_may_have_more_than_32_bits() -> None:
+    counts = count_cooccurrences(documents(5, 0), VOCAB)
+    model = AlbertForPretraining(CONFIG)
+    initialize_from_statistics(model, counts, SPECIAL, StatisticsConfig(), seed=2**64)
+
+    assert all(parameter.isfinite().all() for parameter in model.parameters())
+
+
 def test_another_layout_or_too_narrow_a_model_is_refused() -> None:
     counts = count_cooccurrences(documents(5, 0), VOCAB)
     bright = AlbertForPretraining(replace(CONFIG, embedding_layout="brightmart"))

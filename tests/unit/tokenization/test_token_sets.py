@@ -17,3 +17,10 @@ def test_rows_that_no_text_becomes_are_no_replacements() -> None:
     assert [rows[token_id] for token_id in sets.plain] == ["好", "a", "##a", "[", "]"]
     with pytest.raises(ConfigError, match="only special and unused"):
         TokenSets.of(WordPieceTokenizer(Vocabulary(rows[:6])))
+
+
+def test_a_vocabulary_may_have_more_rows_than_16_bits_number() -> None:
+    rows = [*SPECIAL_TOKENS, *(f"w{i}" for i in range(1 << 16))]
+    sets = TokenSets.of(WordPieceTokenizer(Vocabulary(rows)))
+
+    assert sets.plain[-1] == len(rows) - 1
