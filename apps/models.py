@@ -92,7 +92,9 @@ def open_models(names: Sequence[str], fast: Sequence[str] = ()) -> Models:
         short = Path(given).name
         if short in ("", ".."):  # "." has no name
             short = Path(given).resolve().name
-        folders[given if short in folders else short] = resolve_model(given)
+        # A name stands for one model: also where files are answered, by small ones as well.
+        taken = short in folders or (short in fast and given != short)
+        folders[given if taken else short] = resolve_model(given)
     models = Models(EncoderCache(folders))
     for name, folder in folders.items():
         _, task = load_config(folder)

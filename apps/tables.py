@@ -17,6 +17,7 @@ from typing import Any
 from apps.i18n.notice import Notice
 from apps.i18n.tables import TableStrings
 from zh_albert.errors import DataError
+from zh_albert.files.encodings import LongLineError, utf16_codec
 from zh_albert.files.notes import listening
 from zh_albert.files.textio import read_lines
 from zh_albert.inference.files import Form, form_of
@@ -26,7 +27,7 @@ from zh_albert.tables.delimited import csv_rows
 from zh_albert.tables.nameless import FEW, is_nameless, nameless_rows
 from zh_albert.tables.objects import json_rows
 from zh_albert.tables.table_error import TableError
-from zh_albert.tables.workbook import workbook_rows
+from zh_albert.tables.workbook import is_workbook, workbook_rows
 from zh_albert.tasks.texts import has_content
 
 KINDS = (".xlsx", ".xlsm", ".xls", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")
@@ -43,8 +44,8 @@ _PACKED = (
     b"\x1f\x8b",
     b"\xfd7zXZ",
     b"\x28\xb5\x2f\xfd",
-    b"Rar!",
-    b"7z",
+    b"Rar!\x1a\x07",
+    b"7z\xbc\xaf\x27\x1c",
 )
 
 Row = dict[str, Any]
@@ -111,7 +112,7 @@ def open_table(strings: TableStrings, path: Path) -> Table:
         for place, row in read_rows(strings, path):
             rows += 1
             if isinstance(row, RefusedError):
-                if not sample and _form(path) == "jsonl":  # no JSON Lines at all
+                if not sample and _form(strings, path) == "jsonl":  # no JSON Lines at all
                     raise row
                 damaged += 1
                 if first_damage is None:
@@ -151,9 +152,11 @@ def read_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row | Re
     In place of a row that cannot be read stands the error that says why.
 
     Raises:
-        RefusedError: At the first place from which on nothing can be read.
+        RefusedError: At the first place from which on nothing can be read, or if the file is gone.
     """
     place = 0
+    if not path.exists():  # Gradio removes uploads after a while; see uploads.py
+        raise RefusedError(strings.file_gone)
     try:
         for place, row in _rows(strings, path):
             if isinstance(row, DataError):
@@ -168,7 +171,7 @@ def read_rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Row | Re
 
 
 def _rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Any]]:
-    form = _form(path)
+    form = _form(strings, path)
     if form == "xlsx":
         yield from workbook_rows(path)
     elif form == "csv":
@@ -188,14 +191,14 @@ def _rows(strings: TableStrings, path: Path) -> Iterator[tuple[int, Any]]:
             yield from ((n, {"text": line}) for n, line in lines if line.strip())
 
 
-def _form(path: Path) -> Form:
+def _form(strings: TableStrings, path: Path) -> Form:
     """Return the form of a file: the command line's, but most .tsv files have names of columns."""
+    if path.suffix.lower() != ".tsv":
+        return form_of(path)
     with listening():  # what is assumed is told when the rows are read
-        form = form_of(path)
-        if form != "text" or path.suffix.lower() != ".tsv":
-            return form
-        first = [line for _, line in islice(read_lines(path), _SAMPLE)]
-    return "text" if len(first) >= FEW and is_nameless(first) else "csv"
+        first = [line for _, line in islice(_lines(strings, path), _SAMPLE)]
+        is_text = form_of(path) == "text" and len(first) >= FEW and is_nameless(first)
+    return "text" if is_text else "csv"
 
 
 def _lines(
@@ -205,6 +208,8 @@ def _lines(
     try:
         for number, line in read_lines(path, keep_ends=keep_ends):
             yield number, line
+    except LongLineError:
+        raise RefusedError(strings.long_line.filled(line=number + 1)) from None
     except DataError:  # the file is there and plain: a line has another encoding
         raise RefusedError(strings.not_utf8.filled(line=number + 1)) from None
 
@@ -223,13 +228,13 @@ def _refuse_other_kinds(strings: TableStrings, path: Path) -> None:
     if size > MAX_BYTES:
         limits = {"size": f"{size / 2**20:,.0f}", "limit": f"{MAX_BYTES / 2**20:,.0f}"}
         raise RefusedError(strings.too_large.filled(**limits))
-    if _form(path) == "xlsx":
+    if is_workbook(path):
         return
     with path.open("rb") as file:
         start = file.read(1 << 16)
     if start.startswith(_PACKED):
         raise RefusedError(strings.packed)
-    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\0" in start and not utf16_codec(start.partition(b"\n")[0]):
         raise RefusedError(strings.binary)
 
 

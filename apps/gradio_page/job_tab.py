@@ -223,10 +223,12 @@ class JobTab(ABC, Generic[S, J]):
     def found_again(self, owner: str) -> tuple[Any, ...]:
         """Return file, setting, columns and progress of a job that began before."""
         job = self.job_of(owner)
-        if job is None or not job.table.path.exists():
+        if job is None:
             return tuple([gr.skip()] * (5 + self._shown_count))
         pickers = self.pickers(job.table, job.columns, job.setting)
-        return str(job.table.path), job.setting, job.table, *pickers, *self.watch(owner)
+        # Gradio may have removed the upload; the job and its result are still there.
+        file = str(job.table.path) if job.table.path.exists() else gr.skip()
+        return file, job.setting, job.table, *pickers, *self.watch(owner)
 
     def give_up(self, owner: str) -> None:
         """Stop the job."""

@@ -23,6 +23,10 @@ class TableStrings:
     page_full: Notice
     packed: Notice
     binary: Notice
+    file_gone: Notice
+    long_line: Notice
+    large_array: Notice
+    old_mac: Notice
     not_utf8: Notice
     not_json: Notice
     bad_array: Notice
@@ -62,6 +66,13 @@ CHINESE = TableStrings(
         "请先解压；如果是 Excel 工作簿，请把文件名的结尾改成 .xlsx，再上传。",
     ),
     binary=Notice("这是二进制文件，不是文本文件", "请上传 .xlsx、CSV 或 JSON 文件。"),
+    file_gone=Notice("上传的文件已经不在了，它只保留约两小时", "请再上传一次。"),
+    long_line=Notice("第 {line} 行太长", "请检查换行；JSON 请改成每行一个对象。"),
+    large_array=Notice("这个 JSON 数组太大，不能整个读入", "请改成每行一个对象，再上传。"),
+    old_mac=Notice(
+        "第 {line} 行用的是旧式 Mac 的换行（只有回车符）",
+        "请在 Excel 里另存为“CSV UTF-8（逗号分隔）”，再上传。",
+    ),
     not_utf8=Notice(
         "第 {line} 行不是 UTF-8，文件也不是 GB18030 或 Big5",
         "文件里可能混有几种编码，或者已损坏；请在 Excel 里另存为“CSV UTF-8（逗号分隔）”，再上传。",
@@ -141,6 +152,17 @@ ENGLISH = TableStrings(
         "Unpack it first; let the name of an Excel workbook end in .xlsx.",
     ),
     binary=Notice("This is a binary file, not a text file", "Upload a file of .xlsx, CSV or JSON."),
+    file_gone=Notice(
+        "The uploaded file is gone: it is kept for about two hours", "Upload it again."
+    ),
+    long_line=Notice(
+        "Line {line} is too long", "Check the line breaks; of JSON, write an object a line."
+    ),
+    large_array=Notice("The JSON array is too large to be read", "Write an object a line."),
+    old_mac=Notice(
+        "Line {line} ends as on old Macs, in a carriage return alone",
+        "In Excel, save the file as “CSV UTF-8 (comma delimited)”.",
+    ),
     not_utf8=Notice(
         "Line {line} is not UTF-8, nor is the file GB18030 or Big5",
         "It may mix encodings, or be damaged; in Excel, save it as “CSV UTF-8 (comma delimited)”.",

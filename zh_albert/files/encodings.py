@@ -28,6 +28,10 @@ _FEW = 4  # bytes to each zero; UTF-16 has one for each character that is ASCII
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
+class LongLineError(DataError):
+    """A line of a file is longer than ``limit_bytes``."""
+
+
 def decoded_lines(lines: Iterator[bytes], source: Path | str) -> Iterator[str]:
     r"""Decode the lines of a file, with their ends; what is not UTF-8 is told in a warning.
 
@@ -39,7 +43,7 @@ def decoded_lines(lines: Iterator[bytes], source: Path | str) -> Iterator[str]:
         DataError: At the first line that has no such encoding, or another one than those before.
     """
     first = next(lines, b"")
-    if encoding := _utf16(first):
+    if encoding := utf16_codec(first):
         _tell(source, "UTF-16")
         yield from _utf16_lines(chain([first], lines), encoding, source)
         return
@@ -121,7 +125,7 @@ def _ranks() -> dict[str, int]:
     return ranks
 
 
-def _utf16(first: bytes) -> str | None:
+def utf16_codec(first: bytes) -> str | None:
     """Return the codec if a file's first line is UTF-16, with a byte-order mark or without."""
     if encoding := _MARKS.get(first[:2]):
         return encoding
@@ -167,7 +171,7 @@ def _decoded(raw: bytes, number: int, encoding: str, source: Path | str) -> str:
 def _refuse_long(raw: bytes, number: int, source: Path | str) -> None:
     if len(raw) > (longest := limit_bytes()):
         problem = f"expected a line of at most {longest:,} bytes, found a longer one"
-        raise DataError.at(source, number, f"{problem}; {how_to_raise()}")
+        raise LongLineError.at(source, number, f"{problem}; {how_to_raise()}")
 
 
 def _tell(source: Path | str, name: str) -> None:

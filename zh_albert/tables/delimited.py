@@ -87,10 +87,10 @@ def _rows(
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            problem = "a quote is not closed or not doubled, or a cell is too long"
+            kind, problem = "bad_csv", "a quote is not closed or not doubled, or a cell is too long"
             if "new-line character" in str(error):
-                problem = _OLD_MAC
-            raise TableError.of("bad_csv", problem, source, reader.line_num) from None
+                kind, problem = "old_mac", _OLD_MAC
+            raise TableError.of(kind, problem, source, reader.line_num) from None
         if cells is None:
             return
         yield reader.line_num, cells
@@ -125,7 +125,7 @@ def _tab_rows(lines: Iterator[str], source: Path | str) -> Iterator[tuple[int, l
                 if len(found) == count and not ("\t" in below and len(raw) == count):
                     cells, used = found, reader.line_num
         if used == 1 and "\r" in row:
-            raise TableError.of("bad_csv", _OLD_MAC, source, number + 1)
+            raise TableError.of("old_mac", _OLD_MAC, source, number + 1)
         for _ in range(used):
             ahead.popleft()
         number += used

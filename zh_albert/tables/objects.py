@@ -12,6 +12,7 @@ from zh_albert.files.plain_files import how_to_raise, limit_bytes
 from zh_albert.files.textio import LENIENT, parse_object, read_lines
 from zh_albert.tables.columns import with_fields
 from zh_albert.tables.delimited import csv_rows, is_csv
+from zh_albert.tables.table_error import TableError
 from zh_albert.tables.workbook import is_workbook, workbook_rows
 
 Objects = Iterator[tuple[int, dict[str, Any]]]
@@ -108,7 +109,8 @@ def _array_rows(
         size += len(line)
         if size > limit_bytes():
             problem = f"expected a JSON array of at most {limit_bytes():,} characters"
-            raise DataError(f"{source}: {problem}; use JSON Lines, or {how_to_raise()}")
+            problem += f"; use JSON Lines, or {how_to_raise()}"
+            raise TableError.of_file("large_array", problem, source)
     try:
         rows = LENIENT.decode("\n".join(text))
     except (ValueError, RecursionError) as error:

@@ -13,8 +13,9 @@ class TableError(DataError):
     """A file is no table that can be read, or a row of it is not.
 
     Attributes:
-        kind: "bad_csv" (a quote, or a cell without end), "ragged" (a row of another length than the
-            header), "bad_header", "annotation" (of a tool, in another form); of a workbook also
+        kind: "bad_csv" (a quote, or a cell without end), "old_mac" (its ends of lines), "ragged" (a
+            row of another length than the header), "bad_header", "annotation" (of a tool, in
+            another form), "large_array" (of JSON, beyond the limit); of a workbook also
             "old_workbook", "no_workbook", "bad_workbook", "large_workbook" or "empty_workbook".
         facts: Line number and what else the message tells.
     """

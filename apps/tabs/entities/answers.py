@@ -9,6 +9,7 @@ from apps.tabs.entities.panels import entity_panel
 from apps.tabs.entities.strings import EntityStrings
 from apps.text_answers import TextAnswers, timed
 from zh_albert.tasks.ner.predictor import Tagger
+from zh_albert.tasks.texts import has_content
 
 
 class EntityAnswers(TextAnswers[EntityStrings]):
@@ -24,8 +25,10 @@ class EntityAnswers(TextAnswers[EntityStrings]):
         self._taggers = taggers
 
     def problem(self, texts: Sequence[str]) -> Notice | None:
-        """Return a notice where there is no text."""
-        return None if texts[0].strip() else self.strings.empty
+        """Return a notice where there is no text, or nothing that can be read."""
+        if not texts[0].strip():
+            return self.strings.empty
+        return None if has_content(texts[0]) else self.unreadable
 
     def panel(self, texts: Sequence[str], chosen: str) -> str:
         """Return the text with its entities marked, and a list of them."""

@@ -126,9 +126,14 @@ class FillAnswers:
         gaps = []
         for spot in spots:
             first, last = (_unmasked(place, grown) for place in (spot.start, spot.end))
-            gaps.append(Gap(first, last, text[first:last], spot.candidates))
+            original = text[first:last]
+            gaps.append(Gap(first, last, original, self._read_as(original), spot.candidates))
         shown = fill_panel(strings, text, gaps, time.perf_counter() - start)
         return shown + unknown_signs(strings.page, self._encoder.tokenizer, text.split(MASK))
+
+    def _read_as(self, text: str) -> str:
+        tokenizer = self._encoder.tokenizer
+        return tokenizer.text(tokenizer.encode(text).ids)
 
     def _masked(self, text: str, hidden: Collection[Word]) -> tuple[str, list[tuple[int, int]]]:
         """Hide words; also return where each one's masks end, and how much longer they are."""

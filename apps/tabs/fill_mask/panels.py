@@ -30,12 +30,14 @@ class Gap:
         start: Its first character in the text as it was typed.
         end: The character after its last.
         original: The typed text there: hidden words, or masks, or both.
+        read_as: The same as the model reads it: simplified, in small letters, of usual width.
         candidates: Most probable first.
     """
 
     start: int
     end: int
     original: str
+    read_as: str
     candidates: Sequence[Candidate]
 
     @property
@@ -49,8 +51,8 @@ class Gap:
         return self.is_known and self.is_original(self.candidates[0])
 
     def is_original(self, candidate: Candidate) -> bool:
-        """Return whether a candidate is the original word; the vocabulary has no capitals."""
-        return candidate.text == self.original.lower()
+        """Return whether a candidate is the original word."""
+        return candidate.text == self.read_as
 
 
 def words_panel(

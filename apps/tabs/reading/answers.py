@@ -9,6 +9,7 @@ from apps.tabs.reading.panels import reading_panel
 from apps.tabs.reading.strings import ReadingStrings
 from apps.text_answers import QuestionAnswers, timed
 from zh_albert.tasks.reading.predictor import Reader
+from zh_albert.tasks.texts import has_content
 
 _SHOWN = 5  # answers of the table
 
@@ -26,11 +27,13 @@ class ReadingAnswers(QuestionAnswers[ReadingStrings]):
         self._reader = reader
 
     def problem(self, texts: Sequence[str]) -> Notice | None:
-        """Return a notice where the question or the passage is missing."""
+        """Return a notice where the question or the passage is missing, or cannot be read."""
         question, passage = texts
         if not question.strip():
             return self.strings.no_question
-        return None if passage.strip() else self.strings.no_passage
+        if not passage.strip():
+            return self.strings.no_passage
+        return None if has_content(passage) else self.strings.page.unreadable
 
     def panel(self, texts: Sequence[str], chosen: str) -> str:  # noqa: ARG002
         """Return the best answer, its place in the passage, and the other candidates."""

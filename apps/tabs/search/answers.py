@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from apps.i18n.notice import Notice
+from apps.markup.text import notice
 from apps.tabs.search.panels import search_panel
 from apps.tabs.search.strings import SearchStrings
 from apps.text_answers import QuestionAnswers, timed
@@ -48,10 +49,12 @@ class SearchAnswers(QuestionAnswers[SearchStrings]):
         return self.asked(*boxes) if known else super().typed(*boxes)
 
     def panel(self, texts: Sequence[str], chosen: str) -> str:  # noqa: ARG002
-        """Return the nearest lines."""
+        """Return the nearest lines; a notice if none can be read."""
         question, lines = texts
         search = self._search(lines)
         hits, seconds = timed(search, question, top_k=_SHOWN)
+        if not hits:
+            return notice(self.strings.page.unreadable)
         return search_panel(self.strings, question, hits, search, seconds)
 
     def _search(self, lines: str) -> SemanticSearch:

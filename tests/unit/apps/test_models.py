@@ -36,6 +36,14 @@ def test_a_model_is_called_after_its_folder(
 
 
 @pytest.mark.slow
+def test_a_model_with_the_name_of_a_small_one_answers_files_itself(tmp_path: Path) -> None:
+    folder = save_micro_models(tmp_path)["classifier"].rename(tmp_path / "news-nano")
+    models = open_models([str(folder)], ["news-nano"])
+    assert models.in_bulk[str(folder)] is models.classifiers[str(folder)]
+    assert models.in_bulk["news-nano"] is models.fast["news-nano"]
+
+
+@pytest.mark.slow
 def test_small_models_answer_files_only() -> None:
     shown, fast = bundled_models()
     assert fast == ["sentiment-nano", "news-nano", "ner-nano"]

@@ -261,6 +261,45 @@ def test_what_cannot_be_read_is_told_with_what_to_do(
     assert refused.value.notice.problem.isascii() or "“" in refused.value.notice.problem
 
 
+def test_a_text_that_begins_as_an_archive_is_named_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.txt", "7zip 很好用\nRar! 也可以\n")
+    assert opened(path).rows == 2
+    packed = write(tmp_path, "t.csv", b"7z\xbc\xaf\x27\x1c\0\x04")
+    with pytest.raises(RefusedError, match="压缩包"):
+        opened(packed)
+
+
+def test_utf16_without_a_mark_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "text,label\n很好,1\n".encode("utf-16-le"))
+    assert opened(path).columns == {"text": 1, "label": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("t.tsv", b"\xff\xfa\xff\x80\n", "第 1 行不是 UTF-8"),
+        ("t.tsv", b"text\tb\n\xff\xfa\n", "第 2 行不是 UTF-8"),
+        ("t.csv", "text,label\r好,1\r", "旧式 Mac 的换行"),
+        ("t.tsv", "text\tlabel\r好\t1\r", "旧式 Mac 的换行"),
+        ("t.json", '[{"text": "' + "好" * 400_000 + '"}]', "第 1 行太长"),
+        ("t.json", "[" + ",\n".join(['{"text": "room"}'] * 80_000) + "]", "JSON 数组太大"),
+    ],
+    ids=itertools.count(),
+)
+def test_why_a_file_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str | bytes, told: str
+) -> None:
+    monkeypatch.setenv("ZH_ALBERT_MAX_MB", "1")
+    with pytest.raises(RefusedError, match=told):
+        opened(write(tmp_path, name, content))
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.xlsx"])
+def test_an_upload_that_was_removed_meanwhile_is_said_to_be_gone(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RefusedError, match="已经不在了"):
+        list(read_rows(CHINESE, tmp_path / name))
+
+
 def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", "text\n")
     with path.open("r+b") as file:

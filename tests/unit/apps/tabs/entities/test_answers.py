@@ -28,7 +28,7 @@ def answers(**taggers: list[Entity] | Exception) -> EntityAnswers:
     return EntityAnswers(CHINESE, {name: TaggerOf(found) for name, found in taggers.items()})
 
 
-@pytest.mark.parametrize("text", ["", None, "  \n", "字" * (MAX_CHARACTERS + 1)])
+@pytest.mark.parametrize("text", ["", None, "  \n", "\u200b", "字" * (MAX_CHARACTERS + 1)])
 def test_what_cannot_be_read_is_told_with_a_remedy(text: str | None) -> None:
     panel = answers(ner=[]).asked(text, "ner")
 

@@ -16,7 +16,8 @@ from apps.tabs.fill_mask.strings import CHINESE
 from tests.helpers.micro import save_micro_pretrained
 from tests.helpers.panel_reader import HOSTILE, OURS, PanelReader, check_is_only_text
 from zh_albert.errors import DataError
-from zh_albert.inference.fill_mask import MASK, FillMask
+from zh_albert.inference.fill_mask import MASK, Candidate, FillMask, Spot
+from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.tokenization.words import segmenter
 
 TAGS = OURS | {"button", "h4", "mark"}
@@ -35,6 +36,18 @@ def filler(tmp_path_factory: pytest.TempPathFactory) -> FillMask:
 @pytest.fixture(scope="module")
 def answers(filler: FillMask) -> FillAnswers:
     return FillAnswers(CHINESE, filler, segmenter().cut)
+
+
+@pytest.mark.parametrize("word", ["公园", "公園"])
+def test_a_traditional_word_is_guessed_by_its_simplified_form(
+    filler: FillMask, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    spots = [Spot(1, 1 + 2 * len(MASK), [Candidate("公园", 0.9)])]
+    monkeypatch.setattr(FillMask, "__call__", lambda *_: [spots])
+    monkeypatch.setattr(filler, "tokenizer", default_tokenizer())
+    answers = FillAnswers(CHINESE, filler, lambda _: ["去", word, "散步"])
+    state = answers.typed(f"去{word}散步", [[1, 3, word]])
+    assert f"猜中：{word}" in state.result
 
 
 def sentence_of(state: FillState) -> str:

@@ -12,9 +12,9 @@ from zh_albert.inference.fill_mask import Candidate
 
 def test_the_hidden_word_is_marked_among_the_candidates() -> None:
     candidates = [Candidate("公园", 0.61234), Candidate("山里", 0.2), Candidate("网上", 0.0001)]
-    right = fill_panel(CHINESE, "去公园", [Gap(1, 3, "公园", candidates)], 0.01)
-    wrong = fill_panel(CHINESE, "去山里", [Gap(1, 3, "山里", candidates)], 0.01)
-    typed = fill_panel(CHINESE, "去[MASK]", [Gap(1, 7, "[MASK]", candidates)], 0.01)
+    right = fill_panel(CHINESE, "去公园", [Gap(1, 3, "公园", "公园", candidates)], 0.01)
+    wrong = fill_panel(CHINESE, "去山里", [Gap(1, 3, "山里", "山里", candidates)], 0.01)
+    typed = fill_panel(CHINESE, "去[MASK]", [Gap(1, 7, "[MASK]", "[MASK]", candidates)], 0.01)
 
     assert PanelReader(right).bars == [61.2, 20.0, 0.0]
     assert "&lt;0.1%" in right
@@ -27,7 +27,7 @@ def test_the_hidden_word_is_marked_among_the_candidates() -> None:
 
 
 def test_capitals_are_no_other_word() -> None:
-    gap = Gap(0, 6, "iPhone", [Candidate("iphone", 0.5)])
+    gap = Gap(0, 6, "iPhone", "iphone", [Candidate("iphone", 0.5)])
     assert gap.is_guessed
 
 

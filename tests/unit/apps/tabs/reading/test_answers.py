@@ -39,6 +39,7 @@ def answers(found: list[Answer] | Exception) -> ReadingAnswers:
         ("", "王芳在北京", "请先提一个问题"),
         (None, None, "请先提一个问题"),
         ("谁？", " \n", "请先输入短文"),
+        ("谁？", "\u200b", "这段文本里没有模型能读的字符"),
         ("谁？", "王" * MAX_CHARACTERS, "超过了网页的上限 100,000 个"),
     ],
 )

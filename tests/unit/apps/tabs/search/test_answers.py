@@ -25,6 +25,7 @@ def answers() -> SearchAnswers:
         (None, None, "还没有要搜索的文本"),
         ("上", "上\n" * (MAX_LINES + 1), "文本有 2,001 条，网页最多搜索 2,000 条"),
         ("左", LINES, "问题里没有模型能读的字符"),
+        ("上", "左\n左", "这段文本里没有模型能读的字符"),
     ],
 )
 def test_what_is_missing_is_told_with_a_remedy(
