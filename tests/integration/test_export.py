@@ -375,6 +375,25 @@ def test_another_model_is_not_replaced_but_an_export_is(
         assert cli("export", trained, tmp_path / "fast", "--format", "onnx").code == 0
 
 
+def test_a_model_exported_into_its_own_folder_is_not_replaced(
+    trained: Path, tmp_path: Path, cli: Cli
+) -> None:
+    mine = tmp_path / "mine"
+    shutil.copytree(trained, mine, ignore=shutil.ignore_patterns("training"))
+    for _ in range(2):  # itself, as often as one likes
+        assert cli("export", mine, mine, "--format", "onnx").code == 0
+    before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
+    ran = cli("export", trained, mine, "--format", "onnx")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert "holds a model already" in ran.err
+    assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
+    # Its own export is no only copy, also of a version before, which has to be made again.
+    fast = tmp_path / "fast"
+    assert cli("export", mine, fast, "--format", "onnx").code == 0
+    (fast / EXPORT_METADATA).write_text("{", encoding="utf-8")
+    assert cli("export", mine, fast, "--format", "onnx").code == 0
+
+
 def test_a_model_saved_over_an_export_is_the_one_that_answers(
     trained: Path, tmp_path: Path
 ) -> None:

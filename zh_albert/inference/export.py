@@ -24,7 +24,7 @@ from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import StoredModel, build_model
 from zh_albert.checkpoints.verified import verified
 from zh_albert.errors import CheckpointError, ConfigError, MissingExtraError
-from zh_albert.files.plain_files import parse_json
+from zh_albert.files.plain_files import parse_json, read_plain
 from zh_albert.model.config import AlbertConfig
 from zh_albert.model.pretraining_heads import EncoderOutputs, Pretrained
 from zh_albert.runtimes.calibration import Ranges, measuring_ranges
@@ -142,6 +142,7 @@ def export(
             "weights_sha256": weights_digest(trial),
             "parameters": parameters,
             "bytes": size,
+            "in_place": out.resolve() == source.resolve(),
         }
         if form == "onnx":
             metadata["opset"] = opset
@@ -225,12 +226,24 @@ def _refuse_loss(exact: float, rounded: float, task: Task, what: str, out: Path)
 
 
 def _refuse_other_model(out: Path, source: Path) -> None:
-    """Refuse to replace a model; an export may be replaced, because it can be made again."""
+    """Refuse to replace a model; an export of another folder may be, as it can be made again."""
+    if out.resolve() == source.resolve():
+        return
     is_model = (out / WEIGHTS).exists() or (out / "config.json").exists()
-    if is_model and not (out / EXPORT_METADATA).exists() and out.resolve() != source.resolve():
+    if is_model and not _is_export_of_another(out):
         raise ConfigError(
             f"{out} holds a model already, which would be replaced: choose another folder"
         )
+
+
+def _is_export_of_another(folder: Path) -> bool:
+    """Return whether a model was exported from another folder, so that this is no only copy."""
+    try:
+        return not parse_json(read_plain(folder / EXPORT_METADATA)).get("in_place", False)
+    except FileNotFoundError:
+        return False
+    except (ValueError, AttributeError):  # damaged: to export again is the advice
+        return True
 
 
 def _rounded(

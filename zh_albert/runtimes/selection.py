@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from copy import copy
-from functools import cache, partial
+from functools import partial
 from importlib.util import find_spec
 from typing import Literal, get_args
 
@@ -33,7 +34,18 @@ class LazyRuntime:
 
     def __init__(self, opener: Callable[[], Runtime]) -> None:
         # The parent's runtime is kept by a forked process: closing it would wait for its threads.
-        self._opener = cache(lambda _process: opener())
+        opened: dict[int, Runtime] = {}
+        locks: dict[int, threading.Lock] = {}  # one for each process: a fork may copy a held one
+
+        def open_once(process: int) -> Runtime:
+            if process not in opened:
+                # Else each of several threads that ask first would open a runtime.
+                with locks.setdefault(process, threading.Lock()):
+                    if process not in opened:
+                        opened[process] = opener()
+            return opened[process]
+
+        self._opener = open_once  # a function: copies of a model share it
         self.watch: Watch = _unwatched
 
     def open(self) -> Runtime:
