@@ -117,6 +117,10 @@ def test_a_prediction_file_without_texts_is_located(
     refused(cli("predict", trained, path), "line 1: field \"text\" is missing, found 'sentence'")
     path.write_text('{"code": 0, "data": [{"text": "好"}]}\n')
     refused(cli("predict", trained, path), "found 'code', 'data'", "save what is in 'data' alone")
+    path.write_text('{"sentence": "好", "entities": [{"start": 0, "end": 1, "type": "a"}]}\n')
+    ran = cli("predict", trained, path)
+    refused(ran, "found 'sentence', 'entities'")
+    assert "alone" not in ran.err
 
 
 def test_a_label_unseen_in_training_is_named(cli: Cli, trained: Path, tmp_path: Path) -> None:

@@ -67,14 +67,20 @@ def refuse_missing_fields(
                 hint = f"Name the column {name}"
                 if name in ("text", "label"):
                     hint += f", or say which column it is: --{name}-column"
-            elif inside := [field for field, value in row.items() if _holds_rows(value)]:
+            elif inside := [field for field, value in row.items() if _holds_rows(value, name)]:
                 hint += f", or the file is a list of them: save what is in {inside[0]!r} alone"
             raise MissingFieldError.at(path, line, problem, hint=hint)
 
 
-def _holds_rows(value: Any) -> bool:
-    """Tell whether a value, such as "data" of what a web service sent, is itself a list of rows."""
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+def _holds_rows(value: Any, name: str) -> bool:
+    """Return whether a value, such as "data" of what a web service sent, is a list of rows.
+
+    Args:
+        value: Of a field.
+        name: A field that rows have; entities, for one, are no rows.
+    """
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and name in first
 
 
 def checked_string(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
