@@ -90,11 +90,13 @@ class TableJob(BackgroundJob):
         table: The table.
         columns: The columns that are read.
         setting: The value of the tab's other box: a model, or a number.
+        refused: HTML: why another job was not begun in this one's place; empty if none was.
     """
 
     def __init__(self, table: Table, columns: Sequence[str], setting: str | int) -> None:
         super().__init__()
         self.table, self.columns, self.setting = table, tuple(columns), setting
+        self.refused = ""
 
 
 class JobQueue:

@@ -19,15 +19,16 @@ _PAIRS |= {"]": "[", "〉": "〈", "〕": "〔", "〗": "〖"}
 _OPENING = frozenset(_PAIRS.values())
 _BRACKETS = "）)】》]〉〕〗"  # a remark (like this one.) in brackets does not end its sentence
 _CLOSE = f"[{re.escape(''.join(_PAIRS))}]"
-_STOPS = "[。！？!?…]*+"
+_STOPS = "[。！？!?…]"
 # Continuation after a closing mark: “好。”，他 and “好。”他笑着说。 continue, （……）的 does not.
 _SAID = r"[^\s，。！？：；…“「]{0,8}[说道问答喊叫](?:[，。：！？；]|着[，：])"
 _GOES_ON = r"[，、；：,;:—～]| [a-z]"
 _END = re.compile(
     r"[\n。！？…!?.](?:(?<=\n)|(?:"  # one set of characters first: that makes the search fast
     # From the first mark of a run alone, as the next would end it at the same place.
-    rf"(?<=[。！？])(?<![。！？].){_STOPS}|(?<=…)(?<!….)…++{_STOPS}"
-    rf"|(?<=[!?])(?<![。！？!?].){_STOPS}(?![A-Za-z0-9=&/])"  # not in an address: ?id=1
+    rf"(?<={_STOPS})(?<!{_STOPS}.)(?:"
+    rf"(?:(?<=[。！？])|(?=[!?…]*+[。！？])|(?<=…)(?=…)|(?=(?:[!?]|…(?!…))*+……)){_STOPS}*+"
+    rf"|(?:(?<=[!?])|(?=…*+[!?])){_STOPS}*+(?![A-Za-z0-9=&/]))"  # not in an address: ?id=1
     # A full stop of Latin text: before a space, not after an initial (J. R.) or a point (e.g.).
     rf"|(?<=[a-z\d)\u3400-\u9fff][a-z\d)\u3400-\u9fff]\.)(?={_CLOSE}*+[\s\"])"
     rf")(?:{_CLOSE}++(?!{_SAID})|(?!{_CLOSE}))(?P<straight>\"?+)(?!{_GOES_ON}))"

@@ -184,7 +184,10 @@ class JobTab(ABC, Generic[S, J]):
         self, table: Table | None, first: str | None, second: str | None, setting: Any, owner: str
     ) -> Any:
         """Show the file again when another column is chosen."""
-        if table is None or self.job_of(owner):
+        if job := self.job_of(owner):
+            job.refused = ""
+            return gr.skip()
+        if table is None:
             return gr.skip()
         return self.previewed(table, [first, second][: len(self.column_labels(setting))])
 
@@ -201,6 +204,9 @@ class JobTab(ABC, Generic[S, J]):
                 raise RefusedError(self.strings.which_column)
             job = self.new_job(table, columns, setting)
         except RefusedError as error:
+            if earlier := self.job_of(owner):
+                earlier.refused = notice(error.notice)
+                return self.watch(owner)
             rows = panel(section(head_of(self.strings.page, table))) if table else ""
             return notice(error.notice) + rows, *([gr.skip()] * (self._shown_count - 1))
         self._jobs.put(owner, job)
@@ -213,7 +219,7 @@ class JobTab(ABC, Generic[S, J]):
             return gr.skip(), *self._idle()
         # First what the job is, then what it shows: between the two it may end.
         active = job.active
-        shown = self.progress(job, self._jobs.ahead_of(job))
+        shown = job.refused + self.progress(job, self._jobs.ahead_of(job))
         if not active:  # for answers.js: another model may be chosen by now
             shown += f'<i hidden data-setting="{escape(str(job.setting))}"></i>'
         timer = gr.Timer(1 if active else 60, active=True)

@@ -43,7 +43,8 @@ class ByLanguage:
     def _asked(self, scope: Any) -> PageStrings | None:
         if scope["path"] == "/":
             asked = parse_qs(scope["query_string"].decode("latin-1")).get("lang", [])
-            named = (one for one in self._paths if one.query in asked)
+            codes = {one.lower().split("-")[0] for one in asked}  # "en-US" is "en"
+            named = (one for one in self._paths if one.query in codes)
             return next(named, next(iter(self._paths)))
         return next((one for one, path in self._paths.items() if path == scope["path"]), None)
 

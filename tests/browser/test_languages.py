@@ -60,6 +60,7 @@ def test_the_english_page_answers_in_english(open_demo: OpenDemo, demo_url: str)
     [
         ("", CHINESE.batch.tab, "点击上传", "en-US"),
         ("?lang=en", ENGLISH.batch.tab, "Click to Upload", "zh-CN"),
+        ("?lang=en-US", ENGLISH.batch.tab, "Click to Upload", "zh-CN"),
     ],
 )
 def test_gradios_own_words_follow_the_page_not_the_browser(

@@ -24,6 +24,7 @@ from corpora_tools.sentences import sentence_spans, split_sentences
         "圆周率是3.14。|见https://a.cn/?id=1。|Dr. Smith said it. |Good.",
         '他说："好。走。"|"不。"|走了。|',
         "！！！|",
+        "真的!……|a，好……，对!。|a！|",
     ],
 )
 def test_sentences_end_at_the_bars(marked: str) -> None:
@@ -50,7 +51,8 @@ def test_time_grows_with_the_length_only(text: str) -> None:
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
-    ("mark", "after"), [("。", "，好"), ("！？", "，好"), ("!", "a"), ("…", "，好")]
+    ("mark", "after"),
+    [("。", "，好"), ("！？", "，好"), ("!", "a"), ("…", "，好"), ("!。", "，好"), ("…。", "，好")],
 )
 def test_a_run_of_marks_that_ends_no_sentence_is_read_once(mark: str, after: str) -> None:
     text = "好" + mark * 100_000 + after
