@@ -148,10 +148,15 @@ def test_going_on_from_an_encoder_begins_where_it_ended(shards: Path, tmp_path: 
     begin = {"start": {"from": str(tmp_path / "one")}}
     config = settings(shards, tmp_path / "two", **begin)
     tokenizer = load_tokenizer(shards)
-    model = run.build_model(config, tokenizer, open_shards(shards, tokenizer=tokenizer))
+    opened = open_shards(shards, tokenizer=tokenizer)
+    model = run.build_model(config, tokenizer, opened)
     stored = load_file(tmp_path / "one" / "model.safetensors")
     bias = stored["predictions.bias"].float()
     torch.testing.assert_close(model.masked_lm.bias.detach(), bias)
+
+    larger = replace(config, encoder=replace(config.encoder, num_hidden_layers=7))
+    with pytest.raises(ConfigError, match=r"encoder\.num_hidden_layers would be 7, but start\.from"):
+        run.build_model(larger, tokenizer, opened)
 
 
 def test_an_encoder_that_does_not_fit_the_shards_is_refused(shards: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from zh_albert.checkpoints.store import load_config, load_weights
@@ -32,7 +32,7 @@ _COMPUTED = ("random", "statistics")  # any other start is a folder
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """A published size and the fields that differ from it; ignored if the start is a folder."""
+    """A published size and the fields that differ from it; a folder to start from has its own."""
 
     preset: str = "tiny"
     embedding_size: int | None = None
@@ -51,6 +51,23 @@ class EncoderConfig:
         """Return the whole config for a vocabulary."""
         given = {k: v for k, v in vars(self).items() if k != "preset" and v is not None}
         return replace(PRESETS[self.preset], vocab_size=vocab_size, **given)
+
+    def refuse_other(self, folder: Path, sizes: AlbertConfig) -> None:
+        """Check that the encoder in a folder has these sizes, where any are given.
+
+        Raises:
+            ConfigError: With the first size that it does not have.
+        """
+        if self == EncoderConfig():
+            return
+        wanted = self.sizes(sizes.vocab_size)
+        for name in (one.name for one in fields(self) if one.name != "preset"):
+            asked, found = getattr(wanted, name), getattr(sizes, name)
+            if asked != found:
+                raise ConfigError(
+                    f"encoder.{name} would be {asked!r}, but start.from = {str(folder)!r} has "
+                    f"{found!r}, and keeps its sizes: leave [encoder] out"
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +112,7 @@ def build_model(
     sizes, _ = load_config(folder)
     refuse_other_vocabulary(folder, sizes, tokenizer)
     refuse_too_long(sizes, config.instances)
+    config.encoder.refuse_other(folder, sizes)
     model = AlbertForPretraining(sizes)
     # Encoders saved by other libraries may lack sentence order; it is then learned from scratch.
     load_weights(model, folder, optional=BESIDE_MASKED_LM)
