@@ -116,6 +116,7 @@ class JobQueue:
         self._waiting: list[BackgroundJob] = []
         self._owned: dict[str, BackgroundJob] = {}
         self._asked: dict[str, float] = {}  # when each owner last asked
+        self._forgotten: set[str] = set()  # owners whose job was given up
         self._current: BackgroundJob | None = None
         for work in (self._run_jobs, self._give_up_forgotten):
             threading.Thread(target=work, daemon=True, name="zh-albert-jobs").start()
@@ -137,6 +138,10 @@ class JobQueue:
                 self._asked[owner] = time.monotonic()
             return self._owned.get(owner)
 
+    def has_forgotten(self, owner: str) -> bool:
+        """Return whether an owner's last job was given up because nobody asked about it."""
+        return owner in self._forgotten
+
     def ahead_of(self, job: BackgroundJob) -> int:
         """Count the jobs that come before a waiting one."""
         with self._changed:
@@ -152,6 +157,7 @@ class JobQueue:
     def drop(self, owner: str) -> None:
         """Give up an owner's job; its files are removed as soon as nothing writes to them."""
         with self._changed:
+            self._forgotten.discard(owner)
             job = self._owned.pop(owner, None)
             if job is None:
                 return
@@ -192,6 +198,7 @@ class JobQueue:
                 forgotten = [owner for owner in self._owned if self._is_forgotten(owner)]
             for owner in forgotten:
                 self.drop(owner)
+                self._forgotten.add(owner)
 
     def _is_forgotten(self, owner: str) -> bool:
         in_the_way = self._waiting and self._owned[owner] is self._current

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from corpora_tools.build_parts import BuildConfig, PartTask, build_parts, record_path, tokenizer_of
+from corpora_tools.build_parts import BuildConfig, PartTask, build_parts, tokenizer_of
 from corpora_tools.folders import find_inputs, locked
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.files.plain_files import parse_json, read_plain, refuse_special
@@ -70,14 +70,15 @@ def build_shards(
         config = replace(config, tokenizer=config.tokenizer.absolute())
     tokenizer = tokenizer_of(config)
     plan = _plan(inputs, tokenizer, config)
-    if manifest := _finished(out, plan):
+    if (manifest := _finished(out, plan)) and not _left_over(out):
         return manifest
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: expected a folder to write, found a file")
     staging = out.parent / f".{out.name}.building"
     with locked(out.parent / f".{out.name}.lock", out):
-        if manifest := _finished(out, plan):
-            return manifest  # of another job, which had the lock before
+        if manifest := _finished(out, plan):  # by a job that had the lock before or was killed
+            _remove_left_over(out)
+            return manifest
         _prepare(staging, plan, out)
         groups = [tuple(map(Path, part["paths"])) for part in plan["parts"]]
         tasks = [
@@ -95,18 +96,32 @@ def build_shards(
             raise DataError(f"{inputs[0]} and the other inputs: expected text, found none")
         about = {"build": plan["settings"], "plan": plan["digest"]}
         manifest = write_manifest(staging, records, tokenizer, about)
-        replaced = staging.with_suffix(".replaced")
+        replaced = _replaced(out)
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(replaced)  # of a job that was killed in the lines below
         with contextlib.suppress(FileNotFoundError):
             out.rename(replaced)
         staging.rename(out)
-        shutil.rmtree(replaced, ignore_errors=True)
-        # Deleted last: a killed job needs them to continue.
-        shutil.rmtree(out / _CLUSTER, ignore_errors=True)
-        for name in (_PLAN, *(record_path(task).name for task in tasks)):
-            (out / name).unlink()
+        _remove_left_over(out)  # last: a killed job needs the plan and the records to continue
     return manifest
+
+
+def _replaced(out: Path) -> Path:
+    return out.parent / f".{out.name}.replaced"
+
+
+def _left_over(out: Path) -> list[Path]:
+    """Return what finished shards do not need: those they replaced, and what a build goes on by."""
+    known = (_replaced(out), out / _CLUSTER, out / _PLAN, *out.glob("part-*.json"))
+    return [path for path in known if path.exists()]
+
+
+def _remove_left_over(out: Path) -> None:
+    for path in _left_over(out):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
 
 
 def _finished(out: Path, plan: dict[str, Any]) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from zh_albert.errors import DataError
 from zh_albert.files.textio import atomic_write
 
 DATA = "data"  # in a job's state: intermediate files of the stages, deleted at the end
+_SPENT = "spent"  # the same while they are being deleted
 _JOB = "job.json"  # in a job's state: what was asked for
 ANSWERS = ".answers.jsonl"  # suffix of files with answers
 Report = Callable[[str, int, int], None]  # (stage, tasks done, tasks)
@@ -50,7 +51,9 @@ def run_stages(
     statistics = collect(state / stages[-1].name / "stats")
     with atomic_write(out / STATISTICS) as file:
         file.write(json.dumps(statistics, ensure_ascii=False, indent=1).encode() + b"\n")
-    shutil.rmtree(state / DATA, ignore_errors=True)
+    if (state / DATA).is_dir():  # gone at once, so that none is taken up again half deleted
+        (state / DATA).rename(state / _SPENT)
+    shutil.rmtree(state / _SPENT, ignore_errors=True)
     return statistics
 
 
@@ -94,6 +97,7 @@ def job(
         raise DataError(f"{out}: expected a new or empty folder, found files of something else")
     state.mkdir(parents=True, exist_ok=True)
     with locked(state / "running", out):
+        shutil.rmtree(state / _SPENT, ignore_errors=True)  # of a job that was killed at its end
         if (before := _known(out)) not in (None, asked):
             if any(state.glob("*/completions/*")):
                 _refuse_another_job(out, before, asked)

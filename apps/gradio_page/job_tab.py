@@ -216,7 +216,8 @@ class JobTab(ABC, Generic[S, J]):
         """Show how far the job is; often while it is active, then to keep it."""
         job = self.job_of(owner)
         if job is None:
-            return gr.skip(), *self._idle()
+            forgotten = self._jobs.has_forgotten(owner)
+            return notice(self.strings.page.forgotten) if forgotten else gr.skip(), *self._idle()
         # First what the job is, then what it shows: between the two it may end.
         active = job.active
         shown = job.refused + self.progress(job, self._jobs.ahead_of(job))

@@ -4,7 +4,7 @@
   const LIMIT = 2000; // characters of all texts together; chat programs cut longer addresses
   const first = {}; // what stands in the boxes of a new page
   const now = {};
-  const asked = new URLSearchParams(location.hash.slice(1));
+  const asked = new URLSearchParams((whole() ?? location.hash).slice(1));
   let tab = ""; // none until the page is filled
   let pending = 0;
 
@@ -22,13 +22,32 @@
     return { hash: "#" + parts, characters };
   }
 
+  // Longer texts than an address holds stay in the browser's tab: Gradio loads the page again
+  // whenever it has lost the server for a moment.
+  function whole() {
+    const again = performance.getEntriesByType("navigation")[0].type !== "navigate";
+    const kept = JSON.parse(sessionStorage.zaTexts ?? "{}");
+    return again && kept.shown === location.hash ? kept.whole : undefined;
+  }
+
+  function remember() {
+    const { hash, characters } = fragment(Infinity);
+    delete sessionStorage.zaTexts;
+    try {
+      if (characters <= LIMIT) return;
+      sessionStorage.zaTexts = JSON.stringify({ shown: location.hash, whole: hash });
+    } catch {} // more than the browser keeps
+  }
+
   // Not "#…" alone: that would be read from the page's base, which has no "?lang=".
   const show = (hash) => history.replaceState(null, "", location.pathname + location.search + hash);
 
   function write() {
     clearTimeout(pending);
     pending = setTimeout(() => {
-      if (tab) show(fragment(LIMIT).hash);
+      if (!tab) return;
+      show(fragment(LIMIT).hash);
+      remember();
     }, 300);
   }
 
@@ -87,12 +106,21 @@
     setTimeout(() => (said.textContent = ""), 8000);
   }
 
-  // Who may see a job: whoever has this secret, which stays when the page is loaded again.
+  // Who may see a job: whoever has this secret, which stays when the page is loaded again. A tab
+  // that is duplicated begins with a copy of it, and would give up the job of the other one: so a
+  // page holds a lock on its secret, and whoever does not get it makes a secret of its own.
   const secret = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
-  window.zaMine = (values) => {
-    sessionStorage.zaOwner ||= secret();
-    return [...values.slice(0, -1), sessionStorage.zaOwner];
-  };
+  const LEFT_MS = 4000; // in which the page before in the same tab has let go of the lock
+  const owned = (name) =>
+    new Promise((go, fail) => {
+      if (!navigator.locks) return go(name); // not over plain http from another computer
+      const held = () => (go(name), new Promise((left) => addEventListener("pagehide", left)));
+      navigator.locks.request(name, { signal: AbortSignal.timeout(LEFT_MS) }, held).catch(fail);
+    });
+  const owner = owned((sessionStorage.zaOwner ||= secret())).catch(() =>
+    owned((sessionStorage.zaOwner = secret())),
+  );
+  window.zaMine = async (values) => [...values.slice(0, -1), await owner];
 
   // When an event was: the server drops the answer to what this page asked before its latest one.
   // A box tells that it has changed a little late, now and then behind the Enter that asked about

@@ -59,6 +59,7 @@ class PageStrings:
     unreadable_question: Notice
     no_encoder: Notice
     queued: Notice
+    forgotten: Notice
     other_host: Notice
     other_page: Notice
     no_length: Notice
@@ -138,6 +139,7 @@ CHINESE = PageStrings(
         "请先训练一个：zh-albert pretrain 配置.toml；其他几页现在就能用。",
     ),
     queued=Notice("正在排队，前面还有 {count} 个任务", "轮到时会自动开始；页面照常可用。"),
+    forgotten=Notice("太久没有人回来看，任务和结果已经删除", "还要结果的话，请再开始一次。"),
     other_host=Notice("这个演示的地址不是“{host}”", "请用启动时显示的地址打开。"),
     other_page=Notice("请求来自别的网页（{origin}）", "请在演示自己的页面里操作。"),
     no_length=Notice("请求没有写明长度", "请加上 Content-Length。"),
@@ -197,6 +199,9 @@ ENGLISH = PageStrings(
     ),
     queued=Notice(
         "Waiting; jobs before this one: {count}", "It starts by itself, and the page stays usable."
+    ),
+    forgotten=Notice(
+        "Nobody came back for long: the job and its files are gone", "Start it again."
     ),
     other_host=Notice(
         "The demo's address is not “{host}”", "Open it at the address shown when it started."

@@ -200,6 +200,29 @@ def test_a_job_is_found_again_by_its_page_and_by_no_other(
         assert download.value.suggested_filename == f"reviews-sentiment.{kind}"
 
 
+def test_a_tab_that_is_duplicated_leaves_the_job_of_the_first_alone(open_demo: OpenDemo) -> None:
+    page = open_tab(open_demo(), CHINESE.batch.tab)
+    upload(page, "t.csv", ("text\n" + "今天天气很好，我们去公园散步。\n" * 20_000).encode())
+    expect(page.locator("#batch-result")).to_contain_text("共 20,000 行")
+    page.locator("#batch").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    with page.expect_popup() as opened:  # it has a copy of sessionStorage, as a duplicate has
+        page.evaluate("window.open(`/#tab=batch`)")
+    other = opened.value
+    other.locator("html[data-filled]").wait_for(state="attached")
+    upload(other, "other.csv", "text\n很好\n".encode())
+    expect(other.locator("#batch-result")).to_contain_text("共 1 行")
+
+    done = page.get_by_role("progressbar").get_attribute("aria-valuenow")
+    expect(page.get_by_role("progressbar")).not_to_have_attribute("aria-valuenow", done or "")
+    page.locator("#batch-stop").click()
+    expect(page.locator("#batch-result")).to_contain_text("已停止", timeout=60_000)
+    other.reload()  # and its own work goes on
+    other.locator("html[data-filled]").wait_for(state="attached")
+    secrets = [one.evaluate("sessionStorage.zaOwner") for one in (page, other)]
+    assert secrets[0] != secrets[1]
+
+
 def test_what_cannot_be_read_is_told_in_the_pages_language(
     open_demo: OpenDemo, demo_url: str
 ) -> None:

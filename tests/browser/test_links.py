@@ -97,6 +97,28 @@ def test_the_button_copies_the_address_and_says_when_a_text_is_too_long(
     expect(page).to_have_url(re.compile("#tab=classification$"))
 
 
+def test_a_text_that_is_too_long_for_a_link_stays_when_the_page_is_loaded_again(
+    open_demo: OpenDemo, demo_url: str
+) -> None:
+    page = open_demo(url=link(demo_url, tab="entities"))
+    box, long = page.locator("#entities-text textarea"), "他在杭州。" * 500
+    box.fill(long)
+    expect(page.locator("#entities-result")).to_contain_text("2,500 个字符")
+    page.wait_for_function("sessionStorage.zaTexts")
+    page.reload()
+    expect(box).to_have_value(long)
+
+    box.fill("他在北京。")
+    page.wait_for_function("!sessionStorage.zaTexts")
+    page.reload()
+    expect(box).to_have_value("他在北京。")
+
+    box.fill(long)
+    page.wait_for_function("sessionStorage.zaTexts")
+    page.evaluate(f"location.hash = '{urlencode({'tab': 'entities', 'text': '别的'})}'")
+    expect(box).to_have_value("别的")
+
+
 def test_nonsense_in_a_link_is_passed_over(open_demo: OpenDemo, demo_url: str) -> None:
     asked = {"tab": "nowhere", "text": HOSTILE, "model": "<b>", "seed": "1e99", "x": "y"}
     page = open_demo(url=link(demo_url, **asked))

@@ -457,6 +457,29 @@ def test_a_build_with_new_files_goes_on_after_a_stop(
     assert content(out) == content(tmp_path / "whole")
 
 
+def test_what_a_build_killed_at_its_end_left_is_removed(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    build_shards(corpus[:2], out, BuildConfig())
+    rename = Path.rename
+
+    def renamed(path: Path, target: Path) -> Path:
+        moved = rename(path, target)
+        if target == out:
+            raise KeyboardInterrupt
+        return moved
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", renamed)
+        with pytest.raises(KeyboardInterrupt):
+            build_shards(corpus, out, BuildConfig())
+    build_shards(corpus, out, BuildConfig())
+    build_shards(corpus, tmp_path / "whole", BuildConfig())
+    assert content(out) == content(tmp_path / "whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"corpus", "out", "whole"}
+
+
 def test_short_documents_may_have_the_padding_of_rounded_lengths(tmp_path: Path) -> None:
     rng = random.Random(3)
     rows = [json.dumps({"text": text_of(rng, 1)}) for _ in range(400)]

@@ -23,6 +23,7 @@ from zh_albert.checkpoints.files import NGRAMS
 from zh_albert.checkpoints.store import load_config, save_model
 from zh_albert.compression import compress, encoders, recipes
 from zh_albert.compression.recipe import find_recipe
+from zh_albert.compression.record import read_record
 from zh_albert.configio import build
 from zh_albert.errors import CheckpointError, ConfigError
 from zh_albert.inference.export import export
@@ -378,6 +379,8 @@ def test_the_command_leaves_out_n_grams_and_excluded_texts(
     assert "8 training texts dropped: they occur in --exclude files" in ran.err
     assert (tmp_path / "whole" / NGRAMS).is_file()
     assert not (tmp_path / "out" / NGRAMS).exists()
+    before, _ = read_record(tmp_path / "out") or ({}, {})
+    assert before["bytes"] == (tmp_path / "whole" / "model.safetensors").stat().st_size
     _, made = load_config(tmp_path / "out")
     assert made["compressed"]["of"] == "whole"
     assert made["train_examples"] == len(examples) - 8

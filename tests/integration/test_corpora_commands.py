@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from corpora_tools import folders
+from corpora_tools import folders, jobs
 from corpora_tools.cli import app as cli
 from corpora_tools.counting import read_rows
 
@@ -341,6 +342,25 @@ def test_a_finished_job_does_changed_files_again(corpus, tmp_path, run, command)
     assert "4.jsonl.xz, which is not among the inputs now" in errors
 
 
+def test_a_job_killed_while_it_tidied_up_takes_a_new_file(corpus, tmp_path, run, monkeypatch):
+    out, late = tmp_path / "out", tmp_path / "late.jsonl.xz"
+    (corpus / "4.jsonl.xz").rename(late)
+
+    def half_deleted(folder, **_):
+        if Path(folder).is_dir():
+            for path in Path(folder).glob("digests/*"):
+                path.unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "shutil", SimpleNamespace(rmtree=half_deleted))
+        assert run("dedup", corpus, out, "--workers", 1)[0] == 130
+    late.rename(corpus / "4.jsonl.xz")
+    assert run("dedup", corpus, out, "--workers", 1)[0] == 0
+    assert run("dedup", corpus, tmp_path / "anew", "--workers", 1)[0] == 0
+    assert files_of(out) == files_of(tmp_path / "anew")
+
+
 def test_settings_of_a_job_that_has_done_nothing_can_be_changed(corpus, tmp_path, run):
     damaged = corpus / "0.jsonl.xz"
     whole = damaged.read_bytes()
@@ -386,7 +406,7 @@ def test_a_full_disk_leaves_no_short_shard(tmp_path):
     printed, errors = job.communicate()
 
     assert (job.returncode, printed) == (2, "")
-    assert errors.startswith(f"error: {tmp_path / 'out'}: File too large")
+    assert errors.startswith(f"error: {tmp_path / 'out/corpus-00000.jsonl.zst'}: File too large")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".job"]
 
 

@@ -26,6 +26,7 @@ from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.tokenization.tokenizer import load_tokenizer
 from zh_albert.training.loop import Batch
+from zh_albert.training.resume import read_run_state
 
 SMALL = {
     "embedding_size": 32,
@@ -155,7 +156,7 @@ def test_going_on_from_an_encoder_begins_where_it_ended(shards: Path, tmp_path: 
     torch.testing.assert_close(model.masked_lm.bias.detach(), bias)
 
     larger = replace(config, encoder=replace(config.encoder, num_hidden_layers=7))
-    with pytest.raises(ConfigError, match=r"encoder\.num_hidden_layers would be 7, but start\.from"):
+    with pytest.raises(ConfigError, match=r"num_hidden_layers would be 7, but start\.from"):
         run.build_model(larger, tokenizer, opened)
 
 
@@ -223,6 +224,10 @@ def test_two_processes_train_like_one_that_accumulates(shards: Path, tmp_path: P
     assert first.keys() == second.keys()
     for name in first:
         torch.testing.assert_close(first[name], second[name], rtol=1e-3, atol=1e-4)
+    one, two = (read_run_state(tmp_path / name / "training") for name in ("one", "two"))
+    assert one is not None
+    assert two is not None
+    assert one[0].tokens == two[0].tokens
 
 
 def held_out_losses(out: Path) -> list[float]:

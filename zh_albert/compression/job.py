@@ -89,7 +89,8 @@ def compress(
         recipe = find_recipe(recipe, settings)
     elif settings:
         raise ConfigError("settings change a recipe of a name or file; a Recipe has its own")
-    source, folder = resolve_model(model), Path(out)
+    whole, folder = resolve_model(model), Path(out)
+    source = whole
     _, metadata = load_config(source)
     _refuse_other_kind(recipe, source, metadata)
     if recipe.of_encoders:
@@ -140,7 +141,9 @@ def compress(
             going_on = resume and (state_folder(work.of(stage.name)) / "config.toml").exists()
             begun = work.of(stage.from_) if stage.from_ else current
             current = run_stage(stage, begun, work, resume=going_on)
-        made = Compressed(folder, _before(task, source, dev_examples), {})
+        # Without n-grams the source is a copy of the network in full precision: no size to compare.
+        size = {"bytes": (whole / WEIGHTS).stat().st_size}
+        made = Compressed(folder, {**_before(task, source, dev_examples), **size}, {})
         if is_first_process():
             made = _write(recipe, task, source, current, made, dev_examples)
         return made

@@ -157,12 +157,18 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     if path.is_symlink():
         path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with half_written(path, is_folder=False) as temporary:
-        with temporary.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+    try:
+        with half_written(path, is_folder=False) as temporary:
+            with temporary.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+    except OSError as error:
+        # A full disk names no file, a disk that is read only the temporary one.
+        if error.errno and (not error.filename or f".{path.name}." in str(error.filename)):
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
 
 
 def open_bytes(path: Path) -> IO[bytes]:

@@ -106,8 +106,11 @@ class MetricsFile:
             self._warned.add(event.text)
         name = "stage" if isinstance(event, StageProgress) else type(event).__name__.lower()
         row = {"event": name, **asdict(event)}
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(results_json(row) + "\n")
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(results_json(row) + "\n")
+        except OSError as error:  # that of a full disk names no file
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
 
 
 class TensorBoard:

@@ -245,7 +245,7 @@ def _update(
     *,
     leaves_unused: bool,
 ) -> tuple[Figures, int]:
-    """Make one update; return this process's figures and the tokens of all processes."""
+    """Make one update; return this process's figures (the loss: of all) and the tokens of all."""
     world, process = accelerator.num_processes, accelerator.process_index
     seed_torch(config.seed, number, process)
     mine = [source.load(item) for item in items[process::world]]
@@ -272,7 +272,8 @@ def _update(
             add_figure(figures, "loss", loss.item(), batch.weight)
             for name, (value, count) in measured.items():
                 add_figure(figures, name, value.item(), batch.weight if count is None else count)
-    if not math.isfinite(_summed(accelerator, figures["loss"][0] if figures else 0.0)):
+    loss_everywhere = _summed(accelerator, figures["loss"][0] if figures else 0.0)
+    if not math.isfinite(loss_everywhere):
         raise TrainingError(
             f"the loss is no number at update {number + 1}: training has diverged; lower the "
             f"rate (peak_lr={config.peak_lr / 3:.1e}) or lengthen the warm-up"
@@ -285,7 +286,8 @@ def _update(
         accelerator.clip_grad_norm_(model.parameters(), config.clip_norm)
     optimizer.step()
     optimizer.zero_grad()
-    return figures, sum(batch.tokens for batch in batches) * world
+    figures["loss"] = loss_everywhere, everywhere
+    return figures, int(_summed(accelerator, sum(batch.tokens for batch in mine)))
 
 
 def _summed(accelerator: Accelerator, value: float) -> float:

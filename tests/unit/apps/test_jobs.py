@@ -168,3 +168,16 @@ def test_a_job_that_waits_is_stopped_at_once(queue: JobQueue) -> None:
     assert queue.of("user 1") is jobs[1], "its page says that it was stopped"
     assert queue.ahead_of(jobs[2]) == 1
     queue.close()
+
+
+def test_a_queue_says_whose_job_it_gave_up_until_the_next_one(tmp_path: Path) -> None:
+    queue = JobQueue(tmp_path, kept_s=0.1)
+    queue.put("sleeper", Held())
+    wait_for(lambda: queue.has_forgotten("sleeper"))
+    assert queue.of("sleeper") is None
+    assert not queue.has_forgotten("another")
+    queue.put("sleeper", Held())
+    assert not queue.has_forgotten("sleeper")
+    queue.drop("sleeper")
+    assert not queue.has_forgotten("sleeper"), "it left by itself"
+    queue.close()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import errno
 import gzip
 import json
 import lzma
@@ -85,6 +86,30 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Pat
         write()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_or_read_only_disk_is_named_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "answers.csv"
+
+    def write() -> None:
+        with atomic_write(path):
+            pass
+
+    def fails(number: int, filename: str | None) -> None:
+        def failing(*_: object, **__: object) -> None:
+            raise OSError(number, os.strerror(number), filename)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "touch" if filename else "replace", failing)
+            with pytest.raises(OSError, match=os.strerror(number)) as told:
+                write()
+        assert told.value.filename == str(path)
+
+    fails(errno.ENOSPC, None)
+    fails(errno.EROFS, str(tmp_path / ".answers.csv.half-written.0123abcd"))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

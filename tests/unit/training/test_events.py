@@ -39,6 +39,17 @@ def test_the_metrics_file_of_a_resumed_run_reads_as_if_never_stopped(tmp_path: P
     ]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="stands for a full disk")
+def test_a_full_disk_is_named_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    file = MetricsFile(path, resumed_update=0)
+    path.unlink()
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as told:
+        file(Evaluation(update=1, total=9))
+    assert told.value.filename == str(path)
+
+
 def progress(update: int, loss: float) -> Progress:
     return Progress(
         update=update,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import gradio as gr
 
-from apps.jobs import JobQueue
+from apps.jobs import KEPT_S, JobQueue
 from apps.tables import Table, open_table
 from apps.tabs.batch.strings import CHINESE
 from apps.tabs.batch.tab import BatchTab
@@ -30,10 +30,10 @@ class Pleased(Classifier):
             yield Classification("positive", 0.75, {"positive": 0.75})
 
 
-def with_a_job_done(folder: Path) -> tuple[BatchTab, Table]:
+def with_a_job_done(folder: Path, kept_s: float = KEPT_S) -> tuple[BatchTab, Table]:
     path = folder / "t.csv"
     path.write_text("text,rest\n很好,\n", encoding="utf-8")
-    table, jobs = open_table(CHINESE.page.tables, path), JobQueue(folder)
+    table, jobs = open_table(CHINESE.page.tables, path), JobQueue(folder, kept_s=kept_s)
     tab = BatchTab(CHINESE, {"mine": Pleased()}, jobs)
     tab._below, tab._shown_count = [], 5  # as a page that is laid out has them
     jobs.put("me", tab.new_job(table, ["text"], "mine"))
@@ -67,3 +67,15 @@ def test_why_another_job_did_not_begin_stays_above_the_one_that_did(tmp_path: Pa
 
     tab.columns_chosen(table, "text", None, "mine", "me")
     assert "“rest”" not in tab.watch("me")[0]
+
+
+def test_a_page_that_slept_too_long_hears_that_its_job_was_given_up(tmp_path: Path) -> None:
+    tab, _ = with_a_job_done(tmp_path, kept_s=1)
+    end = time.monotonic() + 60
+    while not tab._jobs.has_forgotten("me") and time.monotonic() < end:
+        time.sleep(0.1)
+
+    panel, *_ = tab.watch("me")
+
+    assert CHINESE.page.forgotten.problem in panel
+    assert tab.watch("nobody")[0] == gr.skip()
