@@ -45,7 +45,7 @@
   function write() {
     clearTimeout(pending);
     pending = setTimeout(() => {
-      if (!tab) return;
+      if (!document.documentElement.dataset.filled) return; // texts of the link are still missing
       show(fragment(LIMIT).hash);
       remember();
     }, 300);
@@ -86,7 +86,11 @@
   // The texts come last: it is their change that makes the page answer.
   function texts(boxes) {
     document.documentElement.dataset.filled = "yes"; // whoever drives the page may begin
-    return boxes.map(told);
+    const values = boxes.map(told);
+    boxes.forEach((box, index) => {
+      if (values[index] !== untouched) now[key(box)] = values[index];
+    });
+    return values;
   }
 
   async function copy(button) {
