@@ -32,6 +32,7 @@ LENIENT = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite_nu
 """Reads NaN and Infinity as None: pandas writes empty cells so."""
 DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
 """What damaged compressed files raise; those of bz2 an ``OSError``."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of the disk, of one's share, of the file
 _BUFFER = 1 << 17  # bytes; Python's 8 KiB make reading a sixth slower
 _DICTIONARY = 128 << 20  # bytes; the highest level of xz needs 65 MiB, a header may say 4 GiB
 _ZSTD_CHUNK = 1 << 10  # bytes; four can unpack to 128 KiB, so these to 32 MiB
@@ -165,9 +166,11 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
                 os.fsync(file.fileno())
             temporary.replace(path)
     except OSError as error:
-        # A full disk names no file, a disk that is read only the temporary one.
-        if error.errno and (not error.filename or f".{path.name}." in str(error.filename)):
-            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        # A full disk names no file, a disk that is read only the temporary one; an error without
+        # a name may also be of what is read meanwhile, a connection for example.
+        full = error.errno in _FULL and not error.filename
+        if full or f".{path.name}." in str(error.filename):
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

@@ -111,6 +111,10 @@ def test_a_full_or_read_only_disk_is_named_with_the_file(
     fails(errno.EROFS, str(tmp_path / ".answers.csv.half-written.0123abcd"))
     assert list(tmp_path.iterdir()) == []
 
+    with pytest.raises(ConnectionResetError) as told, atomic_write(path):
+        raise ConnectionResetError(errno.ECONNRESET, "by the other side")
+    assert told.value.filename is None, "what is read meanwhile is not the file"
+
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_cell_keeps_the_line_ends_it_has(tmp_path: Path, end: str) -> None:
