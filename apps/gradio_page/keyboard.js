@@ -20,8 +20,9 @@
     for (const tab of tabs()) {
       const selected = tab.ariaSelected === "true";
       set(tab, "tabindex", selected ? "0" : "-1");
+      if (!selected) continue;
       const shown = [...document.querySelectorAll("[role=tabpanel]")].find((one) => one.offsetParent);
-      if (selected && shown) set(shown, "aria-label", tab.textContent.trim());
+      if (shown) set(shown, "aria-label", tab.textContent.trim());
     }
   }
 
