@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import math
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -101,12 +102,12 @@ def likely_encoding(sample: bytes) -> str | None:
 def _commonness(text: str) -> float:
     """Return how common the characters are that are not ASCII: 1 at most, below 0 if unknown."""
     ranks = _ranks()
-    weights = [
-        1 - math.log(ranks[c]) / math.log(len(ranks)) if c in ranks else -1.0
-        for c in text
-        if not c.isascii()
-    ]
-    return sum(weights) / len(weights) if weights else 0.0
+    counts = {c: count for c, count in Counter(text).items() if not c.isascii()}
+    weights = (
+        count * (1 - math.log(ranks[c]) / math.log(len(ranks)) if c in ranks else -1.0)
+        for c, count in counts.items()
+    )
+    return sum(weights) / (sum(counts.values()) or 1)
 
 
 @cache
