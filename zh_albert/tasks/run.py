@@ -18,7 +18,6 @@ from zh_albert.distillation.booster import Booster
 from zh_albert.distillation.matching import task_matching
 from zh_albert.distillation.route import GreedyTurns
 from zh_albert.errors import ConfigError
-from zh_albert.hardware import is_bf16_faster
 from zh_albert.model.baking import bake
 from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.runtimes.selection import LazyRuntime
@@ -29,6 +28,7 @@ from zh_albert.tasks.texts import examples_digest
 from zh_albert.training.events import TASK_LOSS, ChanceWatch, Event, Observer, Warned
 from zh_albert.training.loop import LossOutput, Objective, is_first_process, resolved, train
 from zh_albert.training.method import Method, Methods
+from zh_albert.training.precision import Autocast
 from zh_albert.training.resume import RunState, seed_torch
 from zh_albert.training.run_folder import open_run, run_observers, state_folder
 from zh_albert.training.selection import BestCheckpoint
@@ -195,9 +195,9 @@ def _assess(job: FineTuningJob[Any, Any], used: JobConfig, progress: Observer) -
     """Score a job's model on dev, and store the scores in its metadata."""
     model = job.model
     exact = chosen = model.runtime
-    if used.train.precision == "bf16" and is_bf16_faster():
+    if used.train.precision == "bf16":
         # Evaluation during training needs no higher precision than training itself.
-        chosen = LazyRuntime(partial(TorchRuntime, model.module, "bf16"))
+        chosen = LazyRuntime(partial(TorchRuntime, Autocast(model.module)))
     model.runtime = watched(chosen, "tokens of dev", progress)
     try:
         scores = job.evaluate()

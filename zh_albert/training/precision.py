@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from zh_albert.hardware import is_bf16_faster
 from zh_albert.training.config import TrainConfig
@@ -27,3 +29,19 @@ def settled(config: TrainConfig) -> TrainConfig:
     if config.precision != "auto":
         return config
     return replace(config, precision="bf16" if computes_faster_in_bf16() else "fp32")
+
+
+class Autocast(nn.Module):
+    """A network that computes as it is trained with ``precision="bf16"``.
+
+    A copy in bf16 would round weights twice where training rounds them, to other integers.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self._network = network
+
+    def forward(self, *inputs: Tensor) -> Any:
+        """See the network."""
+        with torch.autocast(inputs[0].device.type, dtype=torch.bfloat16):
+            return self._network(*inputs)

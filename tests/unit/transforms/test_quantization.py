@@ -15,11 +15,14 @@ from tests.helpers.small_networks import SmallClassifier, small_batch
 from zh_albert.errors import ConfigError
 from zh_albert.model.baking import bake, baked_state
 from zh_albert.model.rounding import dequantized, is_rounded, rounded
+from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.heads import OneClass
 from zh_albert.tasks.windows import WindowConfig
+from zh_albert.tokenization.encoding import PaddedBatch
 from zh_albert.tokenization.tokenizer import default_tokenizer
 from zh_albert.training.loop import LossOutput
+from zh_albert.training.precision import Autocast
 from zh_albert.transforms.quantization import (
     FakeQuantization,
     QuantizationAwareTraining,
@@ -53,17 +56,26 @@ def test_training_sees_exactly_what_is_stored() -> None:
         assert torch.equal(found, dequantized(*rounded(weight, bits, None)))
 
 
+def classifier() -> TextClassifier:
+    torch.manual_seed(0)
+    window = WindowConfig(max_length=16, stride=4)
+    return TextClassifier(CONFIG, default_tokenizer(), OneClass(["a", "b"]), window=window)
+
+
+def test_a_rounded_network_runs_in_bf16_with_the_same_integers() -> None:
+    network = classifier().module
+    quantized(network, bits=4)
+    batch = PaddedBatch(*(part.numpy() for part in small_batch().values()))
+    exact, near = (TorchRuntime(one.eval())(batch) for one in (network, Autocast(network)))
+    assert near == pytest.approx(exact, abs=0.02)
+    assert (near != exact).any()
+
+
 @pytest.mark.parametrize("bits", [3, 4])
 def test_a_file_holds_what_was_trained(bits: int, tmp_path: Path) -> None:
     """The same file comes of a network that was rounded while training, and of one after."""
     for name in ("trained", "after"):
-        torch.manual_seed(0)
-        model = TextClassifier(
-            CONFIG,
-            default_tokenizer(),
-            OneClass(["a", "b"]),
-            window=WindowConfig(max_length=16, stride=4),
-        )
+        model = classifier()
         if name == "trained":
             quantized(model.module, bits=bits)
             bake(model.module)
