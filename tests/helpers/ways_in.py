@@ -144,7 +144,8 @@ def docs(_: float) -> None:
     """The docs site, as ``make docs`` builds it."""
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
     config = ROOT / "mkdocs.yml"
-    _run("-m", "mkdocs", "build", "--quiet", "--config-file", config, "--site-dir", Path("site"))
+    out = Path("site").absolute()  # a relative one would be beside the config file
+    _run("-m", "mkdocs", "build", "--quiet", "--config-file", config, "--site-dir", out)
 
 
 def tests(_: float) -> None:
