@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.helpers.commands import QUICK, Cli
-from tests.helpers.task_files import reviews
+from tests.helpers.task_files import reviews, write
 from zh_albert import AlbertClassifier, load
 from zh_albert.checkpoints.pretrained_encoder import load_encoder
 from zh_albert.configio import build, parse_overrides
@@ -147,6 +147,20 @@ def test_baseline_scores_the_same_files(cli: Cli, tmp_path: Path) -> None:
     result = json.loads(cli("baseline", "--train", path, "--dev", path, "--json").out)
     assert result["accuracy"] == 1.0
     assert result["examples"] == result["train_examples"] == 64
+
+
+def test_a_neutral_answer_of_the_baseline_counts_as_its_next_best(cli: Cli, tmp_path: Path) -> None:
+    said = {
+        "positive": "很好 真好",
+        "negative": "很差 真差",
+        "neutral": "一般好 一般般 一般 好一般",
+    }
+    rows = [{"text": text, "label": label} for label in said for text in said[label].split()]
+    train = write(tmp_path / "train.jsonl", rows)
+    rows = [{"text": "一般好好", "label": "positive"}, {"text": "真差", "label": "negative"}]
+    dev = write(tmp_path / "dev.jsonl", rows)
+    found = json.loads(cli("baseline", "--train", train, "--dev", dev, "--json").out)
+    assert (found["accuracy"], found["answered_neutral"]) == (1.0, 0.5)
 
 
 def test_finetune_writes_a_folder_and_drops_excluded_texts(

@@ -240,6 +240,16 @@ def test_baseline_is_the_cosine_of_n_grams(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(ran.out)["spearman"] > 0.5
 
 
+def test_pairs_of_equal_texts_are_equally_alike(vectors: Path, cli: Cli, tmp_path: Path) -> None:
+    texts = [thing + word * 3 for thing in THINGS for word in GOOD + BAD]
+    rows = [{"text_a": t, "text_b": t, "label": n % 5} for n, t in enumerate(texts)]
+    path = write(tmp_path / "dev.jsonl", rows)
+    files = ("--task", "embedding", "--train", path, "--dev", path)
+    for asked in (("evaluate", vectors, path), ("baseline", *files)):
+        scores = json.loads(cli(*asked, "--json").out)
+        assert scores["spearman"] == scores["pearson"] == 0
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
@@ -254,6 +264,12 @@ def test_a_dev_file_needs_pairs_with_labels(
     vectors: Path, cli: Cli, tmp_path: Path, row: dict[str, Any], problem: str
 ) -> None:
     refused(cli("evaluate", vectors, write(tmp_path / "dev.jsonl", [row])), problem)
+
+
+def test_numbers_and_names_are_not_scored_together(vectors: Path, cli: Cli, tmp_path: Path) -> None:
+    rows = [{"text_a": "好", "text_b": "很好", "label": label} for label in (5, 2, "similar")]
+    path = write(tmp_path / "dev.jsonl", rows)
+    refused(cli("evaluate", vectors, path), "expected numbers or names as labels")
 
 
 def test_pairs_that_are_not_alike_teach_nothing(cli: Cli, micro: Path, tmp_path: Path) -> None:

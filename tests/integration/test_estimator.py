@@ -401,6 +401,16 @@ def test_scores_do_not_depend_on_the_kind_of_labels(fitted: AlbertClassifier) ->
     assert not hasattr(fitted, "decision_function")
 
 
+def test_truths_are_scored_as_0_and_1() -> None:
+    numbers = np.array([int(label == "bad") for label in LABELS])
+    truths = numbers.astype(bool)
+    of_numbers, of_truths = small().fit(TEXTS, numbers), small().fit(TEXTS, truths)
+    expected = of_numbers.score(TEXTS, numbers)
+    assert of_truths.score(TEXTS, truths) == of_numbers.score(TEXTS, truths) == expected > 0.5
+    for given in (numbers, numbers.astype(float), pd.Series(numbers, dtype="Int64")):
+        assert of_truths.score(TEXTS, given) == expected
+
+
 @pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "accuracy"])
 def test_scorers_take_models_of_two_labels(scoring: str) -> None:
     columns = np.array([[label == "good", label == "bad"] for label in LABELS], int)

@@ -214,6 +214,8 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         several = _has_several(self)
         given, found = _table_or_column(y), self.predict(X)
         if not several:
+            if {given.dtype.kind, found.dtype.kind} <= set("biuf"):
+                given, found = given * 1, found * 1  # True is 1, as for scikit-learn's own scores
             names = [list(map(_names, labels.ravel().tolist())) for labels in (given, found)]
             return float(accuracy_score(*names, sample_weight=sample_weight))
         return float(accuracy_score(given, found, sample_weight=sample_weight))

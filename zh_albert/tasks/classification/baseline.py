@@ -89,14 +89,18 @@ def score_baseline(
         examples,
         dev,
         lambda: fit_baseline(examples, made),
-        lambda pipeline: pipeline.predict([example.text for example in dev]),
-        lambda predicted: made.metrics(gold, _as_scores(predicted, made)),
+        lambda pipeline: _scores(pipeline, [example.text for example in dev], made),
+        lambda scores: made.metrics(gold, scores),
     )
 
 
-def _as_scores(predicted: Any, head: LabelHead) -> NDArray[np.float32]:
-    """Return predictions as scores for ``LabelHead.metrics``: 1 for predicted labels, else 0."""
+def _scores(
+    pipeline: Pipeline, contents: Sequence[Content], head: LabelHead
+) -> NDArray[np.floating]:
+    """Return scores for ``LabelHead.metrics``: margins of classes, 1 or 0 of labels, or values."""
     if head.name == "classes":
-        given: NDArray[np.float32] = np.eye(len(head.labels), dtype=np.float32)[predicted]
-        return given
+        # Not the answers alone: what is neutral may be scored by the best of the other classes.
+        margins = np.asarray(pipeline.decision_function(contents))
+        return margins if margins.ndim == 2 else np.stack([-margins, margins], -1)
+    predicted = pipeline.predict(contents)
     return np.asarray(predicted, np.float32).reshape(len(predicted), len(head.labels))

@@ -30,8 +30,9 @@ def score_baseline(
         contents = ((e.text,) if isinstance(e.text, str) else e.text for e in examples)
         return vectorizer.fit(chain.from_iterable(contents))
 
-    def cosines(fitted: TfidfVectorizer) -> NDArray[np.float64]:
+    def cosines(fitted: TfidfVectorizer) -> NDArray[np.float32]:
         first, second = (fitted.transform([pair[side] for pair in pairs]) for side in (0, 1))
-        return np.asarray(first.multiply(second).sum(axis=1)).ravel()
+        # Rounded, for ranks count any difference: see ``TextEmbedder.cosines``.
+        return np.asarray(first.multiply(second).sum(axis=1), np.float32).ravel()
 
     return timed_baseline(examples, dev, fit, cosines, lambda found: correlations(gold, found))

@@ -104,9 +104,11 @@ class TextEmbedder(TaskModel[str, EncodedText]):
         vectors = self.vectors_of(self.encode(both))
         found = []
         for width in (*widths, None):
-            cut = vectors[:, :width]
+            cut = vectors[:, :width].astype(np.float64)
             first, second = np.split(cut / np.linalg.norm(cut, axis=-1, keepdims=True), 2)
-            found.append((first * second).sum(-1))
+            # Rounded from double precision, for equal vectors have a cosine of exactly 1: ranks
+            # count any difference.
+            found.append((first * second).sum(-1).astype(np.float32))
         return found
 
     @classmethod

@@ -93,7 +93,8 @@ def judged(
     """Return pairs and their similarities: the number, or 1 for ``SAME_MEANING``, else 0.
 
     Raises:
-        DataError: If an example is not a pair with a label, or all labels are the same.
+        DataError: If an example is not a pair with a label, all labels are the same, or some are
+            numbers and some names.
     """
     pairs, gold = [], []
     for example in examples:
@@ -104,6 +105,11 @@ def judged(
             )
         pairs.append(example.text)
         gold.append(_alikeness(example.label))
+    if len({isinstance(example.label, str) for example in examples}) > 1:
+        raise DataError(  # 1 for "similar" is little beside numbers up to 5
+            f"{source}: expected numbers or names as labels, to score vectors on, found both: "
+            "score the pairs of each kind by themselves"
+        )
     if gold and min(gold) == max(gold):
         labels = sorted({str(example.label) for example in examples})
         raise DataError(
