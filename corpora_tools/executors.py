@@ -30,6 +30,7 @@ from loguru import logger
 from multiprocess import forkserver, resource_tracker
 
 from zh_albert.errors import ConfigError, DataError, MissingExtraError
+from zh_albert.training.interrupt import stop_requests
 
 Executor = Literal["local", "ray", "slurm"]
 _WATCH_S = 1.0  # between looks at the workers
@@ -103,7 +104,13 @@ class LocalExecutor(LocalPipelineExecutor):
             yield from map(self.run_task, ranks)
         else:
             context = _forkserver()
-            with context.Pool(min(self.workers, len(ranks)), _end_with_parent) as pool:
+            # A worker that begins when its job has ended lacks what they share, and would print a
+            # traceback after a Ctrl-C.
+            with stop_requests() as stop_requested:
+                pool = context.Pool(min(self.workers, len(ranks)), _end_with_parent)
+            with pool:
+                if stop_requested():
+                    raise KeyboardInterrupt
                 yield from _results(pool, pool.imap_unordered(self.run_task, ranks), len(ranks))
 
     def run_task(self, rank: int) -> int:

@@ -27,17 +27,23 @@ class InputFile:
     source: str
 
 
-def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
+def find_inputs(patterns: Sequence[str], out: Path | None = None) -> list[InputFile]:
     """Return the files that files, folders (recursively) and patterns name, in order.
+
+    Args:
+        patterns: Their names.
+        out: The folder of the job that reads them. It may be in one of those folders; what the job
+            has written there is none of its inputs when it is continued.
 
     Raises:
         DataError: If one names no file, or a folder has files of several formats.
     """
     inputs: dict[Path, InputFile] = {}
+    own = out.resolve() if out is not None and (out / STATE).is_dir() else None
     for pattern in patterns:
         folder = Path(pattern)
         if folder.is_dir():
-            paths = files_in(folder)
+            paths = files_in(folder, own)
             for path in paths:
                 name = path.relative_to(folder).as_posix()
                 inputs.setdefault(path.resolve(), InputFile(path, name, folder.resolve().name))
@@ -48,6 +54,7 @@ def find_inputs(patterns: Sequence[str]) -> list[InputFile]:
                 for path in map(Path, found)
                 if not path.is_dir()  # of raw/**
                 and (path == folder or path.name != STATISTICS)  # of corpus/*
+                and (path == folder or own is None or not path.resolve().is_relative_to(own))
             )
             for path in paths:
                 source = path.name.split(".")[0]
@@ -80,19 +87,25 @@ def plan_tasks(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
     return tasks
 
 
-def files_in(folder: Path) -> list[Path]:
+def files_in(folder: Path, own: Path | None = None) -> list[Path]:
     """Return the files of a folder that hold documents, sorted, without a job's own files.
+
+    Args:
+        folder: The folder.
+        own: A folder whose files are left out, unless it is ``folder`` itself.
 
     Raises:
         DataError: If a job is still writing them, or they have several formats.
     """
     if (folder / STATE).is_dir() and not (folder / STATISTICS).exists():
         raise DataError(f"{folder}: the job that writes it has not finished; run it again")
+    own = None if own == folder.resolve() else own
     paths = sorted(
         path
         for path in folder.rglob("*")
         if path.is_file()
         and kind_of(path)
+        and (own is None or not path.resolve().is_relative_to(own))
         and path != folder / STATISTICS
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )

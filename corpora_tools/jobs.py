@@ -121,11 +121,18 @@ def in_known_order(out: Path, inputs: Sequence[InputFile]) -> list[InputFile]:
 
 def _known(out: Path) -> Any:
     path = out / STATE / _JOB
-    return json.loads(path.read_text("utf-8")) if path.exists() else None
+    try:
+        return json.loads(path.read_text("utf-8")) if path.exists() else None
+    except ValueError:
+        raise DataError(f"{path}: damaged; delete {out} to start over") from None
 
 
 def _paths(tasks: Sequence[Sequence[Sequence[Any]]]) -> list[str]:
     return [path for task in tasks for _, path, *_ in task]
+
+
+def _names(tasks: Sequence[Sequence[Sequence[Any]]]) -> set[str]:
+    return {name for task in tasks for name, *_ in task}
 
 
 def _refuse_another_job(out: Path, before: dict[str, Any], asked: dict[str, Any]) -> None:
@@ -157,6 +164,9 @@ def _forget_changed(out: Path, before: list[Any], asked: list[Any], first: str) 
     for path in (*state.glob(f"{first}/completions/*"), *state.glob(f"{first}/stats/*.json")):
         if int(path.stem) not in same:
             path.unlink()
+    # Files of answers are called as inputs are, with numbers once two of these have one name.
+    for name in _names(before) - _names(asked):
+        (out / f"{name}{ANSWERS}").unlink(missing_ok=True)
     for path in out.glob("corpus-*.jsonl.*"):
         if int(path.name.split(".")[0].removeprefix("corpus-")) >= len(asked):
             path.unlink()

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from zh_albert.errors import DataError
+
 _PARAGRAPH = "paragraph_"
 _DROPPED = "dropped_"
 _NEAR = "near_duplicate"
@@ -102,7 +104,11 @@ def as_text(statistics: Mapping[str, Any]) -> str:
 def _counts(stats: Path) -> Iterator[tuple[str, str, int]]:
     """Yield (step, name, count); a count is a number or, if values differ, a summary of them."""
     for path in sorted(stats.glob("*.json")):
-        for step in json.loads(path.read_text("utf-8")):
+        try:
+            steps = json.loads(path.read_text("utf-8"))
+        except ValueError:  # datatrove does not wait until it is on the disk
+            raise DataError(f"{path}: damaged; delete {stats.parents[2]} to start over") from None
+        for step in steps:
             for name, count in step["stats"].items():
                 total = count["total"] if isinstance(count, dict) else count
                 yield step["name"], name, int(total)

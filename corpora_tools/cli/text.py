@@ -93,7 +93,7 @@ def clean(
     evaluation = [one.path for pattern in exclude or () for one in find_inputs([pattern])]
     _run(
         lambda report: pipeline.clean(
-            find_inputs(inputs),
+            find_inputs(inputs, out),
             out,
             config,
             exclude=evaluation,
@@ -136,7 +136,7 @@ def dedup(
     minhash = pipeline.MinHashSettings(ngram=ngram, buckets=buckets, hashes=hashes)
     _run(
         lambda report: pipeline.dedup(
-            find_inputs(inputs),
+            find_inputs(inputs, out),
             out,
             minhash if near else None,
             shard_format=shard_format,
@@ -175,7 +175,7 @@ def predict(
 
     _run(
         lambda report: prediction.predict(
-            model, find_inputs(inputs), out, executor=executor, workers=workers, report=report
+            model, find_inputs(inputs, out), out, executor=executor, workers=workers, report=report
         ),
         out,
         as_json,

@@ -117,6 +117,25 @@ def test_the_suite_prints_mean_and_spread_beside_published_rows_and_goes_on(
     assert other.err.splitlines()[-1].startswith("error: ")
 
 
+def test_ctrl_c_says_how_to_go_on(
+    cli: Cli, release: Path, micro: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("zh_albert.clue.suite.finetune", press)
+    ran = run(cli, release, tmp_path, micro)
+    assert (ran.code, ran.err.splitlines()[-1]) == (130, "stopped; the same command goes on")
+
+
+def test_runs_are_not_put_among_the_official_files(cli: Cli, release: Path, micro: Path) -> None:
+    before = sorted(release.rglob("*"))
+    refused(
+        run(cli, release, release, micro), "eprstmt: holds the official files", "another folder"
+    )
+    assert sorted(release.rglob("*")) == before
+
+
 def test_a_submission_is_written_and_passes_the_check(
     cli: Cli, release: Path, suite: Path, micro: Path, tmp_path: Path
 ) -> None:

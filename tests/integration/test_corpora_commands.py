@@ -234,6 +234,21 @@ def test_ctrl_c_ends_a_job_cleanly(tmp_path, run):
     assert (code, json.loads(printed)["written"]["documents"]) == (0, 20)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="the job's children are listed there")
+def test_ctrl_c_while_workers_start_is_one_line(corpus, tmp_path):
+    job = start("clean", corpus, tmp_path / "out", "--workers", 2, start_new_session=True)
+    children = Path(f"/proc/{job.pid}/task/{job.pid}/children")
+    while len(children.read_text().split()) < 2:  # a tracker, and the server that forks workers
+        assert job.poll() is None, job.communicate()
+        time.sleep(0.01)
+    time.sleep(0.3)  # while the server imports, the job waits for its first worker
+    os.killpg(job.pid, signal.SIGINT)
+
+    said = "interrupted; run the same command to continue\n"
+    assert (*job.communicate(), job.returncode) == ("", said, 130)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
@@ -359,6 +374,16 @@ def test_a_job_killed_while_it_tidied_up_takes_a_new_file(corpus, tmp_path, run,
     assert run("dedup", corpus, out, "--workers", 1)[0] == 0
     assert run("dedup", corpus, tmp_path / "anew", "--workers", 1)[0] == 0
     assert files_of(out) == files_of(tmp_path / "anew")
+
+
+@pytest.mark.parametrize("name", ["job.json", "clean/stats/00000.json"])
+@pytest.mark.parametrize("content", [b"", bytes(9)])
+def test_a_damaged_state_is_named(corpus, tmp_path, run, name, content):
+    assert run("clean", corpus, tmp_path / "out", "--workers", 1)[0] == 0
+    (tmp_path / "out" / ".job" / name).write_bytes(content)
+    code, _, errors = run("clean", corpus, tmp_path / "out", "--workers", 1)
+    assert (code, errors.count("\n")) == (2, 1)
+    assert f"{name}: damaged; delete " in errors
 
 
 def test_settings_of_a_job_that_has_done_nothing_can_be_changed(corpus, tmp_path, run):

@@ -112,6 +112,36 @@ def test_only_changed_and_new_files_are_answered_again(
     assert "b.txt, which is not among the inputs now" in ran.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", ["", "*/*.jsonl", "**/*.jsonl"])
+def test_answers_among_the_texts_are_not_answered(
+    files: Path, trained: Path, tmp_path: Path, pattern: str
+) -> None:
+    for name in ("b.txt", "more/c.csv"):
+        (files / name).unlink()
+    (files / "a.jsonl").rename(files / "more" / "a.jsonl")
+    asked = "predict", trained, files / pattern, files / "out", "--json"
+    first, again = zh_corpora(*asked), zh_corpora(*asked)
+    assert (first.returncode, again.returncode) == (0, 0), again.stderr
+    counts = [json.loads(ran.stdout) for ran in (first, again)]
+    assert [(one["files"], one["rows"]) for one in counts] == [(1, 5)] * 2
+
+
+@pytest.mark.slow
+def test_answers_under_a_name_of_before_are_removed(
+    files: Path, trained: Path, tmp_path: Path
+) -> None:
+    out, texts = tmp_path / "out", files / "a.jsonl"
+    assert zh_corpora("predict", trained, texts, files / "b.txt", out).returncode == 0
+    same_name = files / "more" / "a.jsonl"
+    same_name.write_bytes(texts.read_bytes())
+    assert zh_corpora("predict", trained, texts, files / "b.txt", same_name, out).returncode == 0
+    answers = sorted(str(path.relative_to(out)) for path in out.rglob("*.answers.jsonl"))
+    assert answers == [
+        f"{n}/{name}.answers.jsonl" for n, name in enumerate(("a.jsonl", "b.txt", "a.jsonl"))
+    ]
+
+
 def test_an_unknown_model_is_refused_at_once(files: Path, tmp_path: Path) -> None:
     ran = zh_corpora("predict", "sentimant", files / "a.jsonl", tmp_path / "out")
     assert ran.returncode == 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -72,7 +73,8 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | str]) -> None:
             ) from None
         remedy = "choose another folder"
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            remedy = f"free {sum(map(len, contents.values())) / 1e6:.0f} MB there and save again"
+            needed = math.ceil(sum(map(len, contents.values())) / 1e6)
+            remedy = f"free {needed} MB there and save again"
         before = "; its files are unchanged" if folder.is_dir() else ""
         raise CheckpointError(f"{folder}: not saved: {what}{before}; {remedy}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -229,6 +230,9 @@ def run(
                     progress=display,
                 )
                 results.append(result)
+    except KeyboardInterrupt:
+        echo("stopped; the same command goes on")
+        sys.exit(130)
     finally:  # also show the scores of the others if a task fails
         if as_json:
             typer.echo(results_json({"results": rows_of(results)}))

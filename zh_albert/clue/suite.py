@@ -77,6 +77,7 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, progress: Observer = si
         progress: Is told how many rows are left out.
 
     Raises:
+        ConfigError: If ``folder`` is that of the official files.
         DataError: If files are missing, not of the official form or cannot be read, or labels
             that are scored do not occur in training.
     """
@@ -86,6 +87,10 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, progress: Observer = si
     if train and dev:
         problem = f"{task.name} is scored on a test file"
         raise DataError(f"{data}: expected test.jsonl beside train and dev: {problem}")
+    if folder.resolve() == data.resolve():  # what is put there would be the data the next time
+        raise ConfigError(
+            f"{data}: holds the official files of {task.name}: choose another folder for the runs"
+        )
     splits = {"train": task.train, "dev": task.dev, "scored": task.scored}
     wanted = dict.fromkeys(itertools.chain.from_iterable(splits.values()))
     if task.form == "idioms":
