@@ -113,6 +113,18 @@ evaluate_every = 20
     assert "add --resume" in again.err
 
 
+@pytest.mark.parametrize("command", ["pretrain", "distil"])
+def test_resuming_nothing_is_told(tmp_path: Path, cli: Cli, command: str) -> None:
+    config = tmp_path / "run.toml"
+    teacher = 'teacher = "encoder"' if command == "distil" else ""
+    data = f'[data]\ntrain = "{tmp_path / "none"}"\nheldout = "{tmp_path / "none"}"\n'
+    config.write_text(f'out = "{tmp_path / "misspelt"}"\n{teacher}\n{data}')
+    ran = cli(command, config, "--resume")
+    assert ran.code == 2
+    first = ran.err.splitlines()[0]
+    assert first == f"nothing to resume in {tmp_path / 'misspelt'}: starting anew"
+
+
 class StoppedError(Exception):
     """Stands for a kill between two updates."""
 

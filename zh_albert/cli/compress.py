@@ -117,7 +117,7 @@ def recipe(
     from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.cli.progress import echo
+    from zh_albert.cli.progress import echo, tell_if_nothing_resumes
     from zh_albert.compression.job import compress
     from zh_albert.compression.recipe import find_recipe
     from zh_albert.errors import ConfigError
@@ -126,6 +126,7 @@ def recipe(
     from zh_albert.training.loop import is_first_process
 
     keep_freed_memory()
+    tell_if_nothing_resumes(out, resume=resume)
     plan = find_recipe(name, set_ or [])
     source = resolve_model(model)
     further: list[Any] = []
@@ -260,7 +261,7 @@ def plan(
     from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.checkpoints.store import load_config
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.cli.progress import echo
+    from zh_albert.cli.progress import echo, tell_if_nothing_resumes
     from zh_albert.compression.budget import PLAN
     from zh_albert.compression.budget import plan as make
     from zh_albert.compression.planned import Budget
@@ -270,6 +271,7 @@ def plan(
     keep_freed_memory()
     budget = Budget(max_mb=max_mb, max_ms=max_ms, min_score=min_score)
     refuse_taken(out, resume=resume)
+    tell_if_nothing_resumes(out, resume=resume)
     source = resolve_model(model)
     task = task_of(source, load_config(source)[1])
     examples, judging = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Self, TypeVar
 
 from rich.console import Console
@@ -33,6 +34,12 @@ def echo(text: str) -> None:
     """Write one line to standard error."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
+
+
+def tell_if_nothing_resumes(out: Path, *, resume: bool) -> None:
+    """Say so where ``--resume`` finds no run, as in a folder whose name is misspelt."""
+    if resume and not (out.is_dir() and any(out.iterdir())):
+        echo(f"nothing to resume in {out}: starting anew")
 
 
 class Display:

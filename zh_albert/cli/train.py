@@ -68,7 +68,7 @@ def finetune(
     """
     from zh_albert.checkpoints.resolve import resolve_init
     from zh_albert.cli.memory import keep_freed_memory
-    from zh_albert.cli.progress import echo
+    from zh_albert.cli.progress import echo, tell_if_nothing_resumes
     from zh_albert.errors import ConfigError
     from zh_albert.tasks.run import finetune as finetune_task
     from zh_albert.tasks.texts import overlap, refuse_none, without
@@ -80,8 +80,7 @@ def finetune(
     settings = _settings(face.job.config_type, config, set_)
     start = resolve_init(init)
     refuse_taken(out, resume=resume)
-    if resume and not (out.is_dir() and any(out.iterdir())):
-        echo(f"nothing to resume in {out}: starting anew")
+    tell_if_nothing_resumes(out, resume=resume)
     layout = _layout(text_column, label_column, sheet, train + dev)
     examples, dev_examples, excluded = (
         _read(face, paths, layout) for paths in (train, dev, exclude or [])
@@ -191,9 +190,11 @@ def _run_encoder_job(
     job: Callable[..., RunState], settings: Any, *, resume: bool, as_json: bool
 ) -> None:
     from zh_albert.cli.memory import keep_freed_memory
+    from zh_albert.cli.progress import tell_if_nothing_resumes
     from zh_albert.training.loop import is_first_process
 
     keep_freed_memory()
+    tell_if_nothing_resumes(Path(settings.out), resume=resume)
     with training_display() as display:
         position = job(settings, resume=resume, observers=[display])
     result = {
