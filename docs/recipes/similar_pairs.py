@@ -154,13 +154,11 @@ def near(texts: Sequence[str], luck: random.Random) -> set[tuple[int, int]]:
     return pairs
 
 
-def with_a_word_changed(
-    texts: Sequence[str], luck: random.Random, *, count: int = CHANGED
-) -> Iterator[Pair]:
+def with_a_word_changed(texts: Sequence[str], luck: random.Random) -> Iterator[Pair]:
     """Drop a word of each text, or replace it by another of the same part of speech and length."""
     cut = {
         text: [(word.word, word.flag[0]) for word in jieba.posseg.cut(text)]
-        for text in luck.sample(texts, count)
+        for text in luck.sample(texts, CHANGED)
     }
     known: dict[tuple[str, int], list[str]] = defaultdict(list)
     for words in cut.values():
