@@ -84,7 +84,11 @@ class BlockEncoder:
         self._table = np.full(0x110000, _UNSEEN, np.int32)
         self._kinds = np.zeros(0x110000, np.uint8)
         self._runs: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
-        self._probe = tokenizer.encode(_PROBE).ids
+        # An unknown word in parts would hide that its characters join in others.
+        self._prober = (
+            tokenizer.with_whole_words() if isinstance(tokenizer, WordPieceTokenizer) else tokenizer
+        )
+        self._probe = self._prober.encode(_PROBE).ids
 
     def blocks(self, texts: Iterable[str]) -> Iterator[Block]:
         """Encode texts in order; each block holds about ``BLOCK_CHARACTERS``, so memory is bounded.
@@ -239,7 +243,7 @@ class BlockEncoder:
         """Return the id of a character if it is a token of its own in any context, else
         ``_OTHER``.
         """
-        probe = self._tokenizer.encode(f"{_PROBE}{character}{_PROBE}")
+        probe = self._prober.encode(f"{_PROBE}{character}{_PROBE}")
         alone = self._tokenizer.encode(character)
         if probe.ids == [*self._probe, *alone.ids, *self._probe] and probe.offsets == [
             (0, 1),

@@ -21,8 +21,8 @@ class UnigramTokenizer:
     """Text to token ids and offsets, by a SentencePiece model.
 
     Offsets are exact even where the model's normalization changes a string's length: pieces of the
-    same character share it. A leading ``▁`` that stands for no character has an empty offset, and a
-    piece's offset excludes the space before its word.
+    same character share it. A ``▁`` that stands for no character, or for white space alone, has an
+    empty offset, and a piece's offset excludes the space before its word.
 
     Args:
         model: The content of a ``spiece.model``.
@@ -153,6 +153,8 @@ def _shared_offsets(
         if piece.startswith(_SPACE) and piece != _SPACE:
             while start < end - 1 and text[start].isspace():
                 start += 1
+        elif piece == _SPACE and text[start:end].isspace():
+            end = start  # else entities and answers would begin or end with a line end
         following = (start, end)
         result.append(following)
     return result[::-1]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,12 @@ class WordPieceTokenizer:
     def simplifying(self) -> WordPieceTokenizer:
         """Return the same tokenizer with ``simplify``."""
         return self.from_config(self.vocabulary, self.to_config() | {"simplify": True})
+
+    def with_whole_words(self) -> WordPieceTokenizer:
+        """Return the same tokenizer without ``split_unknown``."""
+        same = copy(self)
+        same.split_unknown, same._runs = False, {}
+        return same
 
     def save_files(self, *, max_tokens: int = 512) -> dict[str, bytes]:
         """Return the files of a model folder, by name; ``transformers`` opens them too.

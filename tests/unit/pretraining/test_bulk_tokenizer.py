@@ -22,6 +22,13 @@ def test_a_vocabulary_beyond_16_bits_is_refused() -> None:
         BlockEncoder(WordPieceTokenizer(rows), segmenter().cut, sentence_spans)
 
 
+def test_words_stay_whole_in_a_vocabulary_without_the_letters_that_are_probed_with() -> None:
+    rows = Vocabulary([*SPECIAL_TOKENS, *"中文he", "hello"])
+    tokenizer = WordPieceTokenizer(rows, split_unknown=True)
+    [block] = BlockEncoder(tokenizer, segmenter().cut, sentence_spans).blocks(["中文hello"])
+    assert tokenizer.tokens(block.token_ids.tolist()) == ["中", "文", "hello"]
+
+
 @pytest.mark.parametrize("sign", ["国", "国。", "a", "a ", "…", "“"])
 def test_one_long_line_is_read_in_blocks(sign: str) -> None:
     text = sign * (BLOCK_CHARACTERS * 2 // len(sign) + 100)

@@ -105,9 +105,9 @@ def test_offsets_are_exact_under_every_normalisation(normalization, fallback, te
     for before, after in itertools.pairwise(encoding.offsets):
         assert before[1] <= after[0] or before == after
     shared = {a for a, b in itertools.pairwise(encoding.offsets) if a == b}
-    for index, (token, (start, end)) in enumerate(zip(tokens, encoding.offsets, strict=True)):
-        if index == 0 and token == "▁":
-            continue  # stands for no character
+    for token, (start, end) in zip(tokens, encoding.offsets, strict=True):
+        if token == "▁" and start == end:
+            continue  # stands for no character, or for white space alone
         assert start < end <= len(text)
         assert token == "▁" or not (token.startswith("▁") and text[start].isspace())
         form = normalize(replace_surrogates(text[start:end])).replace("▁", "")
@@ -133,6 +133,15 @@ def test_the_space_before_a_word_is_not_the_words():
 
     assert tokenizer.tokens(encoding.ids)[-1] == "▁work"
     assert encoding.offsets[-1] == (4, 8)
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\r\n", "\u3000"])
+def test_white_space_alone_is_no_character_of_a_token(between: str) -> None:
+    tokenizer = UnigramTokenizer(train("nmt_nfkc"))
+    encoding = tokenizer.encode(f"中文{between}自然")
+
+    assert tokenizer.tokens(encoding.ids)[-3] == "▁"
+    assert encoding.offsets[-4:-1] == [(1, 2), (2, 2), (2 + len(between), 3 + len(between))]
 
 
 @pytest.mark.parametrize("text", ["", " ", "   "])

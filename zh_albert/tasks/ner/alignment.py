@@ -122,8 +122,10 @@ def to_characters(
     """
     best: dict[EntitySpan, float] = {}
     for first, last, type_id, score in spans:
-        start, end = offsets[first][0], offsets[last][1]
-        if start < end:  # a token may cover no character
+        # A token may cover no character; the white space before the next one is not the entity's.
+        start = next((a for a, b in offsets[first : last + 1] if a < b), offsets[first][0])
+        end = offsets[last][1]
+        if start < end:
             entity = EntitySpan(start, end, types[type_id])
             best[entity] = max(score, best.get(entity, 0.0))
     return sorted(best.items())

@@ -121,10 +121,11 @@ def _character_edges(
     """Mark the tokens that begin, and those that end, a character. Shape of each: (tokens,).
 
     Tokens can share a character that normalises to several; an answer contains it completely or not
-    at all, so no two answers have the same span.
+    at all. Tokens without a character begin and end nothing. So no two answers have the same span.
     """
     before = offsets[part.start - 1] if part.start else None
     behind = offsets[part.stop] if part.stop < len(offsets) else None
     around = [before, *offsets[part.start : part.stop], behind]
     edges = np.array([one != other for one, other in pairwise(around)])
-    return edges[:-1], edges[1:]
+    seen = np.array([start < end for start, end in offsets[part.start : part.stop]])
+    return edges[:-1] & seen, edges[1:] & seen

@@ -57,3 +57,10 @@ def test_entities_that_share_a_character_are_one_or_the_likelier() -> None:
     assert to_characters(same, offsets, list(IDS)) == [(EntitySpan(1, 2, "LOC"), 0.6)]
     beside = [ScoredSpan(0, 1, 0, 0.3), ScoredSpan(2, 4, 1, 0.6)]
     assert flat(to_characters(beside, offsets, list(IDS))) == [(EntitySpan(1, 3, "PER"), 0.6)]
+
+
+def test_the_white_space_before_an_entity_is_not_the_entitys() -> None:
+    offsets = [(0, 0), (0, 1), (1, 1), (2, 3)]  # "中\n文" in SentencePiece: each ▁ has no character
+    spans = [ScoredSpan(0, 1, 0, 0.3), ScoredSpan(2, 3, 1, 0.6), ScoredSpan(2, 2, 0, 0.9)]
+    expected = [(EntitySpan(0, 1, "LOC"), 0.3), (EntitySpan(2, 3, "PER"), 0.6)]
+    assert to_characters(spans, offsets, list(IDS)) == expected

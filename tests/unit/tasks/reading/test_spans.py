@@ -30,6 +30,14 @@ def test_a_character_of_several_tokens_is_answered_whole_also_at_the_edge_of_a_w
     assert all(span.start < span.end for span in found)
 
 
+def test_a_token_without_a_character_begins_and_ends_no_answer() -> None:
+    places = [(0, 0), (0, 1), (1, 1), (2, 3)]  # "中\n文" in SentencePiece
+    question = encode_question(Encoding([5, 5], []), Encoding([7] * 4, places), WINDOW)
+    zeros = np.zeros((9, 2), dtype=np.float32)
+    ranked, _ = read_window(zeros, question, 0, longest=4, keep=1000)
+    assert sorted(span for _, span in ranked) == [(0, 1), (0, 3), (2, 3)]
+
+
 def test_windows_are_compared_by_what_not_here_scores() -> None:
     question = encode_question(
         Encoding([5, 5], []), Encoding([7] * 18, [(n, n + 1) for n in range(18)]), WINDOW
