@@ -88,5 +88,5 @@ def _header(strings: PageStrings) -> str:
         f'{copy_button(strings)}<a id="language" class="za-switch" lang="{other.code}" '
         f'href="?lang={other.query}">{escape(strings.switch)}</a></div></div>'
         f"{element(strings.promise, 'p')}"
-        '<p id="link-said" role="status"></p>'
+        '<p id="link-said" role="status"></p><p id="answer-said" role="status"></p>'
     )

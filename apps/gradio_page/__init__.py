@@ -12,7 +12,9 @@ lacks:
 - ``stream.js``: answers arrive once and in order, also in a busy browser.
 - ``composing.js``: what an input method composes is no text yet.
 - ``keyboard.js``: arrow keys in tabs and choices, and their names for screen readers.
-- ``answers.js``: an answer to something else than what stands in the boxes looks like an old one.
+- ``copying.js``: what is copied from an answer is the visitor's own text.
+- ``answers.js``: an answer to something else than what stands in the boxes looks like an old one,
+  and screen readers hear of a new one.
 - ``requests``: a page for each language behind ``?lang=``. Gradio's translations reach labels only,
   and its own words follow the browser's language.
 - ``uploads``: only the page itself may send something, files of the kinds that the tabs read, and

@@ -1,8 +1,12 @@
 // The answers as they are drawn. One belongs to what stood in its tab's boxes when it was asked for:
 // while something else stands there, it is marked as an old one, until the new one comes, or what
-// was changed is changed back. And a long passage is scrolled to the answer that is marked in it.
+// was changed is changed back. A long passage is scrolled to the answer that is marked in it. And
+// screen readers hear of a new answer when the typing pauses: its headings, not every bar.
 (() => {
   const MOST = 200; // events that are remembered
+  const PAUSE_MS = 700;
+  const HEADINGS =
+    "header h3, .za-best, .za-sentence, .za-asked + table .za-winner .za-name";
   const asked = new Map(); // number of an event → what stood in the boxes of its tab
   const tabs = () => [...document.querySelectorAll("[role=tabpanel]")];
 
@@ -44,9 +48,27 @@
     box.scrollTop += above - (box.clientHeight - found.offsetHeight) / 2; // the page stays
   }
 
+  let said = "";
+  let pausing = 0;
+  function say() {
+    const tab = tabs().find((one) => one.offsetParent);
+    const stamp = tab?.querySelector(".za-result :is([data-moment], [data-setting])");
+    if (tab?.querySelector(".za-result[data-old]")) return; // the new one is still to come
+    const found = stamp ? [...tab.querySelectorAll(HEADINGS)] : [];
+    const text = found.map((one) => one.innerText.replace(/\s+/g, " ")).join("; ");
+    const answer = stamp ? stamp.outerHTML + text : "";
+    if (answer !== said) document.getElementById("answer-said").textContent = text;
+    said = answer; // a job that has ended is drawn again each minute
+  }
+
   const markAll = () => tabs().forEach(mark);
   const drawn = new MutationObserver((changes) => {
     markAll();
+    if (changes.some(({ target }) => target.closest?.("[role=tabpanel]"))) {
+      document.getElementById("answer-said").textContent = ""; // or it is silent if it is the same
+      clearTimeout(pausing);
+      pausing = setTimeout(say, PAUSE_MS);
+    }
     for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
       node.querySelectorAll?.(".za-passage .za-found").forEach(scroll);
     }

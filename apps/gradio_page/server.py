@@ -22,7 +22,7 @@ from zh_albert.serving.connections import CloseUnread, LimitedProtocol
 from zh_albert.serving.limits import Limits
 
 _STYLES = ("page.css", "inside.css", "jobs.css")  # in this folder
-_SCRIPTS = ("stream.js", "composing.js", "answers.js", "keyboard.js", "page.js")
+_SCRIPTS = ("stream.js", "composing.js", "copying.js", "answers.js", "keyboard.js", "page.js")
 
 
 def serve_pages(pages: Mapping[PageStrings, gr.Blocks], listening: socket.socket) -> None:

@@ -178,6 +178,106 @@ def test_it_fits_the_screen(open_demo: OpenDemo, width: int, scheme: str) -> Non
     assert (sum(map(int, shades)) < 150) == (scheme == "dark")
 
 
+_PALE = """panel => {
+  const dot = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const parts = colour => {
+    dot.clearRect(0, 0, 1, 1);
+    dot.fillStyle = colour;
+    dot.fillRect(0, 0, 1, 1);
+    return [...dot.getImageData(0, 0, 1, 1).data];
+  };
+  const light = colour => parts(colour).slice(0, 3).map(part => part / 255)
+    .map(part => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = one => {
+    while (parts(getComputedStyle(one).backgroundColor)[3] < 255) one = one.parentElement;
+    return getComputedStyle(one).backgroundColor;
+  };
+  const pale = (one, part) => {
+    const [low, high] = [getComputedStyle(one, part).color, behind(one)].map(light).sort();
+    return (high + 0.05) / (low + 0.05) < 4.5;
+  };
+  const own = one => [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+  const all = [...panel.querySelectorAll(".za *")].filter(one => one.offsetParent && own(one));
+  const marks = [...panel.querySelectorAll("mark.za-entity")];
+  const boxes = [...panel.querySelectorAll("textarea")].filter(one => one.offsetParent);
+  return [
+    ...all.filter(one => !one.matches(".za-tok *, .za-tok") && pale(one)),
+    ...marks.filter(one => pale(one, "::after")),
+    ...boxes.filter(one => pale(one, "::placeholder")),
+  ].map(one => one.className + " " + one.textContent);
+}"""  # what has a contrast below 4.5, as WCAG counts it
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_small_letters_are_no_paler_than_can_be_read(open_demo: OpenDemo, scheme: str) -> None:
+    page = open_demo(scheme=scheme)
+    examples = {
+        CHINESE.classification.tab: ["央行宣布"],
+        CHINESE.entities.tab: ["浙江大学", "中国足协", "导演林海生", "市财政局"],
+        CHINESE.reading.tab: ["每人最多"],
+        CHINESE.fill_mask.tab: ["味道很"],
+    }
+    for tab, texts in examples.items():
+        panel = open_tab(page, tab).locator("[role=tabpanel]:visible")
+        for text in texts:
+            panel.locator("button.za-example", has_text=text).click()
+            shown = panel.locator(".za-quote, .za-marked, .za-asked, .za-sentence").first
+            expect(shown).to_contain_text(text)
+            page.wait_for_timeout(600)  # colours fade
+            assert panel.evaluate(_PALE) == []
+
+
+def test_what_colour_alone_says_is_seen_in_forced_colours(open_demo: OpenDemo) -> None:
+    page = open_demo(390)
+    page.emulate_media(forced_colors="active")
+    page.locator("#classify-text textarea").fill("早餐很好")
+    fill = page.locator("#classify-result .za-winner .za-fill").first
+    expect(fill).to_be_visible()
+    colour = "one => getComputedStyle(one).backgroundColor"
+    assert fill.evaluate(colour) != fill.locator("xpath=..").evaluate(colour)
+    frame = "one => getComputedStyle(one).outlineStyle"
+    for chosen, other in (
+        ("[role=tab].selected", "[role=tab]:not(.selected)"),
+        ("#model label.selected", "#model label:not(.selected)"),
+    ):
+        assert page.locator(chosen).first.evaluate(frame) == "solid"
+        assert page.locator(other).first.evaluate(frame) == "none"
+
+
+def test_a_screen_reader_hears_an_answer_when_the_typing_pauses(open_demo: OpenDemo) -> None:
+    page = open_demo()
+    said = page.get_by_role("status").and_(page.locator("#answer-said"))
+    expect(said).to_have_text("")
+    page.evaluate(
+        """() => {
+          window.heard = [];
+          const note = ([{ target }]) => target.textContent && heard.push(target.textContent);
+          const how = { childList: true };
+          new MutationObserver(note).observe(document.getElementById("answer-said"), how);
+        }"""
+    )
+    box = page.locator("#classify-text textarea")
+    box.press_sequentially("早餐很丰富，房间也干净", delay=60)
+    best = page.locator("#classify-result .za-best strong").first
+    expect(said).to_contain_text("情感")
+    expect(said).to_contain_text(best.inner_text())
+    assert len(page.evaluate("heard")) == 1
+    box.press("Enter")  # the same answer again is heard again
+    page.wait_for_function("heard.length === 2")
+    page.locator("#clear").click()
+    expect(said).to_have_text("")
+
+    for tab, example, heard in (
+        (CHINESE.entities.tab, "浙江大学", "个实体"),
+        (CHINESE.reading.tab, "每人最多", CHINESE.reading.answer),
+        (CHINESE.search.tab, "我搬家了", CHINESE.search.nearest),
+    ):
+        open_tab(page, tab)
+        page.locator("[role=tabpanel]:visible .za-example", has_text=example).click()
+        expect(said).to_contain_text(heard)
+
+
 def test_other_machines_cannot_open_it(demo_url: str) -> None:
     assert demo_url.startswith("http://127.0.0.1:")
     with urllib.request.urlopen(demo_url) as answer:

@@ -55,6 +55,18 @@ def test_examples_answer_and_clear_begins_anew(page: Page) -> None:
     expect(page.locator("#entities-result").get_by_role("alert")).to_contain_text("请先输入")
 
 
+def test_what_is_copied_is_the_own_text(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    text = "王 小明在 New York 工作。\n张伟在北京大学\t学习😀，␣不是空格。"
+    page.locator("#entities-text textarea").fill(text)
+    marked = page.locator("#entities-result .za-marked")
+    expect(marked).to_contain_text("不是空格")
+    expect(marked.locator(".za-gap").first).to_have_text("␣")
+    marked.evaluate("marked => getSelection().selectAllChildren(marked)")
+    page.keyboard.press("ControlOrMeta+c")
+    assert page.evaluate("navigator.clipboard.readText()") == text
+
+
 def test_the_other_model_marks_the_same_text_at_once(page: Page) -> None:
     text = EXAMPLES[0]
     page.get_by_role("button", name=text).click()
