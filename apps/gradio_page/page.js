@@ -149,6 +149,14 @@
       location.href = other.getAttribute("href") + fragment(Infinity).hash;
     }
   });
+  // A file that is dropped beside its box: browsers would open it in place of the page.
+  for (const kind of ["dragover", "drop"]) {
+    addEventListener(kind, (event) => {
+      if (!event.dataTransfer.types.includes("Files") || event.defaultPrevented) return;
+      event.dataTransfer.dropEffect = "none";
+      event.preventDefault();
+    });
+  }
   addEventListener("hashchange", () => location.reload()); // a link was put into the open page
 
   window.zaLink = {

@@ -36,6 +36,36 @@ def upload(page: Page, name: str, content: bytes) -> None:
     page.locator("#batch-file input[type=file]").set_input_files(file)  # type: ignore[arg-type]
 
 
+def drop(page: Page, file: Path, x: float, y: float) -> None:
+    browser = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(file)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        event = {"type": kind, "x": x, "y": y, "data": data}
+        browser.send("Input.dispatchDragEvent", event)
+
+
+def test_a_file_that_is_dropped_beside_its_box_does_not_replace_the_page(
+    open_demo: OpenDemo, tmp_path: Path
+) -> None:
+    page = open_tab(open_demo(), CHINESE.batch.tab)
+    file = tmp_path / "texts.csv"
+    file.write_text("评论\n房间很干净\n", encoding="utf-8")
+    page.evaluate(  # what is not prevented opens the file, though not in a browser without a screen
+        """() => {
+          window.prevented = [];
+          addEventListener("dragover", (event) => prevented.push(event.defaultPrevented));
+        }"""
+    )
+    box = page.locator("#batch-file").bounding_box()
+    assert box is not None
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    drop(page, file, *middle)
+    expect(page.locator("#batch-result")).to_contain_text("共 1 行")
+    for place in ((5, 5), middle):  # it holds a file already
+        drop(page, file, *place)
+    assert set(page.evaluate("prevented")) == {True}
+
+
 def test_a_file_is_answered_and_downloaded(open_demo: OpenDemo, tmp_path: Path) -> None:
     page = open_tab(open_demo(), CHINESE.batch.tab)
     content = f'id,评论\n1,房间很干净\n2,\n3,"{HOSTILE.replace(chr(34), chr(34) * 2)}"\n'
