@@ -194,8 +194,8 @@ _PALE = """panel => {
     return getComputedStyle(one).backgroundColor;
   };
   const pale = (one, part) => {
-    const [low, high] = [getComputedStyle(one, part).color, behind(one)].map(light).sort();
-    return (high + 0.05) / (low + 0.05) < 4.5;
+    const both = [getComputedStyle(one, part).color, behind(one)].map(light);
+    return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05) < 4.5;
   };
   const own = one => [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
   const all = [...panel.querySelectorAll(".za *")].filter(one => one.offsetParent && own(one));
