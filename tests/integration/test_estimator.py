@@ -381,6 +381,14 @@ def test_labels_come_back_as_they_were_given(labels: tuple[Any, Any]) -> None:
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.parametrize("weights", [{0: 1.0, 1: 50.0}, {0.0: 1.0, 1.0: 50.0}])
+def test_a_weight_is_of_the_label_that_equals_its_own(weights: dict[Any, float]) -> None:
+    labels = [label == "bad" for label in LABELS]
+    ours = small(class_weight=weights).fit(TEXTS, labels).predict_proba(TEXTS)
+    named = small(class_weight={False: 1.0, True: 50.0}).fit(TEXTS, labels).predict_proba(TEXTS)
+    np.testing.assert_array_equal(ours, named)
+
+
 def test_spellings_of_a_label_are_one_class() -> None:
     labels = [f"{1 + (label == 'bad')}" + ".0" * (n % 2) for n, label in enumerate(LABELS)]
     model = small().fit(TEXTS, labels)

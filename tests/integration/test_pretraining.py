@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -129,7 +130,7 @@ class StoppedError(Exception):
     """Stands for a kill between two updates."""
 
 
-def test_stopped_and_resumed_equals_never_stopped(
+def test_stopped_moved_and_resumed_equals_never_stopped(
     shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     every = {"train": {"save_every_s": 0.0}}
@@ -148,10 +149,10 @@ def test_stopped_and_resumed_equals_never_stopped(
         run.pretrain(settings(shards, tmp_path / "two", **every))
     monkeypatch.setattr(PretrainingSource, "load", load)
     torch.manual_seed(7)
-    # The folder's own name is a setting, so the second run goes on where it stopped.
-    run.pretrain(settings(shards, tmp_path / "two", **every), resume=True)
+    shutil.copytree(tmp_path / "two", tmp_path / "moved")  # this process holds the other
+    run.pretrain(settings(shards, tmp_path / "moved", **every), resume=True)
     for name in ("model.safetensors", "training/state.safetensors"):
-        first, second = load_file(tmp_path / "one" / name), load_file(tmp_path / "two" / name)
+        first, second = load_file(tmp_path / "one" / name), load_file(tmp_path / "moved" / name)
         assert first.keys() == second.keys()
         assert all(torch.equal(first[key], second[key]) for key in first)
 

@@ -147,7 +147,7 @@ class AlbertClassifier(ClassifierMixin, AlbertEstimator):
         ]
         batch_tokens = twenty_texts(texts) if self.batch_tokens is None else self.batch_tokens
         model = ModelConfig(preset=self._size(), pooling=self.pooling)
-        weights_of_classes = _class_weights(self.class_weight)
+        weights_of_classes = _class_weights(self.class_weight, labels)
         way = self._way(examples)
         config = self._config(
             model,
@@ -238,8 +238,12 @@ def twenty_texts(texts: Sequence[Content]) -> int:
     return min(max(20 * characters // len(texts), 256), 2048)
 
 
-def _class_weights(given: Any) -> Any:
+def _class_weights(given: Any, labels: NDArray[Any]) -> Any:
     """Return the setting of the job, whose classes are strings.
+
+    Args:
+        given: The estimator's ``class_weight``.
+        labels: Those of the texts: a weight is of the label that equals its own, 0 of False.
 
     Raises:
         DataError: If it is neither ``balanced`` nor a mapping from labels to numbers.
@@ -247,7 +251,8 @@ def _class_weights(given: Any) -> Any:
     if given is None or (isinstance(given, str) and given == "balanced"):
         return given
     if isinstance(given, Mapping) and all(isinstance(w, SupportsFloat) for w in given.values()):
-        return {_names(label): float(weight) for label, weight in given.items()}
+        names = {label: _names(label) for label in labels.ravel().tolist()}
+        return {names.get(label, _names(label)): float(w) for label, w in given.items()}
     raise DataError(
         "class_weight: expected None, 'balanced' or a weight for each label such as "
         f"{{'spam': 5.0}}, found {given!r:.50}"

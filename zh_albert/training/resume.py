@@ -164,13 +164,18 @@ def seed_torch(seed: int, update: int, process: int) -> None:
 def refuse_changed(old: str, new: str) -> None:
     """Check that a run is resumed with the settings it was started with.
 
+    Its own folder (``out``) is none of them: it may have been moved.
+
     Raises:
         ConfigError: Lists the settings that differ.
     """
-    if old == new:
+    before, now = (
+        [line for line in settings.splitlines() if not line.startswith("out = ")]
+        for settings in (old, new)
+    )
+    if before == now:
         return
-    before, now = set(old.splitlines()), set(new.splitlines())
-    removed, added = sorted(before - now), sorted(now - before)
+    removed, added = sorted(set(before) - set(now)), sorted(set(now) - set(before))
     raise ConfigError(
         "a run goes on only with the settings it was started with; "
         f"then: {'; '.join(removed) or 'nothing'}, now: {'; '.join(added) or 'nothing'}. "

@@ -19,9 +19,10 @@ import onnxruntime
 
 folder, context, question, *choices = sys.argv[1:]
 task = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))["zh_albert"]["task"]
-kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
-narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
-tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
+settings = json.loads(Path(folder, "tokenizer_config.json").read_text(encoding="utf-8"))
+wide = range(0xFF01, 0xFF5F) if settings["fold_width"] else ()  # signs to read as ASCII
+narrow = {sign: sign - 0xFEE0 for sign in wide if chr(sign) not in "！（），：；？～"}
+tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=settings["do_lower_case"])
 tokenizer.enable_padding()
 tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])

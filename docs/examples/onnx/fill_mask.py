@@ -5,6 +5,7 @@ zh-albert export encoder fast --format onnx
 python fill_mask.py fast 今天天气很[MASK]。
 """
 
+import json
 import os
 import re
 import sys
@@ -17,9 +18,10 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it reports its use to Microsoft oth
 import onnxruntime
 
 folder, *texts = sys.argv[1:]
-kept = "！（），：；？～"  # other full-width signs are read as ASCII: fold_width
-narrow = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F) if chr(wide) not in kept}
-tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=True)
+settings = json.loads(Path(folder, "tokenizer_config.json").read_text(encoding="utf-8"))
+wide = range(0xFF01, 0xFF5F) if settings["fold_width"] else ()  # signs to read as ASCII
+narrow = {sign: sign - 0xFEE0 for sign in wide if chr(sign) not in "！（），：；？～"}
+tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=settings["do_lower_case"])
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 rows = Path(folder, "vocab.txt").read_text(encoding="utf-8").splitlines()
 hidden = [re.fullmatch(r"\[\w+\]|##[㐀-鿿]", row) is not None for row in rows]  # not text's own
