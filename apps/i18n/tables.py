@@ -126,7 +126,7 @@ CHINESE = TableStrings(
         "repeated_header": "第 {line} 行又写了一遍列名，跳过了",
         "title": "列名上面的“{title}”当作标题，没有读",
         "no_names": "第一行不是列名，各列依次当作 {names}",
-        "formulas": "有的公式还没有算出结果，当作空格读；请在 Excel 里打开并保存一次",
+        "formulas": "有的公式还没有算出结果，当作空单元格读；请在 Excel 里打开并保存一次",
         "nameless": "没有列名的列里有内容（第 {line} 行起），没有读",
         "cut_text": "有的文字超过单元格的上限 32,767 个字符，在 .xlsx 里截短了",
     },

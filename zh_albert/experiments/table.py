@@ -65,7 +65,7 @@ ENGLISH = Words(
 )
 CHINESE = Words(
     arm="方法",
-    difference="与 {arms} 的差值 [95 %]",
+    difference="与 {arms} 的差值 [95%]",
     other="其他方法",
     against="（与 {arm} 相比）",
     smallest_visible="最小可辨差值",
@@ -83,12 +83,12 @@ CHINESE = Words(
     failed="{arm}，种子 {seed} 失败：{error}",
     mean="均值 ± 标准差，随机种子为 {seeds}。",
     tests={
-        "seeds": "差值按种子配对；95 % 置信区间用 t 分布计算，针对同一验证集上的其他种子。",
-        "seeds and examples": "差值按种子和样本配对；95 % 置信区间用 t 分布计算"
+        "seeds": "差值按种子配对；95% 置信区间用 t 分布计算，针对同一开发集上的其他种子。",
+        "seeds and examples": "差值按种子和样本配对；95% 置信区间用 t 分布计算"
         "（种子与样本两部分各用其分位数），针对其他种子和其他样本。",
     },
     judged="最小可辨差值是该区间宽度的一半，即可能被发现的最小效应。有多个差值时，种子间的方差会向"
-    "全表的常见水平收缩（Smyth 2004）。结论采用 5 % 双侧检验，并用 Benjamini–Hochberg 方法对 "
+    "全表的常见水平收缩（Smyth 2004）。结论采用 5% 双侧检验，并用 Benjamini–Hochberg 方法对 "
     "{number} 个差值作多重比较校正；区间未作校正。",
     space="",
 )

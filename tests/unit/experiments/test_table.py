@@ -94,7 +94,7 @@ def test_it_can_be_chinese(examples: int, tmp_path: Path) -> None:
     table = markdown_table(toy_comparison(tmp_path, ToyRuns(examples=examples)), words=CHINESE)
 
     assert (
-        "| 方法 | score | bytes | 与 base 的差值 [95 %] | 最小可辨差值 | 文献结果 | 结论 |" in table
+        "| 方法 | score | bytes | 与 base 的差值 [95%] | 最小可辨差值 | 文献结果 | 结论 |" in table
     )
     assert ("按种子和样本配对" if examples else "按种子配对") in table
     assert "Benjamini–Hochberg 方法对 2 个差值" in table
