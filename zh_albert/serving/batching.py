@@ -1,4 +1,4 @@
-"""Dynamic batching: a queue and a thread for each model; waiting requests share batches."""
+"""Dynamic batching: a queue and two threads for each model; waiting requests share batches."""
 
 from __future__ import annotations
 
@@ -68,6 +68,12 @@ class Job(NamedTuple):
     rows: list[bytes]
     answers: Future[list[bytes]]
 
+    @property
+    def is_long(self) -> bool:
+        """Whether what is to be answered next is more than a batch by itself."""
+        following = sum(self.costs) if self.whole else self.costs[len(self.rows)]
+        return following > BATCH_CHARACTERS
+
 
 class _Piece(NamedTuple):
     """The texts of a job that are answered in one batch."""
@@ -77,15 +83,31 @@ class _Piece(NamedTuple):
     contents: Sequence[Any]
 
 
+class _Lane:
+    """What waits for one of the threads.
+
+    Attributes:
+        jobs: Requests in their order.
+        batch_began: When the batch began that is read; 0: the thread waits for requests.
+        thread: Reads them.
+    """
+
+    def __init__(self) -> None:
+        self.jobs: deque[Job] = deque()
+        self.batch_began = 0.0
+        self.thread: threading.Thread
+
+
 class BatchingQueue:
     """A queue that answers requests to one model in batches.
 
     A thread takes the waiting texts, up to ``BATCH_CHARACTERS``, and never waits for more. A longer
     request is taken in pieces and moves to the end of the queue after each, so that others do not
-    wait for all of it. The answer to a text does not depend on the other texts of its batch, except
-    in the last digits of a score.
+    wait for all of it. A text that is more than a batch by itself is read by a second thread, so
+    that others do not wait for it either. The answer to a text does not depend on the other texts
+    of its batch, except in the last digits of a score.
 
-    If the thread dies, all requests get a ``WorkerError``, as any of them may have been the cause,
+    If a thread dies, all requests get a ``WorkerError``, as any of them may have been the cause,
     and another thread begins.
 
     Args:
@@ -105,22 +127,20 @@ class BatchingQueue:
     ) -> None:
         self._predictor, self._max_waiting, self._on_batch = predictor, max_waiting, on_batch
         self._stuck_after_s = stuck_after_s
-        self._jobs: deque[Job] = deque()
-        self._unanswered: dict[int, Job] = {}  # by identity; also those the thread works on
+        self._lanes = {long: _Lane() for long in (False, True)}
+        self._unanswered: dict[int, Job] = {}  # by identity; also those a thread works on
         self._waiting = 0
         self._speed = 10_000.0  # characters a second; measured from the first batch on
-        self._batch_began = 0.0  # 0: it waits for requests
         self._closing = False
         self._numbers = itertools.count()
         self._changed = threading.Condition()
-        self._thread = self._start()
+        for lane in self._lanes.values():
+            self._start(lane)
 
     @property
     def alive(self) -> bool:
-        """Whether the queue accepts requests, and its thread answers them."""
-        began = self._batch_began
-        stuck = began and time.monotonic() - began > self._stuck_after_s
-        return self._thread.is_alive() and not self._closing and not stuck
+        """Whether the queue accepts requests, and its threads answer them."""
+        return not self._closing and all(map(self._works, self._lanes.values()))
 
     @property
     def waiting(self) -> int:
@@ -157,64 +177,83 @@ class BatchingQueue:
                     max(1, min(60, round(self._waiting / self._speed))),
                 )
             self._waiting += sum(costs)
-            self._jobs.append(job)
+            self._lanes[job.is_long].jobs.append(job)
             self._unanswered[id(job)] = job
-            self._changed.notify()
+            self._changed.notify_all()
         job.answers.add_done_callback(lambda _: self._forget(job))
         return job
 
     def close(self) -> None:
-        """Answer the accepted requests, then end the thread."""
+        """Answer the accepted requests, then end the threads."""
         with self._changed:
             self._closing = True
-            self._changed.notify()
-        while (thread := self._thread).is_alive():  # one that dies leaves another
-            thread.join()
+            self._changed.notify_all()
+        for lane in self._lanes.values():
+            while (thread := lane.thread).is_alive():  # one that dies leaves another
+                thread.join()
 
     def _forget(self, job: Job) -> None:
         with self._changed:
             if self._unanswered.pop(id(job), None) is None:
                 return
             self._waiting -= sum(job.costs)
-            # By identity: two requests may be equal.
-            self._jobs = deque(other for other in self._jobs if other is not job)
+            for lane in self._lanes.values():  # by identity: two requests may be equal
+                lane.jobs = deque(other for other in lane.jobs if other is not job)
+            self._changed.notify_all()  # threads that wait for the end
 
-    def _start(self) -> threading.Thread:
+    def _works(self, lane: _Lane) -> bool:
+        began = lane.batch_began
+        stuck = began and time.monotonic() - began > self._stuck_after_s
+        return lane.thread.is_alive() and not stuck
+
+    def _start(self, lane: _Lane) -> None:
         # A daemon thread: a second Ctrl-C ends the process at once.
-        thread = threading.Thread(target=self._run, daemon=True)
-        thread.start()
-        return thread
+        lane.thread = threading.Thread(target=self._run, args=[lane], daemon=True)
+        lane.thread.start()
 
-    def _run(self) -> None:
+    def _run(self, lane: _Lane) -> None:
         try:
-            self._work()
+            self._work(lane)
         except BaseException:
             _LOG.exception("the thread of a model died; another one begins")
             with self._changed:
-                self._jobs.clear()
+                for each in self._lanes.values():
+                    each.jobs.clear()
                 failed = list(self._unanswered.values())
-                self._batch_began = 0.0
-                self._thread = self._start()
+                lane.batch_began = 0.0
+                self._start(lane)
             for job in failed:
                 self._end(job, WorkerError("the model failed and starts again; try again"))
 
-    def _work(self) -> None:
-        while pieces := self._take():
-            started = self._batch_began = time.monotonic()
+    def _work(self, lane: _Lane) -> None:
+        while pieces := self._take(lane):
+            started = lane.batch_began = time.monotonic()
             self._answer(pieces)
-            self._batch_began = 0.0
+            lane.batch_began = 0.0
             seconds = max(time.monotonic() - started, 1e-6)
             done = sum(sum(p.job.costs[p.first : p.first + len(p.contents)]) for p in pieces)
             self._speed += (done / seconds - self._speed) / 8
+            self._put_back(pieces[-1].job)
 
-    def _take(self) -> list[_Piece]:
-        """Wait for the next batch and return it; empty when the queue is closed and empty."""
+    def _put_back(self, job: Job) -> None:
+        """Put a request that has more to be answered at the end of its next lane."""
         with self._changed:
-            self._changed.wait_for(lambda: self._jobs or self._closing)
+            if id(job) in self._unanswered:
+                self._lanes[job.is_long].jobs.append(job)
+                self._changed.notify_all()
+
+    def _take(self, lane: _Lane) -> list[_Piece]:
+        """Wait for the next batch and return it; empty when the queue is closed and empty.
+
+        Of a request it may hold a part only as the last piece.
+        """
+        with self._changed:
+            # What the other thread reads may go on here.
+            self._changed.wait_for(lambda: lane.jobs or (self._closing and not self._unanswered))
             pieces: list[_Piece] = []
             room = BATCH_CHARACTERS
-            for _ in range(len(self._jobs)):
-                job = self._jobs[0]
+            for _ in range(len(lane.jobs)):
+                job = lane.jobs[0]
                 if pieces and job.options != pieces[0].job.options:
                     break
                 first = end = len(job.rows)
@@ -226,10 +265,9 @@ class BatchingQueue:
                     end += 1
                 if end == first:
                     break
-                self._jobs.popleft()
+                lane.jobs.popleft()
                 pieces.append(_Piece(job, first, job.contents[first:end]))
-                if end < len(job.costs):  # back to the end of the queue, with the rest
-                    self._jobs.append(job)
+                if end < len(job.costs):
                     break
             return pieces
 

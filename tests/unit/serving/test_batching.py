@@ -94,6 +94,56 @@ def test_a_long_request_takes_turns_with_short_ones(queue: BatchingQueue, length
     assert sum(map(len, length.batches[1:])) == 6
 
 
+class Held(Length):
+    """Answers short texts at once, long ones when it may."""
+
+    def stream(self, texts: Iterable[Any]) -> Iterator[Estimate | DataError]:
+        self.batches.append(list(texts))
+        assert len(self.batches[-1][0]) < batching.BATCH_CHARACTERS or self.go.wait(10)
+        yield from [Estimate(len(text)) for text in self.batches[-1]]
+
+
+LONG = "好" * (batching.BATCH_CHARACTERS + 1)
+
+
+def test_a_long_text_holds_nobody_up() -> None:
+    held = Held()
+    queue = BatchingQueue(cast(AnyPredictor, held), max_waiting=100_000)
+    long, mixed = put(queue, LONG), put(queue, "短", LONG, "最后")
+    assert put(queue, "短").result(10) == [b'{"value": 1}']
+    assert not long.done()
+    assert not mixed.done()
+    held.go.set()
+    assert long.result(10) == [b'{"value": %d}' % len(LONG)]
+    assert mixed.result(10) == [b'{"value": %d}' % n for n in (1, len(LONG), 2)]
+    assert queue.waiting == 0
+    queue.close()
+
+
+def test_a_request_of_long_and_short_texts_is_answered_to_its_end_while_closing() -> None:
+    held = Held()
+    queue = BatchingQueue(cast(AnyPredictor, held), max_waiting=100_000)
+    mixed = put(queue, "短", LONG, "短", LONG, "短")
+    closing = threading.Thread(target=queue.close)
+    closing.start()
+    held.go.set()
+    assert len(mixed.result(10)) == 5
+    closing.join(10)
+    assert not closing.is_alive()
+
+
+def test_a_cancelled_request_of_which_a_part_is_read_goes_on_nowhere() -> None:
+    held = Held()
+    queue = BatchingQueue(cast(AnyPredictor, held), max_waiting=100_000)
+    mixed = put(queue, LONG, "gone")
+    while not held.batches:
+        pass
+    assert mixed.cancel()
+    held.go.set()
+    queue.close()
+    assert held.batches == [[LONG]]
+
+
 def test_a_cancelled_request_is_never_read(queue: BatchingQueue, length: Length) -> None:
     busy(queue, length)
     gone, stays = put(queue, "gone"), put(queue, "stays")
@@ -170,7 +220,8 @@ def test_a_thread_that_dies_fails_its_requests_and_is_replaced(
 
     queue = BatchingQueue(cast(AnyPredictor, length), max_waiting=100_000, on_batch=count)
     busy(queue, length)
-    waiting = [put(queue, "a", "b"), put(queue, "c"), put(queue, "好" * batching.BATCH_CHARACTERS)]
+    nearly = "好" * (batching.BATCH_CHARACTERS - 2)
+    waiting = [put(queue, "a", "b"), put(queue, "c"), put(queue, nearly)]
     length.go.set()
     for one in waiting:
         with pytest.raises(WorkerError, match="try again"):
