@@ -30,7 +30,8 @@ def lessons(
     """Make lessons about pairs of sentences by rule.
 
     In half of them order, negation, quantity or an opposite changes the meaning; the others are
-    changed as much, but say the same. Sentences are of the corpus and of an own grammar.
+    changed as much, but say the same. Sentences come from the corpus and from a
+    grammar of our own.
 
     Example: zh-corpora lessons nli 'corpus/*.jsonl.xz' --out lessons.jsonl --exclude
     'tasks/*/dev.jsonl*'

@@ -25,7 +25,7 @@ Version = Annotated[
 
 @app.command()
 def tasks(as_json: Json = False) -> None:
-    """List the tasks: short description, and the official name of each test's submission.
+    """List the tasks and the names of their submission files.
 
     Example: zh-albert clue tasks
     """
@@ -86,7 +86,9 @@ def convert(
     out: Annotated[Path, typer.Option(help="Task-format file to write (.jsonl).")],
     as_json: Json = False,
 ) -> None:
-    """Convert official files to this project's task format, with the task's preprocessing.
+    """Convert official files to the task format.
+
+    With the preprocessing of the task, see docs/clue.md.
 
     Example: zh-albert clue convert c3 c3/d-dev.json c3/m-dev.json --out dev.jsonl
     """
@@ -160,7 +162,9 @@ def check(
     version: Version = None,
     as_json: Json = False,
 ) -> None:
-    """List the faults of a submission, one per line; exit code 2 if there are any.
+    """List the faults of a submission.
+
+    One per line; the exit code is 2 if there are any.
 
     Example: zh-albert clue check tnews11_predict.json --task tnews --data clue-data/tnews/test.json
     """
@@ -193,9 +197,10 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fine-tune each task by its recipe; print mean and spread beside published scores.
+    """Fine-tune and score tasks, with several seeds.
 
-    Finished runs are skipped, so the same command continues after an interruption.
+    Prints mean and standard deviation beside published scores. Finished runs are skipped, so the
+    same command continues after an interruption.
 
     Example: zh-albert clue run --tasks tnews,cluener --data clue-data --out runs
     """

@@ -38,7 +38,8 @@ class _OneRecipe(TyperCommand):
 app = typer.Typer(
     cls=_Recipes,
     help="Make models smaller or faster; list the recipes.\n\n"
-    "zh-albert compress RECIPE MODEL --train FILE --dev FILE --out FOLDER runs one.",
+    "zh-albert compress lists the recipes, and zh-albert compress RECIPE MODEL --train FILE "
+    "--dev FILE --out FOLDER runs one.",
     no_args_is_help=False,
     invoke_without_command=True,
     rich_markup_mode=None,
@@ -192,7 +193,9 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare recipes on the same data, over several seeds; the same command goes on.
+    """Compare recipes on the same data, with several seeds.
+
+    After an interruption the same command continues.
 
     Example: zh-albert compress report docs/recipes/compression-report.toml --seeds 3
     --out runs/compression --data tasks
@@ -233,13 +236,15 @@ def plan(
     dev: Annotated[list[Path], typer.Option(help="Task file that judges; repeatable.")],
     out: Annotated[Path, typer.Option(help="Model folder to write, with plan.json.")],
     max_mb: Annotated[
-        float | None, typer.Option(help="Most megabytes of the model folder's files.")
+        float | None, typer.Option(help="Limit of the model folder's files, in MB.")
     ] = None,
     max_ms: Annotated[
-        float | None, typer.Option(help="Most milliseconds for one text, on one thread.")
+        float | None, typer.Option(help="Limit of CPU time for one text on one thread, in ms.")
     ] = None,
-    min_score: Annotated[float | None, typer.Option(help="Least score on dev.")] = None,
-    most: Annotated[int, typer.Option(help="Most candidates that are trained.")] = 4,
+    min_score: Annotated[
+        float | None, typer.Option(help="Lowest score on dev that is accepted.")
+    ] = None,
+    most: Annotated[int, typer.Option(help="How many candidates to train at most.")] = 4,
     ngrams: Annotated[bool, typer.Option(help="Keep the model's n-grams.")] = True,
     beside_plain: Annotated[
         bool, typer.Option("--beside-plain", help="Also train the best one without a teacher.")

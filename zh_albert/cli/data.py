@@ -19,12 +19,11 @@ def convert_data(
         typer.Option(help="zh_albert: a task file, JSON Lines; else what the tool imports."),
     ] = "zh_albert",
 ) -> None:
-    """Convert labelled data: task files, annotation tools.
+    """Convert labelled data between task files and annotation tools.
 
-    What is left out is told.
-
-    Task files in any of these forms are read as they are by finetune and evaluate; this writes them
-    in one form. The other way, answers of predict become pre-annotations to correct.
+    A note says what is left out. finetune and evaluate read all these forms as they are; this
+    command writes them in one form. With --to, answers of predict become pre-annotations to
+    correct.
 
     Example: zh-albert convert-data project.json train.jsonl;
     zh-albert predict ner texts.txt --out found.jsonl

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     _Name = Literal[tuple(TASKS)]
 
-TaskName = Annotated[_Name, typer.Option(help="What to train for.")]
+TaskName = Annotated[_Name, typer.Option(help="Task of the files.")]
 
 
 def finetune(
