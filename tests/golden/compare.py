@@ -190,7 +190,7 @@ def shown_difference(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def stages_of(inputs: Inputs, folder: Path, old: Checkout, *, quick: bool) -> dict[str, Stage]:
+def stages_of(inputs: Inputs, old: Checkout, *, quick: bool) -> dict[str, Stage]:
     """Return what each stage does with a checkout, in their order."""
     encoder = old.root / "zh_albert" / "bundled" / "encoder"
 
@@ -244,7 +244,7 @@ def compare(options: argparse.Namespace, folder: Path) -> int:
             print(f"error: {error}", file=sys.stderr)
             return 2
         write_data(checkout.folder, page_phrases(roots["old"]))
-    stages = stages_of(inputs, folder, checkouts[0], quick=options.quick)
+    stages = stages_of(inputs, checkouts[0], quick=options.quick)
     for name in STAGES:
         if name not in options.only:
             continue

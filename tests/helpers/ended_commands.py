@@ -58,14 +58,12 @@ class Case(NamedTuple):
         may_answer: Whether it may also be taken: nothing shows what is wrong.
         checked: Whether the copy has a manifest and an export, as the original; else nothing but
             the content of its files tells.
-        model: Name of the original.
     """
 
     write: Callable[[Path], Any]
     says: str = ""
     may_answer: bool = False
     checked: bool = False
-    model: str = "sentiment"
 
 
 class End(NamedTuple):
@@ -97,7 +95,7 @@ def ends(root: Path, cases: Mapping[str, Case]) -> dict[str, End]:
     for name, case in {HONEST: Case(lambda _: None), **cases}.items():
         folder = root / name.replace("/", " ")
         folder.mkdir()
-        for path in resolve_model(case.model).iterdir():
+        for path in resolve_model("sentiment").iterdir():
             if case.checked or path.name not in (MANIFEST, "export.json"):
                 (folder / path.name).symlink_to(path)
         case.write(folder)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -64,3 +67,21 @@ class StopAt:
         if self.source.loads == self.update:
             raise StoppedError
         return self.source.load(item)
+
+
+@contextmanager
+def stopped(source: type, after: int) -> Iterator[None]:
+    """Expect a run that loads from a source of that class, and kill it after so many batches."""
+    load, count = source.load, 0
+
+    def load_until(self: Any, item: Any) -> Batch:
+        nonlocal count
+        count += 1
+        if count > after:
+            raise StoppedError
+        return load(self, item)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "load", load_until)
+        with pytest.raises(StoppedError):
+            yield

@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corpora_tools.sentences import sentence_spans
 from zh_albert.pretraining.bulk_tokenizer import BlockEncoder, SentenceSpans
 from zh_albert.pretraining.shards import KINDS, Part, ShardCounts, Shards, tokenizer_digest
-from zh_albert.tokenization.tokenizer import Tokenizer
-from zh_albert.tokenization.words import Cut
+from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
+from zh_albert.tokenization.words import Cut, segmenter
+
+TOKENIZER = default_tokenizer()
+
+
+def shards_of(*texts: str, tokenizer: Tokenizer = TOKENIZER) -> Shards:
+    return shards_of_texts(texts, tokenizer, segmenter().cut, sentence_spans)
 
 
 def shards_of_texts(

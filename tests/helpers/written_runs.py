@@ -8,12 +8,12 @@ from typing import Any
 from zh_albert.training.events import Evaluation, MetricsFile, Progress, Warned
 
 
-def write_run(folder: Path, *, accuracy: float = 0.2, tokens: int = 1_000) -> Path:
+def write_run(folder: Path, *, accuracy: float = 0.2) -> Path:
     """Let the loop's own observer write a run of 20 updates, evaluated after every tenth."""
     listen = MetricsFile(folder / "training" / "metrics.jsonl", resumed_update=0)
     left: dict[str, Any] = {"learning_rate": 1e-3, "tokens_per_second": 5.0, "seconds": 1.0}
     for update in range(1, 21):
-        read = tokens * update
+        read = 1_000 * update
         event = Progress(
             update=update,
             total=20,

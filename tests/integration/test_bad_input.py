@@ -200,7 +200,7 @@ def truncate(path: Path) -> None:
 
 
 def test_a_full_disk_keeps_the_old_model(
-    cli: Cli, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import errno
     import os

@@ -78,7 +78,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 @pytest.fixture(scope="module")
-def suite(release: Path, micro: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for runs that several tests share."""
     return tmp_path_factory.mktemp("suite")
 

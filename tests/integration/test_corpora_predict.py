@@ -114,9 +114,7 @@ def test_only_changed_and_new_files_are_answered_again(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["", "*/*.jsonl", "**/*.jsonl"])
-def test_answers_among_the_texts_are_not_answered(
-    files: Path, trained: Path, tmp_path: Path, pattern: str
-) -> None:
+def test_answers_among_the_texts_are_not_answered(files: Path, trained: Path, pattern: str) -> None:
     for name in ("b.txt", "more/c.csv"):
         (files / name).unlink()
     (files / "a.jsonl").rename(files / "more" / "a.jsonl")

@@ -13,6 +13,7 @@ import transformers
 from safetensors.torch import load_file
 
 from tests.helpers.commands import Cli
+from tests.helpers.regression import stopped
 from zh_albert.checkpoints.store import save_model
 from zh_albert.configio import build, merged
 from zh_albert.errors import CheckpointError, ConfigError
@@ -21,7 +22,6 @@ from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.distil import DistilConfig, distil
 from zh_albert.tokenization.tokenizer import default_tokenizer
-from zh_albert.training.loop import Batch
 
 SIZES = AlbertConfig(
     vocab_size=8960,
@@ -95,10 +95,6 @@ def test_the_student_comes_nearer_and_opens_in_transformers(
     assert not [name for name in stored if "projection" in name]
 
 
-class StoppedError(Exception):
-    """Stands for a kill between two updates."""
-
-
 WEIGHTS_ALONE = {
     "loss": {"states": 0.0, "attention": 0.0},
     "match": [{"what": "weights", "direction": "up", "layers": "top"}],
@@ -107,7 +103,7 @@ WEIGHTS_ALONE = {
 
 @pytest.mark.parametrize("terms", [{}, WEIGHTS_ALONE], ids=["states", "weights"])
 def test_stopped_and_resumed_equals_never_stopped(
-    terms: dict[str, Any], shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terms: dict[str, Any], shards: Path, tmp_path: Path
 ) -> None:
     teacher = save_teacher(tmp_path / "teacher")
 
@@ -116,19 +112,8 @@ def test_stopped_and_resumed_equals_never_stopped(
         return build(DistilConfig, values(shards, teacher, tmp_path / name, **every))
 
     straight = distil(config("one"))
-    load, count = PretrainingSource.load, 0
-
-    def load_until(self: PretrainingSource, item: Any) -> Batch:
-        nonlocal count
-        count += 1
-        if count > straight.update // 2:
-            raise StoppedError
-        return load(self, item)
-
-    monkeypatch.setattr(PretrainingSource, "load", load_until)
-    with pytest.raises(StoppedError):
+    with stopped(PretrainingSource, straight.update // 2):
         distil(config("two"))
-    monkeypatch.setattr(PretrainingSource, "load", load)
     distil(config("two"), resume=True)
     for name in ("model.safetensors", "training/state.safetensors"):
         first, second = load_file(tmp_path / "one" / name), load_file(tmp_path / "two" / name)

@@ -111,7 +111,7 @@ def test_an_empty_text_is_named(vectors: Path) -> None:
     assert len(load(str(vectors)).encode(["好", "好", "好", "很"])) == 4
 
 
-def test_long_texts_share_a_batch_with_others(micro: Path, tmp_path: Path) -> None:
+def test_long_texts_share_a_batch_with_others(micro: Path) -> None:
     window = WindowConfig(max_length=32, stride=8)
     texts = [EmbeddingExample(f"第{n}天的房间很好。" * 200) for n in range(8)]
     config = FinetuneConfig(window=window, train=TrainConfig(max_updates=1, batch_tokens=256))

@@ -54,7 +54,7 @@ def run(tmp_path: Path, show: Run) -> Run:
 
 
 @pytest.fixture
-def show(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def show(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return the words of each line that an example prints of an exported folder."""
     monkeypatch.syspath_prepend(EXAMPLES)
 

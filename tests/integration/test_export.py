@@ -168,7 +168,7 @@ def test_a_graph_whose_tokens_share_a_scale_is_not_computed_with(
 
 
 def test_a_folder_in_int8_is_scored_converted_exported_and_trained_on_like_any_other(
-    trained: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    trained: Path, tmp_path: Path, cli: Cli
 ) -> None:
     small, dev = tmp_path / "small", reviews(tmp_path / "dev.jsonl")
     export(trained, small, form="zh_albert", precision="int8")

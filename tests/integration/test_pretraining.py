@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.helpers.commands import Cli
+from tests.helpers.regression import stopped
 from tests.helpers.task_files import THINGS
 from zh_albert import load
 from zh_albert.checkpoints.store import save_model
@@ -26,7 +27,6 @@ from zh_albert.pretraining import run
 from zh_albert.pretraining.dataset import PretrainingSource
 from zh_albert.pretraining.shards import open_shards
 from zh_albert.tokenization.tokenizer import load_tokenizer
-from zh_albert.training.loop import Batch
 from zh_albert.training.resume import read_run_state
 
 SMALL = {
@@ -126,28 +126,11 @@ def test_resuming_nothing_is_told(tmp_path: Path, cli: Cli, command: str) -> Non
     assert first == f"nothing to resume in {tmp_path / 'misspelt'}: starting anew"
 
 
-class StoppedError(Exception):
-    """Stands for a kill between two updates."""
-
-
-def test_stopped_moved_and_resumed_equals_never_stopped(
-    shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_moved_and_resumed_equals_never_stopped(shards: Path, tmp_path: Path) -> None:
     every = {"train": {"save_every_s": 0.0}}
     straight = run.pretrain(settings(shards, tmp_path / "one", **every))
-    load, count = PretrainingSource.load, 0
-
-    def load_until(self: PretrainingSource, item: Any) -> Batch:
-        nonlocal count
-        count += 1
-        if count > straight.update // 2:
-            raise StoppedError
-        return load(self, item)
-
-    monkeypatch.setattr(PretrainingSource, "load", load_until)
-    with pytest.raises(StoppedError):
+    with stopped(PretrainingSource, straight.update // 2):
         run.pretrain(settings(shards, tmp_path / "two", **every))
-    monkeypatch.setattr(PretrainingSource, "load", load)
     torch.manual_seed(7)
     shutil.copytree(tmp_path / "two", tmp_path / "moved")  # this process holds the other
     run.pretrain(settings(shards, tmp_path / "moved", **every), resume=True)

@@ -196,7 +196,7 @@ def test_memory_depends_on_the_batch_not_on_the_context(
     assert max(sizes) <= 128
 
 
-def test_an_empty_context_has_no_answer(model: Path, micro: Path) -> None:
+def test_an_empty_context_has_no_answer(model: Path) -> None:
     read = load(str(model))
     for context in ("", " \n", "\u200b"):
         assert read(question="谁去了？", context=context) == Answer(0, 0, "", 1.0)
@@ -474,7 +474,7 @@ def traditional(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_traditional_texts_are_read_as_simplified_ones_and_answered_in_their_own(
-    cli: Cli, model: Path, micro: Path, traditional: Path, tmp_path: Path
+    cli: Cli, micro: Path, traditional: Path, tmp_path: Path
 ) -> None:
     files = ("--train", tmp_path / "t.jsonl", "--dev", traditional, "--init", micro)
     out = ("--out", tmp_path / "simplifying", "--set=model.simplify=true", "--json")

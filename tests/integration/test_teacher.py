@@ -161,7 +161,7 @@ def test_answers_copied_to_another_run_spare_the_asking(
 
 
 def test_a_changed_teacher_is_noticed_before_it_is_asked_again(
-    trained: Path, micro: Path, examples: list[TextExample], tmp_path: Path
+    micro: Path, examples: list[TextExample], tmp_path: Path
 ) -> None:
     models = save_micro_models(tmp_path / "models")
     teacher = tmp_path / "models" / "teacher"

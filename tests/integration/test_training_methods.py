@@ -15,13 +15,13 @@ import torch
 from safetensors.torch import load_file
 
 from tests.helpers.method_runs import METHODS, run, save_models
+from tests.helpers.regression import stopped
 from zh_albert.checkpoints.store import load_config
 from zh_albert.configio import build
 from zh_albert.errors import ConfigError
 from zh_albert.tasks.classification.classifier import TextClassifier
 from zh_albert.tasks.classification.examples import read_text_examples
 from zh_albert.tasks.classification.finetune import ClassificationJob, FinetuneConfig, finetune
-from zh_albert.training.loop import Batch
 
 STATE = "training/state.safetensors"
 
@@ -57,28 +57,13 @@ def test_two_processes_equal_one_that_accumulates(folder: Path) -> None:
         refuse_others(folder / "one" / method, folder / "two" / method)
 
 
-class StoppedError(Exception):
-    """Stands for a kill between two updates."""
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_stopped_and_resumed_equals_never_stopped(
-    method: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: str, folder: Path, tmp_path: Path
 ) -> None:
-    load, count = ClassificationJob.load, 0
-
-    def load_until(self: ClassificationJob, item: Any) -> Batch:
-        nonlocal count
-        count += 1
-        if count > 11:  # of 24 batches
-            raise StoppedError
-        return load(self, item)
-
-    monkeypatch.setattr(ClassificationJob, "load", load_until)
     often: dict[str, Any] = {"accumulation": 2, "save_every_s": 0.0}
-    with pytest.raises(StoppedError):
+    with stopped(ClassificationJob, 11):  # of 24 batches
         run(method, folder, tmp_path / "out", **often)
-    monkeypatch.setattr(ClassificationJob, "load", load)
     torch.manual_seed(7)
     run(method, folder, tmp_path / "out", resume=True, **often)
     refuse_others(folder / "one" / method, tmp_path / "out")

@@ -43,10 +43,10 @@ def _recipe(
     }
 
 
-def _two_tests(submission: str, newer: str, older: str) -> Mapping[str, OfficialTest]:
+def _two_tests(submission: str, newer: str) -> Mapping[str, OfficialTest]:
     return {
         "1.1": OfficialTest(newer, f"{submission}11_predict.json"),
-        "1.0": OfficialTest(older, f"{submission}10_predict.json"),
+        "1.0": OfficialTest("test1.0.json", f"{submission}10_predict.json"),
     }
 
 
@@ -102,7 +102,7 @@ _CLUE = (
         _recipe(length=64, stride=16, epochs=3),
         labels=labels.NEWS,
         described=True,
-        tests=_two_tests("tnews", "test.json", "test1.0.json"),
+        tests=_two_tests("tnews", "test.json"),
     ),
     _clue_task(
         "iflytek",
@@ -133,7 +133,7 @@ _CLUE = (
         "does a pronoun refer to a thing",
         _recipe(epochs=10),
         labels=labels.COREFERENCE,
-        tests=_two_tests("cluewsc", "test.json", "test1.0.json"),
+        tests=_two_tests("cluewsc", "test.json"),
     ),
     _clue_task(
         "csl",
@@ -161,7 +161,7 @@ _CLUE = (
         "idioms",
         "idioms for the blanks of several texts",
         _recipe(epochs=3),
-        tests=_two_tests("chid", "test1.1.json", "test1.0.json"),
+        tests=_two_tests("chid", "test1.1.json"),
     ),
     _clue_task(
         "c3",
@@ -175,7 +175,7 @@ _CLUE = (
         train=("d-train.json", "m-train.json"),
         dev=("d-dev.json", "m-dev.json"),
         scored=("d-dev.json", "m-dev.json"),
-        tests=_two_tests("c3", "test1.1.json", "test1.0.json"),
+        tests=_two_tests("c3", "test1.1.json"),
     ),
     _clue_task(
         "cluener",

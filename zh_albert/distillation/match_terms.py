@@ -1,8 +1,8 @@
 """Match terms as data: what of a teacher a student is compared with, in which layers, and how.
 
 Distillation methods differ in these alone: FitNets, Patient KD, DistilBERT, TinyBERT and MiniLM are
-lists of terms (docs/compression/distillation.md). A teacher's answers to the task's examples are no
-term: they are asked once and kept (``soft_targets.TeacherConfig``).
+lists of terms (docs/compression/distillation.en.md). A teacher's answers to the task's examples are
+no term: they are asked once and kept (``soft_targets.TeacherConfig``).
 """
 
 from __future__ import annotations

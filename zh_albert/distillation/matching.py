@@ -44,7 +44,7 @@ class Matching(Method):
         teacher_layers: Number of its layers.
         teacher_width: Its hidden size.
         only: The terms are the whole loss; the objective is computed but not counted.
-        projections: Initial projections by the names of ``projection_names``; those missing are
+        projections: Initial projections by the names of ``projection_name``; those missing are
             drawn at random, but for those of ``weight_projections``, which have to be given.
 
     Raises:

@@ -29,13 +29,12 @@ NAMES = {
 COUNTS = {"": 64, "-dev": 24}
 
 
-def write_data(folder: Path, phrases: Sequence[str], *, seed: int = 3) -> None:
+def write_data(folder: Path, phrases: Sequence[str]) -> None:
     """Write a training file, a dev file and texts without labels of each kind, and a corpus.
 
     Args:
         folder: Where to.
         phrases: Sentences that are put between.
-        seed: Of the random numbers.
     """
     kinds: dict[str, Callable[[random.Random, int], Row]] = {
         "reviews": _review,
@@ -48,14 +47,14 @@ def write_data(folder: Path, phrases: Sequence[str], *, seed: int = 3) -> None:
         "questions": _question,
     }
     for number, (name, make) in enumerate(kinds.items()):
-        rng = random.Random(100 * seed + number)
+        rng = random.Random(300 + number)
         for part, count in COUNTS.items():
             _write(folder / f"{name}{part}.jsonl", (make(rng, n) for n in range(count)))
         unlabelled = [make(rng, n) for n in range(24)]
         kept = ("text", "text_a", "text_b")
         rows = ({key: row[key] for key in kept if key in row} for row in unlabelled)
         _write(folder / f"{name}-unlabelled.jsonl", rows)
-    rng = random.Random(seed)
+    rng = random.Random(3)
     _write(folder / "corpus.jsonl", ({"text": _document(rng, phrases)} for _ in range(120)))
 
 

@@ -5,23 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from corpora_tools.sentences import sentence_spans
-from tests.helpers.shards_in_memory import shards_of_texts
+from tests.helpers.shards_in_memory import TOKENIZER, shards_of
 from zh_albert.errors import ConfigError
 from zh_albert.pretraining.dataset import PretrainingSource, evaluation_batches
 from zh_albert.pretraining.instances import InstanceConfig
 from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN
-from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
-from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
-from zh_albert.tokenization.words import segmenter
 
-TOKENIZER = default_tokenizer()
 SETS = TokenSets.of(TOKENIZER)
-
-
-def shards_of(*texts: str, tokenizer: Tokenizer = TOKENIZER) -> Shards:
-    return shards_of_texts(texts, tokenizer, segmenter().cut, sentence_spans)
 
 
 def test_no_text_is_refused() -> None:

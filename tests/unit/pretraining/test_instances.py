@@ -5,24 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from corpora_tools.sentences import sentence_spans
-from tests.helpers.shards_in_memory import shards_of_texts
+from tests.helpers.shards_in_memory import TOKENIZER, shards_of
 from zh_albert.errors import ConfigError
 from zh_albert.pretraining.batches import draw_batch
 from zh_albert.pretraining.instances import InstanceConfig, cut_sentences, plan_epoch
 from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
-from zh_albert.tokenization.tokenizer import Tokenizer, default_tokenizer
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 from zh_albert.tokenization.wordpiece import WordPieceTokenizer
-from zh_albert.tokenization.words import segmenter
 
-TOKENIZER = default_tokenizer()
 SETS = TokenSets.of(TOKENIZER)
-
-
-def shards_of(*texts: str, tokenizer: Tokenizer = TOKENIZER) -> Shards:
-    return shards_of_texts(texts, tokenizer, segmenter().cut, sentence_spans)
 
 
 def borders(shards: Shards, **settings: float) -> list[tuple[int, int, int]]:

@@ -5,19 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from tests.helpers.shard_folders import TEXTS, TOKENIZER, write
+from tests.helpers.shard_folders import TOKENIZER, write
 from zh_albert.pretraining.bulk_tokenizer import Block
 from zh_albert.pretraining.shard_files import PartWriter
-from zh_albert.pretraining.shards import (
-    KINDS,
-)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write(tmp_path / "shards", TEXTS, TEXTS[:1])
+from zh_albert.pretraining.shards import KINDS
 
 
 def test_files_hold_what_the_format_says(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ def loss_of(module: nn.Module, inputs: dict[str, Tensor]) -> LossOutput:
     return LossOutput(module(*[*inputs.values()][:3]).square().sum())
 
 
-def learned(network: SmallClassifier, rate: float = 0.3, seed: int = 0) -> LearnedDrop:
-    return LearnedDrop(network, DropConfig(rate=rate, learned=True), seed)
+def learned(network: SmallClassifier, rate: float = 0.3) -> LearnedDrop:
+    return LearnedDrop(network, DropConfig(rate=rate, learned=True), 0)
 
 
 def with_scores(method: LearnedDrop, *values: float) -> LearnedDrop:

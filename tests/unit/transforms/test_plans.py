@@ -109,10 +109,10 @@ def predecessor(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def successor(predecessor: Path, layers: int = 2) -> SmallClassifier:
+def successor(predecessor: Path) -> SmallClassifier:
     """Return a network of the predecessor's first layers and its embeddings."""
-    network = SmallClassifier(9, num_hidden_layers=layers)
-    network.encoder = with_layers_kept(open_encoder(predecessor), range(1, layers + 1)).train()
+    network = SmallClassifier(9, num_hidden_layers=2)
+    network.encoder = with_layers_kept(open_encoder(predecessor), (1, 2)).train()
     return network
 
 
