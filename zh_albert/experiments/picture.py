@@ -38,7 +38,6 @@ def draw_comparison(
     comparison: Comparison,
     *,
     x: str,
-    y: str | None = None,
     x_title: str | None = None,
     y_title: str | None = None,
 ) -> Figure:
@@ -51,7 +50,6 @@ def draw_comparison(
     Args:
         comparison: The results.
         x: Metric of which less is better: parameters, bytes, milliseconds; on a logarithmic axis.
-        y: Metric of which more is better; the score by default.
         x_title: Title of the axis, with the unit; the metric's name by default.
         y_title: Likewise.
 
@@ -64,7 +62,7 @@ def draw_comparison(
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError:
         raise MissingExtraError.of("matplotlib", "plots") from None
-    y = comparison.score if y is None else y
+    y = comparison.score
     points = _points(comparison, x, y)
     figure = Figure(figsize=(7.2, 4.6), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)  # measures texts

@@ -19,7 +19,7 @@ from zh_albert.pretraining.instances import (
     plan_batches,
     plan_epoch,
 )
-from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN, MaskingConfig
+from zh_albert.pretraining.masking import EVERY_CHOSEN_TOKEN
 from zh_albert.pretraining.shards import Shards
 from zh_albert.tokenization.token_sets import TokenSets
 from zh_albert.training.loop import Batch
@@ -111,14 +111,13 @@ def evaluation_batches(
     *,
     batch_tokens: int,
     most: int | None = None,
-    masking: MaskingConfig = EVERY_CHOSEN_TOKEN,
 ) -> list[Batch]:
     """Return the batches of a held-out text, or the first ``most``; always the same ones.
 
     Every instance has the full length, whole words are chosen at ``masking.rate``, and every chosen
     position is masked, so that no answer can be copied.
     """
-    fixed = replace(config, short_rate=0.0, masking=masking)
+    fixed = replace(config, short_rate=0.0, masking=EVERY_CHOSEN_TOKEN)
     source = PretrainingSource(shards, sets, fixed, batch_tokens=batch_tokens)
     try:
         plan = source.plan(0)

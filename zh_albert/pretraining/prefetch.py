@@ -18,12 +18,11 @@ class PrefetchingSource:
     Args:
         source: Builds the batches.
         batches: Number of batches kept ready.
-        threads: Number of batches built at once.
     """
 
-    def __init__(self, source: PretrainingSource, *, batches: int = 8, threads: int = 2) -> None:
+    def __init__(self, source: PretrainingSource, *, batches: int = 8) -> None:
         self._source, self._batches = source, batches
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="batches")
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="batches")
         self._ready: dict[BatchNumber, Future[Batch]] = {}
         self._last: BatchNumber | None = None
 
