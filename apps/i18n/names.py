@@ -14,7 +14,7 @@ class Names:
 
     Attributes:
         models: Names of the bundled models, in the order in which the page shows them.
-        classes: Names of the classifiers' labels.
+        classes: Names of the classifiers' labels; of one model's label, ``model/label``.
         entities: Names of the taggers' types.
     """
 
@@ -26,13 +26,15 @@ class Names:
         """Return a model's name on the page."""
         return self.models.get(name, name)
 
-    def of_class(self, label: str) -> str:
-        """Return a class's name on the page.
+    def of_class(self, label: str, model: str = "") -> str:
+        """Return a class's name on the page; some models have a name of their own for it.
 
         >>> CHINESE.of_class("news_finance"), CHINESE.of_class("退款")
         ('财经', '退款')
+        >>> CHINESE.of_class("neutral", "sentiment"), CHINESE.of_class("neutral", "nli")
+        ('中性', '中立')
         """
-        return self.classes.get(label, label)
+        return self.classes.get(f"{model}/{label}", self.classes.get(label, label))
 
     def of_entity(self, type_: str) -> str:
         """Return the name of a type of entities on the page.

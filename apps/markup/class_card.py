@@ -43,14 +43,14 @@ def class_card(
     names, result = strings.names, answer.result
     percents = dict(zip(result.scores, percentages([*result.scores.values()]), strict=True))
     rows = [
-        bar(names.of_class(label), label, percent, winner=label == result.label)
+        bar(names.of_class(label, answer.model), label, percent, winner=label == result.label)
         for label, percent in [*percents.items()][:MAX_BARS]
     ]
     if (rest := len(percents) - MAX_BARS) > 0:
         share = round(100 - sum([*percents.values()][:MAX_BARS]), 1)
         rows.append(bar(strings.other_classes.format(count=rest), "", share))
     best = (
-        f'<p class="za-best"><strong>{escape(names.of_class(result.label))}</strong>'
+        f'<p class="za-best"><strong>{escape(names.of_class(result.label, answer.model))}</strong>'
         f'<span class="za-percent">{percents[result.label]:.1f}%</span></p>'
     )
     body = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
-from apps.i18n.names import Names
 from apps.job_panels import (
     MAX_CELL,
     head_of,
@@ -90,7 +90,7 @@ def _progress(strings: BatchStrings, job: BatchJob) -> str:
 def _counts(strings: BatchStrings, job: BatchJob) -> str:
     counts = Counter(job.counts)  # a copy: the job goes on counting
     ranked = counts.most_common()
-    name_of: Callable[[str], str] = strings.page.names.of_class
+    name_of: Callable[[str], str] = partial(strings.page.names.of_class, model=str(job.setting))
     match job.model:
         case Tagger():
             title, name_of = strings.counts_entities, strings.page.names.of_entity
@@ -113,21 +113,21 @@ def _first_answers(strings: BatchStrings, job: BatchJob) -> str:
     """Return the first rows, the answer first: on a phone there is no room for more."""
     if not job.head:
         return ""
-    names = strings.page.names
     columns = [strings.answer, *job.columns, strings.score]
     rows = []
     for row, answer in list(job.head):
         texts = (row.get(column) for column in job.columns)
         score = answer.get("score")
-        shown = (_shown(strings, names, answer), *texts, None if score is None else f"{score:.1%}")
-        rows.append(shown)
+        shown = _shown(strings, str(job.setting), answer)
+        rows.append((shown, *texts, None if score is None else f"{score:.1%}"))
     if not any(row[-1] for row in rows):  # of entities each has its own
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     return section(rows_table(strings.page, columns, rows))
 
 
-def _shown(strings: BatchStrings, names: Names, answer: Row) -> str:
-    """Return an answer in the page's language."""
+def _shown(strings: BatchStrings, model: str, answer: Row) -> str:
+    """Return a model's answer in the page's language."""
+    names = strings.page.names
     match answer:
         case {"error": str(reason)}:
             return reason
@@ -139,5 +139,5 @@ def _shown(strings: BatchStrings, names: Names, answer: Row) -> str:
         case {"value": float(value)}:
             return f"{value:.1f}"
         case {"label": str(label)}:
-            return names.of_class(label)
+            return names.of_class(label, model)
     return answer["text"] or strings.answered["none"]
