@@ -34,7 +34,7 @@ class QueueFullError(ZhAlbertError):
 
 
 class WorkerError(ZhAlbertError):
-    """The thread of the model died while a request waited."""
+    """A thread of the model died while a request waited."""
 
 
 class BadTextError(DataError):
