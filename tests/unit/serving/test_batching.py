@@ -30,9 +30,10 @@ class Length:
         self.go = threading.Event()
 
     def stream(self, texts: Iterable[Any]) -> Iterator[Estimate | DataError]:
-        self.batches.append(list(texts))
+        batch = list(texts)  # of this thread; the other one may append meanwhile
+        self.batches.append(batch)
         assert self.go.wait(10)
-        for text in self.batches[-1]:
+        for text in batch:
             if text == "broken":
                 raise RuntimeError(text)
             if text == "panic":
@@ -98,9 +99,10 @@ class Held(Length):
     """Answers short texts at once, long ones when it may."""
 
     def stream(self, texts: Iterable[Any]) -> Iterator[Estimate | DataError]:
-        self.batches.append(list(texts))
-        assert len(self.batches[-1][0]) < batching.BATCH_CHARACTERS or self.go.wait(10)
-        yield from [Estimate(len(text)) for text in self.batches[-1]]
+        batch = list(texts)
+        self.batches.append(batch)
+        assert len(batch[0]) < batching.BATCH_CHARACTERS or self.go.wait(10)
+        yield from [Estimate(len(text)) for text in batch]
 
 
 LONG = "好" * (batching.BATCH_CHARACTERS + 1)
