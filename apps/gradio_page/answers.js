@@ -48,6 +48,12 @@
     box.scrollTop += above - (box.clientHeight - found.offsetHeight) / 2; // the page stays
   }
 
+  // Gradio may draw the tabs before the header, which holds the line.
+  function tell(text) {
+    const line = document.getElementById("answer-said");
+    if (line) line.textContent = text;
+  }
+
   let said = "";
   let pausing = 0;
   function say() {
@@ -57,7 +63,7 @@
     const found = stamp ? [...tab.querySelectorAll(HEADINGS)] : [];
     const text = found.map((one) => one.innerText.replace(/\s+/g, " ")).join("; ");
     const answer = stamp ? stamp.outerHTML + text : "";
-    if (answer !== said) document.getElementById("answer-said").textContent = text;
+    if (answer !== said) tell(text);
     said = answer; // a job that has ended is drawn again each minute
   }
 
@@ -65,7 +71,7 @@
   const drawn = new MutationObserver((changes) => {
     markAll();
     if (changes.some(({ target }) => target.closest?.("[role=tabpanel]"))) {
-      document.getElementById("answer-said").textContent = ""; // or it is silent if it is the same
+      tell(""); // or it is silent if it is the same
       clearTimeout(pausing);
       pausing = setTimeout(say, PAUSE_MS);
     }

@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from apps.examples import read_examples
 from apps.strings import CHINESE
@@ -277,6 +277,21 @@ def test_a_screen_reader_hears_an_answer_when_the_typing_pauses(open_demo: OpenD
         open_tab(page, tab)
         page.locator("[role=tabpanel]:visible .za-example", has_text=example).click()
         expect(said).to_contain_text(heard)
+
+
+def test_the_header_may_come_after_the_tabs(open_demo: OpenDemo) -> None:
+    page, late = open_demo(), []
+
+    def when_a_tab_is_drawn(route: Route) -> None:
+        page.locator("[role=tabpanel]").first.wait_for(state="attached")
+        late.append(page.locator("h1").count())
+        page.wait_for_timeout(300)
+        route.continue_()
+
+    page.route("**/HTML-*.js", when_a_tab_is_drawn)  # Gradio's code that draws the header
+    page.reload()
+    expect(page.locator("h1")).to_be_visible()
+    assert late == [0]  # and no script failed, which the fixture checks
 
 
 def test_other_machines_cannot_open_it(demo_url: str) -> None:
