@@ -23,7 +23,6 @@ from zh_albert.runtimes.runtime import TorchRuntime
 from zh_albert.tasks.choice.chooser import TextChooser
 from zh_albert.tasks.choice.examples import ChoiceExample, Question, read_choice_examples
 from zh_albert.tasks.choice.finetune import ChoiceJob, FinetuneConfig, evaluate, finetune
-from zh_albert.training.events import Event, Warned
 
 LEARN = (
     *QUICK,
@@ -281,27 +280,29 @@ def test_nothing_left_to_learn_from_is_said(cli: Cli, tmp_path: Path) -> None:
     refused(cli("finetune", "--task", "choice", *files), "expected texts to learn from")
 
 
-def test_questions_about_longer_contexts_are_left_out_and_counted(
+def test_of_a_long_context_the_sentences_about_the_question_are_read(
     micro: Path, tmp_path: Path
 ) -> None:
     examples = read_choice_examples(questions(tmp_path / "q.jsonl"))
-    longer = examples[0].asked._replace(context="今天很热，" * 5)
-    events: list[Event] = []
-    settings = {**LEARN_ONCE, "longest_context": 20}
-    given = [*examples, ChoiceExample(longer, 0)]
-    model, _ = finetune(
-        given, [], build(FinetuneConfig, settings), init=micro, observers=[events.append]
-    )
-    assert model.metadata["train_examples"] == len(examples)
-    warned = [event.text for event in events if isinstance(event, Warned)]
-    told = f"1 of {len(given)} questions left out: their contexts have more than 20 characters"
-    assert warned == [told]
-
-    settings["longest_context"] = 2
-    with pytest.raises(DataError, match="found none whose context has at most 2 characters"):
-        finetune(given, [], build(FinetuneConfig, settings), init=micro)
-    with pytest.raises(ConfigError, match="longest_context must be at least 1, got 0"):
-        build(FinetuneConfig, {"longest_context": 0})
+    settings = build(FinetuneConfig, {**LEARN_ONCE, "model": {"context_tokens": 20}})
+    model, _ = finetune(examples, [], settings, init=micro, out=tmp_path / "model")
+    assert model.context_tokens == 20
+    about = "小明的早餐很好吃。"
+    asked = Question(about, "小明的早餐？", ("满意", "差"))
+    among = asked._replace(context=f"今天很热，大家都不说话。{about}后来下雨了，路上没有人。")
+    alone, found = (probabilities(model, [one])[0] for one in (asked, among))
+    assert alone.tolist() == found.tolist()
+    # One without a question asks in the context itself: all of it is read.
+    gap, all_of_it = among._replace(question=""), model.encode([among._replace(question="")])
+    model.context_tokens = 0
+    assert model.encode([gap]) == all_of_it
+    assert model.encode([among]) != model.encode([asked])
+    opened = TextChooser.load(tmp_path / "model")
+    assert probabilities(opened, [among])[0].tolist() == alone.tolist()
+    with pytest.raises(ConfigError, match="context_tokens must be at least 0, got -1"):
+        build(FinetuneConfig, {"model": {"context_tokens": -1}})
+    with pytest.raises(DataError, match="expected questions to learn from, found none"):
+        finetune([], [], settings, init=micro)
 
 
 def test_a_label_may_be_the_choice_itself(tmp_path: Path) -> None:

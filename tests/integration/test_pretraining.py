@@ -172,6 +172,9 @@ def test_missing_shards_and_unknown_sizes_are_said(shards: Path, tmp_path: Path)
         run.pretrain(settings(shards, tmp_path / "out", data={"heldout": tmp_path}))
     with pytest.raises(ConfigError, match="did you mean 'tiny'"):
         settings(shards, tmp_path / "out", encoder={"preset": "tinny"})
+    unused = {"from": "random", "statistics": {"sharpness": 3.0}}
+    with pytest.raises(ConfigError, match=r"start\.statistics is for start\.from"):
+        settings(shards, tmp_path / "out", start=unused)
 
 
 def write_config(path: Path, shards: Path, out: Path, train: str) -> Path:

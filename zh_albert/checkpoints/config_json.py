@@ -203,7 +203,7 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
     widths = task.get("widths", [])
     if not isinstance(widths, list) or not all(type(one) is int and one > 0 for one in widths):
         refuse("widths", "a list of whole numbers above 0", f"{widths!r:.80}")
-    for name in ("max_length", "stride"):
+    for name in ("max_length", "stride", "context_tokens"):
         if not isinstance(task.get(name, 0), int):
             refuse(name, "a whole number", f"{task[name]!r:.80}")
     for name in ("threshold", "mean", "spread", "lowest", "highest"):

@@ -77,6 +77,13 @@ class StartConfig:
     from_: str = "statistics"
     statistics: StatisticsConfig = field(default_factory=StatisticsConfig)
 
+    def __post_init__(self) -> None:
+        if self.from_ != "statistics" and self.statistics != StatisticsConfig():
+            raise ConfigError(
+                'start.statistics is for start.from = "statistics", found '
+                f"start.from = {self.from_!r}: leave one of them out"
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainConfig(EncoderJobConfig):

@@ -12,15 +12,23 @@ an answer must be inferred, counted or known. It always chooses, also where no c
 
 def chooser_card(chooser: TextChooser, settings: str) -> str:
     """Return the ``README.md`` of a model; ``settings``: the resolved TOML of its run."""
-    window = chooser.window
+    window, windows = chooser.window, ""
+    if chooser.context_tokens:
+        windows = (
+            f"Of a context of more than {chooser.context_tokens} tokens, the sentences nearest to "
+            "the question and its choices are read. "
+        )
+    windows += (
+        f"Windows of {window.max_length} tokens; question and choice stand whole in each unless "
+        "they are longer than half of it. The odds of a choice are averaged over the windows of a "
+        "long text by their tokens."
+    )
     text = CardText(
         title="Chinese multiple-choice model",
         pipeline="multiple-choice",
         answers="Two or more choices for a question about a text; each is read with text and "
         "question, and they are compared by a softmax.",
-        windows=f"Windows of {window.max_length} tokens; question and choice stand whole in each "
-        "unless they are longer than half of it. The odds of a choice are averaged over the "
-        "windows of a long text by their tokens.",
+        windows=windows,
         use='question = ("小明去了杭州。", "小明去了哪里？", ["北京", "杭州"])\n'
         'print(load("PATH_OF_THIS_FOLDER")([question]))',
         limits=_LIMITS,

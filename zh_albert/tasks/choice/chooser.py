@@ -17,6 +17,7 @@ from zh_albert.runtimes.onnx_network import sequence_logits
 from zh_albert.tasks.batched_inference import predicted_outputs
 from zh_albert.tasks.choice.examples import Question
 from zh_albert.tasks.choice.network import ChoiceScorer
+from zh_albert.tasks.choice.relevance import relevant_part
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.windows import EncodedText, WindowConfig, encode_pair
 from zh_albert.tokenization.encoding import Encoding
@@ -28,12 +29,16 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
 
     A choice is read as ``[CLS] context [SEP] question [SEP] choice [SEP]``, the context as the
     first text of a pair and the rest as the second, and gets one logit; the softmax over a
-    question's logits compares its choices. Long contexts are read in windows; see ``encode_pair``.
+    question's logits compares its choices. Of a long context the relevant part is read, in windows
+    if need be; see ``encode_pair``.
+
+    Attributes:
+        context_tokens: Tokens of a context that are read at most; see ``relevant_part``. 0: all.
     """
 
     names = ("choice",)
     required = frozenset({"pooling"})
-    kept = ("pooling",)
+    kept = ("pooling", "context_tokens")
     plural = "questions"
     outputs = staticmethod(sequence_logits)
 
@@ -44,11 +49,12 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
         *,
         window: WindowConfig,
         pooling: Pooling = "first",
+        context_tokens: int = 0,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         network = ChoiceScorer(config, pooling=pooling)
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
-        self.pooling = pooling
+        self.pooling, self.context_tokens = pooling, context_tokens
 
     def no_content(self, content: Question) -> str:  # noqa: ARG002
         """See ``TaskModel``."""
@@ -74,9 +80,13 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
             if not (context.ids and choices and all(choice.ids for choice in choices)):
                 encoded.append(None)
                 continue
+            part, room = context, self.context_tokens
+            if room:
+                ids = [choice.ids for choice in choices]
+                part = relevant_part(question.context, context, lead.ids, ids, room)
             head = [*lead.ids, special.sep] if lead.ids else []
             seconds = [Encoding([*head, *choice.ids], []) for choice in choices]
-            encoded.append([encode_pair(context, one, special, self.window) for one in seconds])
+            encoded.append([encode_pair(part, one, special, self.window) for one in seconds])
         return encoded
 
     def probabilities_of(

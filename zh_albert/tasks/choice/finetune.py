@@ -31,7 +31,7 @@ from zh_albert.tasks.windows import collate_windows, merged_outputs
 from zh_albert.tokenization.tokenizer import Tokenizer
 from zh_albert.training.batching import SeededBatch, Size
 from zh_albert.training.config import TrainConfig
-from zh_albert.training.events import Observer, Warned
+from zh_albert.training.events import Observer
 from zh_albert.training.loop import Batch, LossOutput
 
 
@@ -44,6 +44,14 @@ class ModelConfig(NetworkConfig):
     # difference (docs/experiments/multiple-choice.md).
     dropout: float | None = 0.0
     pooling: Literal["first", "mean"] = "mean"  # "first" opens in transformers
+    # Of a longer context, the sentences nearest to question and choices are read; 0: all of it.
+    # A small model learns nothing from an answer within much text and loses its initialization
+    # (docs/experiments/multiple-choice.md).
+    context_tokens: int = 100
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_at_least(0, "model.context_tokens", self.context_tokens)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +63,6 @@ class FinetuneConfig(JobConfig):
     train: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs="auto", peak_lr=1e-4, batch_tokens=4096)
     )
-    # Characters; questions about longer contexts are not trained on (None: no limit). A small model
-    # learns nothing from an answer within much text and loses its initialization
-    # (docs/experiments/multiple-choice.md). At inference it still answers them.
-    longest_context: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_at_least(1, "longest_context", self.longest_context)
 
 
 class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
@@ -77,27 +77,25 @@ class ChoiceJob(FineTuningJob[ChoiceExample, TextChooser]):
     card = staticmethod(chooser_card)
 
     def settle(self) -> None:
-        """See ``FineTuningJob``; questions about long contexts are left out."""
-        self.given, self.longest = len(self.examples), self.config.longest_context or math.inf
-        kept = [e for e in self.examples if len(e.asked.context) <= self.longest]
-        if not kept:
-            length = f" whose context has at most {self.longest} characters" if self.given else ""
-            raise DataError(f"expected questions to learn from, found none{length}")
-        self.examples = kept
+        """See ``FineTuningJob``."""
+        if not self.examples:
+            raise DataError("expected questions to learn from, found none")
 
     def build(self, sizes: AlbertConfig, tokenizer: Tokenizer) -> TextChooser:
         """See ``FineTuningJob``."""
         settings = self.config.model
         if settings.dropout is not None:
             sizes = replace(sizes, classifier_dropout_prob=settings.dropout)
-        return TextChooser(sizes, tokenizer, window=self.config.window, pooling=settings.pooling)
+        return TextChooser(
+            sizes,
+            tokenizer,
+            window=self.config.window,
+            pooling=settings.pooling,
+            context_tokens=settings.context_tokens,
+        )
 
-    def encode(self, progress: Observer) -> Sequence[Size]:
+    def encode(self, progress: Observer) -> Sequence[Size]:  # noqa: ARG002
         """See ``FineTuningJob``: all choices of a question together."""
-        if left_out := self.given - len(self.examples):
-            why = f"their contexts have more than {self.longest} characters"
-            text = f"{left_out:,} of {self.given:,} questions left out: {why}"
-            progress(Warned(update=0, text=text))
         self.questions_read = self.model.encode([example.asked for example in self.examples])
         self.labels = torch.tensor([example.label for example in self.examples])
         self.counts = torch.tensor([len(choices) for choices in self.questions_read])
