@@ -150,7 +150,7 @@ models: .venv/.dev
 		$(join $(foreach d,cmrc2018 dureader_checklist dureader_robust,$(wildcard $(DATA)/$d/dev.jsonl*)),=250 =300 =250) \
 		runs/drcd-dev.jsonl=150 runs/reading-dev.jsonl=600
 	test -s runs/reader/config.json || \
-		$(BIN)/python docs/recipes/reader_threshold.py runs/reader-mixed runs/reader runs/declined-dev.jsonl --declined 0.05
+		$(BIN)/python docs/recipes/reader_decisions.py runs/reader-mixed runs/reader runs/declined-dev.jsonl --declined 0.05
 	$(BIN)/python docs/recipes/sentence_vectors.py $(DATA)/.. runs/sentences --texts 58500
 	$(BIN)/zh-albert finetune --task embedding --config docs/recipes/embedder.toml --resume --out runs/embedder-first --init $(DISTILLED) \
 		--train runs/sentences/train.jsonl --dev $(wildcard $(DATA)/stsb_zh/dev.jsonl*)

@@ -157,8 +157,9 @@ def test_entities(run: Run, tmp_path: Path, head: Any, example: str, scheme: Any
     assert sorted(shown) == sorted(expected)
 
 
-def test_answers(run: Run, tmp_path: Path) -> None:
-    model = TextReader(CONFIG, default_tokenizer(), window=WINDOW)
+@pytest.mark.parametrize("penalties", [{}, {"length_penalty": 0.5, "repeat_penalty": 2.0}])
+def test_answers(run: Run, tmp_path: Path, penalties: dict[str, float]) -> None:
+    model = TextReader(CONFIG, default_tokenizer(), window=WINDOW, **penalties)
     for context in ("昨天李华坐火车去了杭州。", "昨天李华坐火车去了杭州，明天回来。" * 9):
         ((shown,),) = run(model, "read.py", "李华去了哪里？", context)
         assert shown == load(str(tmp_path / "model"))("李华去了哪里？", context).text

@@ -32,6 +32,7 @@ from zh_albert.model.config import (
 _PLAIN_VERSION, _BLOCKS_VERSION = 2, 3
 _READ = (1, 2, 3)
 _OURS = ("sharing", "embedding_layout", "norm_position")
+_NUMBERS = ("threshold", "mean", "spread", "lowest", "highest", "length_penalty", "repeat_penalty")
 _REQUIRED = (
     "vocab_size",
     "hidden_size",
@@ -206,7 +207,7 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
     for name in ("max_length", "stride", "context_tokens"):
         if not isinstance(task.get(name, 0), int):
             refuse(name, "a whole number", f"{task[name]!r:.80}")
-    for name in ("threshold", "mean", "spread", "lowest", "highest"):
+    for name in _NUMBERS:
         if not (task.get(name) is None or _is_number(task[name])):
             refuse(name, "a number", f"{task[name]!r:.80}")
     for name, value in [*task.items(), *ngrams.items()]:

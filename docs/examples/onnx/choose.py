@@ -24,7 +24,7 @@ wide = range(0xFF01, 0xFF5F) if settings["fold_width"] else ()  # signs to read 
 narrow = {sign: sign - 0xFEE0 for sign in wide if chr(sign) not in "！（），：；？～"}
 tokenizer = BertWordPieceTokenizer(f"{folder}/vocab.txt", lowercase=settings["do_lower_case"])
 tokenizer.enable_padding()
-tokenizer.enable_truncation(task["max_length"])  # this library reads longer texts in windows
+tokenizer.enable_truncation(task["max_length"])  # this library reads the nearest sentences
 session = onnxruntime.InferenceSession(f"{folder}/model.onnx", providers=["CPUExecutionProvider"])
 
 pairs = [(context, f"{question}[SEP]{choice}") for choice in choices]

@@ -32,8 +32,16 @@ for window in (encoded, *encoded.overflowing):
     feeds = {name: np.array([getattr(window, field)]) for name, field in names.items()}
     starts, ends = session.run(None, feeds)[0][0].T  # (start and end, tokens)
     odds = starts[:, None] + ends - starts[0] - ends[0]  # against "not in this window", [CLS]
+    places = np.arange(len(starts))
+    tokens = np.maximum(places - places[:, None] + 1, 1)  # of an answer, by its first and last
+    parts, ids = np.array(window.sequence_ids), np.array(window.ids)
+    asked = np.isin(ids, ids[parts == 0])  # what the question says, too
+    counts = np.cumsum(asked)
+    repeated = (counts - counts[:, None] + asked[:, None]) / tokens
+    odds -= task.get("length_penalty", 0) * np.log(tokens)
+    odds -= task.get("repeat_penalty", 0) * repeated
     words = [context[start:end] not in "，。；：、,;:" for start, end in window.offsets]
-    edges = (np.array(window.sequence_ids) == 1) & words  # an answer ends with no comma
+    edges = (parts == 1) & words  # an answer ends with no comma
     allowed = np.triu(np.outer(edges, edges)) & ~np.triu(np.ones_like(odds, bool), task["stride"])
     first, last = np.unravel_index(np.where(allowed, odds, -np.inf).argmax(), odds.shape)
     answer = context[window.offsets[first][0] : window.offsets[last][1]]

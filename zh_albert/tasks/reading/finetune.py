@@ -28,6 +28,7 @@ from zh_albert.tasks.job import FineTuningJob
 from zh_albert.tasks.reading.card import reader_card
 from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.metrics import overlap_f1, reading_metrics
+from zh_albert.tasks.reading.penalties import tuned_readings
 from zh_albert.tasks.reading.reader import TextReader
 from zh_albert.tasks.reading.spans import Reading
 from zh_albert.tasks.reading.threshold import best_no_answer_threshold
@@ -191,7 +192,7 @@ class ReadingJob(FineTuningJob[ReadingExample, TextReader]):
 
     def evaluate(self) -> dict[str, Any]:
         """See ``FineTuningJob``."""
-        return evaluate(self.model, self.dev, tune=self.predicts_no_answer)
+        return evaluate(self.model, self.dev, tune=True)
 
 
 JOB = ReadingJob
@@ -208,19 +209,22 @@ def evaluate(
     Args:
         reader: The reader to score.
         examples: Examples with the right answers.
-        tune: First tune the threshold on these examples, if some of them have no answer.
+        tune: First tune the penalties on these examples, and the threshold of a reader that has
+            one, if some of them have no answer.
     """
+    has_threshold = reader.threshold is not None
 
     def predict() -> list[Reading]:
-        return reader.read(reader.encode([(one.question, one.context) for one in examples]))
+        encoded = reader.encode([(one.question, one.context) for one in examples])
+        return tuned_readings(reader, encoded, examples) if tune else reader.read(encoded)
 
     def score(readings: Sequence[Reading]) -> dict[str, Any]:
-        if tune and not all(example.references for example in examples):
+        if tune and has_threshold and not all(example.references for example in examples):
             reader.threshold = _tuned(readings, examples)
         spans = [reading.answers(reader.threshold)[0][0] for reading in readings]
         texts = [one.context[a:b] for one, (a, b) in zip(examples, spans, strict=True)]
         references = [example.references for example in examples]
-        warning = _one_sided(references, texts) if tune else ""
+        warning = _one_sided(references, texts) if tune and has_threshold else ""
         return reading_metrics(references, texts) | noted(warning)
 
     return timed(examples, predict, score)
@@ -245,7 +249,7 @@ def _tuned(readings: Sequence[Reading], examples: Sequence[ReadingExample]) -> f
     rows = []
     for reading, example in zip(readings, examples, strict=True):
         if reading.best:
-            log_odds, (start, end) = reading.best[0]
-            f1 = overlap_f1(example.references, example.context[start:end])
-            rows.append((log_odds, f1, float(not example.references)))
+            best = reading.best[0]
+            f1 = overlap_f1(example.references, example.context[best.span.start : best.span.end])
+            rows.append((best.log_odds, f1, float(not example.references)))
     return best_no_answer_threshold(*zip(*rows, strict=True)) if rows else 0.0

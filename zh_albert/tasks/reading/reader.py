@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
 from zh_albert.model.config import AlbertConfig
@@ -13,10 +15,12 @@ from zh_albert.tasks.breaks import between_clauses, breaks_of
 from zh_albert.tasks.model import TaskModel
 from zh_albert.tasks.reading.network import SpanReader, border_logits
 from zh_albert.tasks.reading.questions import EncodedQuestion, encode_question, refuse_narrow
-from zh_albert.tasks.reading.spans import Reading, read_window
+from zh_albert.tasks.reading.spans import Penalties, Reading, read_window
 from zh_albert.tasks.texts import refuse_non_pairs
 from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
+
+WindowLogits = tuple[list[tuple[int, int]], NDArray[np.float32]]
 
 
 class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
@@ -27,10 +31,11 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
             ``spans.Reading``.
         split_at_breaks: Whether no answer goes on behind a line end, and none begins or ends with
             punctuation between clauses.
+        penalties: What is taken from the log-odds of answers.
     """
 
     names = ("reading",)
-    kept = ("threshold", "split_at_breaks")
+    kept = ("threshold", "split_at_breaks", "length_penalty", "repeat_penalty")
     plural = "questions"
     outputs = staticmethod(border_logits)
 
@@ -42,11 +47,20 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         window: WindowConfig,
         threshold: float | None = None,
         split_at_breaks: bool = False,
+        length_penalty: float = 0.0,
+        repeat_penalty: float = 0.0,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         refuse_narrow(window)
         super().__init__(config, tokenizer, SpanReader(config), window=window, metadata=metadata)
         self.threshold, self.split_at_breaks = threshold, split_at_breaks
+        self.penalties = Penalties(length_penalty, repeat_penalty)
+
+    def settings(self) -> dict[str, Any]:
+        """See ``TaskModel``."""
+        length, repeat = self.penalties
+        own = {"threshold": self.threshold, "split_at_breaks": self.split_at_breaks}
+        return {**own, "length_penalty": length, "repeat_penalty": repeat}
 
     def no_content(self, content: tuple[str, str]) -> str:
         """See ``TaskModel``."""
@@ -76,23 +90,37 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
             for q, c in contents
         ]
 
-    def read(self, questions: Sequence[EncodedQuestion], *, keep: int = 1) -> list[Reading]:
+    def outputs_of(self, questions: Sequence[EncodedQuestion]) -> Iterator[WindowLogits]:
+        """Yield windows of the questions, by the numbers of question and window, and their logits.
+
+        Args:
+            questions: Questions about texts of any length, also empty.
+        """
+        special = self.tokenizer.special
+        lengths = [[one.length(w) for w in range(len(one.parts))] for one in questions]
+        return window_outputs(
+            lengths, lambda q, w: questions[q].window(w, special), self.runtime, self.config
+        )
+
+    def read(
+        self,
+        questions: Sequence[EncodedQuestion],
+        *,
+        keep: int = 1,
+        outputs: Iterable[WindowLogits] | None = None,
+    ) -> list[Reading]:
         """Return the best answers to each question, without applying the threshold.
 
         Args:
             questions: Questions about texts of any length, also empty.
             keep: Number of answers to keep for each.
+            outputs: Their ``outputs_of``, if they are known.
         """
         readings = [Reading() for _ in questions]
-        special, longest = self.tokenizer.special, self.window.stride
-        lengths = [[one.length(w) for w in range(len(one.parts))] for one in questions]
-        outputs = window_outputs(
-            lengths, lambda q, w: questions[q].window(w, special), self.runtime, self.config
-        )
-        for places, logits in outputs:
+        how: Any = {"longest": self.window.stride, "keep": keep, "penalties": self.penalties}
+        for places, logits in self.outputs_of(questions) if outputs is None else outputs:
             for row, (q, w) in zip(logits, places, strict=True):
-                found = read_window(row, questions[q], w, longest=longest, keep=keep)
-                readings[q].add(*found, keep=keep)
+                readings[q].add(*read_window(row, questions[q], w, **how), keep=keep)
         return readings
 
     @classmethod

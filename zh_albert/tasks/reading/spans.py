@@ -19,11 +19,27 @@ from zh_albert.tasks.reading.questions import EncodedQuestion
 NO_ANSWER = AnswerSpan(0, 0)
 
 
+class Penalties(NamedTuple):
+    """What is taken from an answer's log-odds.
+
+    Start and end of an answer are chosen apart, so long answers that say the question again are as
+    likely as what they contain (docs/experiments/reading.md).
+    """
+
+    length: float = 0.0
+    """For each natural logarithm of its tokens."""
+    repeat: float = 0.0
+    """For tokens that all are in the question, too; for a part of them, that part of it."""
+
+
 class RankedSpan(NamedTuple):
     """A possible answer with its log-odds against ``[CLS]``, "the answer is not in this window"."""
 
     log_odds: float
     span: AnswerSpan
+    tokens: int = 1
+    repeated: float = 0.0
+    """The share of its tokens that are in the question, too."""
 
 
 @dataclass(slots=True)
@@ -56,7 +72,7 @@ class Reading:
             threshold: Log-odds of "no answer", which is ranked in the list as ``NO_ANSWER``; None:
                 there is always an answer if there is a text.
         """
-        ranked = [(span, log_odds) for log_odds, span in self.best]
+        ranked = [(one.span, one.log_odds) for one in self.best]
         if threshold is None and not ranked:
             return [(NO_ANSWER, 1.0)]
         total = self.log_mass
@@ -68,7 +84,13 @@ class Reading:
 
 
 def read_window(
-    logits: NDArray[np.float32], question: EncodedQuestion, number: int, *, longest: int, keep: int
+    logits: NDArray[np.float32],
+    question: EncodedQuestion,
+    number: int,
+    *,
+    longest: int,
+    keep: int,
+    penalties: Penalties = Penalties(),  # noqa: B008  (immutable)
 ) -> tuple[list[RankedSpan], float]:
     """Return the best answers that one window decides, and the log of the summed odds of all.
 
@@ -78,6 +100,7 @@ def read_window(
         number: Number of the window.
         longest: Maximum number of tokens of an answer.
         keep: Number of answers to return.
+        penalties: Of their log-odds.
     """
     part, decided = question.parts[number], question.decided[number]
     if not part:
@@ -93,6 +116,10 @@ def read_window(
     ends = np.concatenate([np.where(stops, ends, -np.inf), beyond])
     # Row: the first token; column: number of further tokens.
     odds = starts[:, None] + sliding_window_view(ends, longest)
+    repeated = _repeated(question, part, longest)
+    if any(penalties):
+        lengths = np.log(np.arange(1, longest + 1, dtype=np.float32))
+        odds -= penalties.length * lengths + penalties.repeat * repeated
     doubled = 2 * (part.start + np.arange(len(part)))[:, None] + np.arange(longest)
     left_out = (doubled < decided.start) | (doubled >= decided.stop)
     if question.breaks:
@@ -111,8 +138,21 @@ def read_window(
             token, more = divmod(place, longest)
             start = question.context.offsets[part[token]][0]
             end = question.context.offsets[part[token + more]][1]
-            ranked.append(RankedSpan(float(odds[place]), AnswerSpan(start, end)))
+            found = float(odds[place]), AnswerSpan(start, end)
+            ranked.append(RankedSpan(*found, more + 1, float(repeated[token, more])))
     return sorted(ranked, reverse=True), float(highest + np.log(np.exp(odds - highest).sum()))
+
+
+def _repeated(question: EncodedQuestion, part: range, longest: int) -> NDArray[np.float32]:
+    """Return the share of each answer's tokens that are in the question, too.
+
+    Shape: (tokens, longest): by the first token and the number of further tokens, whether they are
+    there or not.
+    """
+    ids = np.array(question.context.ids[part.start : part.stop])
+    asked = np.concatenate([np.isin(ids, question.question), np.zeros(longest - 1, bool)])
+    counts = np.cumsum(sliding_window_view(asked, longest), axis=1, dtype=np.float32)
+    return np.asarray(counts / np.arange(1, longest + 1, dtype=np.float32))
 
 
 def _character_edges(

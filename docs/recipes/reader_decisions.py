@@ -1,10 +1,11 @@
-"""A reader with a threshold at which it seldom declines a question that has an answer.
+"""A reader with penalties of several sets, that seldom declines a question that has an answer.
 
-    python docs/recipes/reader_threshold.py READER OUT dev.jsonl --declined 0.05
+    python docs/recipes/reader_decisions.py READER OUT dev.jsonl --declined 0.05
 
 Fine-tuning takes the threshold with the best F1 on dev, which depends on how many questions of dev
 have no answer. Here it is the highest at which no more than this share of those with an answer is
-declined.
+declined. The penalties for long answers and for words of the question are tuned as there, on all
+questions with an answer.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import torch
 
 from zh_albert.checkpoints.resolve import resolve_model
 from zh_albert.tasks.catalog import TASKS
+from zh_albert.tasks.reading.penalties import tuned_readings
 from zh_albert.tasks.reading.reader import TextReader
 
 
 def main() -> None:
-    """Read a reader and dev questions; write the reader with another threshold."""
+    """Read a reader and dev questions; write the reader with other penalties and threshold."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("reader", help="a name or a folder")
     parser.add_argument("out", type=Path)
@@ -33,7 +35,8 @@ def main() -> None:
     folder = resolve_model(given.reader)
     reader = TextReader.load(folder)
     examples = [example for path in given.dev for example in TASKS["reading"].read(path)]
-    readings = reader.read(reader.encode([(one.question, one.context) for one in examples]))
+    encoded = reader.encode([(one.question, one.context) for one in examples])
+    readings = tuned_readings(reader, encoded, examples)
     odds: dict[bool, list[float]] = {True: [], False: []}
     for example, reading in zip(examples, readings, strict=True):
         odds[bool(example.references)].append(reading.best[0].log_odds if reading.best else -np.inf)
@@ -42,6 +45,8 @@ def main() -> None:
     threshold = float(np.quantile(odds[True], given.declined, method="lower"))
     reader.threshold = threshold
     declined = (np.mean([one < threshold for one in odds[has]]) for has in (True, False))
+    length, repeat = reader.penalties
+    print(f"penalties {length:g} for length, {repeat:g} for words of the question")
     print(
         "threshold {:.2f}: declines {:.1%} with an answer, {:.1%} without".format(
             threshold, *declined
