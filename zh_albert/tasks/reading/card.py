@@ -19,10 +19,16 @@ def reader_card(reader: TextReader, settings: str) -> str:
         if reader.threshold is None
         else f"It gives none where the log-odds of the best are below {reader.threshold:.2f}"
     )
+    length, repeat = reader.penalties
+    penalties = (
+        f" From an answer's log-odds {length:g} is taken for each natural logarithm of its tokens, "
+        f"and {repeat:g} times the share of them that the question has, too."
+    )
     text = CardText(
         title="Chinese reading comprehension",
         pipeline="question-answering",
-        answers=f"Answers a question by a passage of a text. {predicts_no_answer}.",
+        answers=f"Answers a question by a passage of a text. {predicts_no_answer}."
+        + (penalties if any(reader.penalties) else ""),
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}, the "
         f"question in each; no answer has more than {window.stride} tokens.",
         scores=_per_kind(reader),
