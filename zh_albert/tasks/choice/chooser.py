@@ -80,10 +80,8 @@ class TextChooser(TaskModel[Question, list[EncodedText]]):
             if not (context.ids and choices and all(choice.ids for choice in choices)):
                 encoded.append(None)
                 continue
-            part, room = context, self.context_tokens
-            if room:
-                ids = [choice.ids for choice in choices]
-                part = relevant_part(question.context, context, lead.ids, ids, room)
+            ids, room = [choice.ids for choice in choices], self.context_tokens
+            part = relevant_part(question.context, context, lead.ids, ids, room)
             head = [*lead.ids, special.sep] if lead.ids else []
             seconds = [Encoding([*head, *choice.ids], []) for choice in choices]
             encoded.append([encode_pair(part, one, special, self.window) for one in seconds])

@@ -41,13 +41,13 @@ def relevant_part(
         context: Its tokens.
         question: Tokens of the question.
         choices: Tokens of each choice.
-        room: Limit on the tokens returned.
+        room: Limit on the tokens returned; 0: none.
 
     Returns:
         Whole sentences in the order of the text, each without a change; all of a context that has
         room, and of one whose question is empty, for that asks where it has a gap.
     """
-    if len(context) <= room or not question:
+    if not 0 < room < len(context) or not question:
         return context
     sentences = list(_sentences(text, context, min(_LONGEST, room)))
     owned = [_ngrams(context.ids[part.start : part.stop]) for part in sentences]

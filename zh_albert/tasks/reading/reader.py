@@ -21,6 +21,7 @@ from zh_albert.tasks.windows import WindowConfig
 from zh_albert.tokenization.tokenizer import Tokenizer
 
 WindowLogits = tuple[list[tuple[int, int]], NDArray[np.float32]]
+"""The question and the window of each row, and the logits. Shape: (rows, length, 2)."""
 
 
 class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
@@ -47,14 +48,14 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
         window: WindowConfig,
         threshold: float | None = None,
         split_at_breaks: bool = False,
-        length_penalty: float = 0.0,
-        repeat_penalty: float = 0.0,
+        length_penalty: float | None = None,
+        repeat_penalty: float | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         refuse_narrow(window)
         super().__init__(config, tokenizer, SpanReader(config), window=window, metadata=metadata)
         self.threshold, self.split_at_breaks = threshold, split_at_breaks
-        self.penalties = Penalties(length_penalty, repeat_penalty)
+        self.penalties = Penalties(length_penalty or 0.0, repeat_penalty or 0.0)
 
     def settings(self) -> dict[str, Any]:
         """See ``TaskModel``."""
@@ -117,10 +118,13 @@ class TextReader(TaskModel[tuple[str, str], EncodedQuestion]):
             outputs: Their ``outputs_of``, if they are known.
         """
         readings = [Reading() for _ in questions]
-        how: Any = {"longest": self.window.stride, "keep": keep, "penalties": self.penalties}
+        longest, penalties = self.window.stride, self.penalties
         for places, logits in self.outputs_of(questions) if outputs is None else outputs:
             for row, (q, w) in zip(logits, places, strict=True):
-                readings[q].add(*read_window(row, questions[q], w, **how), keep=keep)
+                found = read_window(
+                    row, questions[q], w, longest=longest, keep=keep, penalties=penalties
+                )
+                readings[q].add(*found, keep=keep)
         return readings
 
     @classmethod

@@ -33,7 +33,10 @@ class Penalties(NamedTuple):
 
 
 class RankedSpan(NamedTuple):
-    """A possible answer with its log-odds against ``[CLS]``, "the answer is not in this window"."""
+    """A possible answer with its log-odds against ``[CLS]``, "the answer is not in this window".
+
+    Penalties are taken from them already.
+    """
 
     log_odds: float
     span: AnswerSpan

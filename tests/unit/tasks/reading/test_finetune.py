@@ -14,6 +14,8 @@ from tests.helpers.jobs import encoded
 from tests.helpers.reading_windows import WINDOW, example
 from zh_albert.tasks.reading.examples import ReadingExample
 from zh_albert.tasks.reading.finetune import FinetuneConfig, ReadingJob, evaluate
+from zh_albert.tasks.reading.reader import TextReader
+from zh_albert.tasks.reading.spans import Penalties
 from zh_albert.training.config import TrainConfig
 
 
@@ -55,6 +57,16 @@ def test_where_nothing_can_be_answered_the_threshold_stays_where_it_begins() -> 
     scores = evaluate(model, [ReadingExample("，，", "谁谁", (), ())], tune=True)
     assert model.threshold == 0.0
     assert scores["f1"] == 100.0
+
+
+def test_penalties_are_tuned_with_dev_and_kept_in_the_folder(tmp_path: Path) -> None:
+    model = ReadingJob([example("零")], [], FinetuneConfig(window=WINDOW)).model
+    model.penalties = Penalties(1.0, 0.5)
+    evaluate(model, [example("零")])
+    model.save(tmp_path / "reader", card="")
+    assert TextReader.load(tmp_path / "reader").penalties == Penalties(1.0, 0.5)
+    evaluate(model, [ReadingExample("，，", "谁谁", (), ())], tune=True)  # nothing to tune on
+    assert model.penalties == Penalties()
 
 
 def test_a_reader_that_goes_on_answers_as_before_until_it_learns(tmp_path: Path) -> None:
