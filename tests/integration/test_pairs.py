@@ -114,6 +114,33 @@ def test_in_a_symmetric_model_the_order_makes_no_difference(models: dict[str, Pa
     assert any(differs)
 
 
+def test_pairs_that_look_alike_and_say_something_else_have_a_low_value(
+    micro: Path, cli: Cli, tmp_path: Path
+) -> None:
+    rows = [{"text_a": "好房间", "text_b": "房间好", "label": n % 2 * 5} for n in range(8)]
+    path = write(tmp_path / "train.jsonl", rows)
+    files = ("--train", path, "--dev", path, "--init", micro, "--task", "pair")
+    settings = (*QUICK, "--set=model.ngrams=false", "--set=model.symmetric=true")
+    values = ("--set=model.head=regression", "--set=model.different_at_most=-3")
+    assert cli("finetune", *files, *settings, *values, "--out", tmp_path / "model").code == 0
+    assert task_of(tmp_path / "model")["different_at_most"] == -3
+
+    model = load(tmp_path / "model")
+    far, near, plain = model([("我等你", "你等我"), ("我等你啊", "我等你吧"), ("我等你", "我等你")])
+    assert far.value == pytest.approx(-3, abs=1e-4)
+    assert min(near.value, plain.value) > -2
+    [found] = model.differences("我等你", "你等我")
+    assert (found.kind, found.first, found.second) == ("order", [(0, 1), (2, 3)], [(0, 1), (2, 3)])
+    assert model.differences("我等你啊", "我等你吧") == []
+    saved = tmp_path / "exported"
+    assert cli("export", tmp_path / "model", saved, "--format=onnx").code == 0
+    assert load(saved)([("我等你", "你等我")])[0].value == pytest.approx(-3, abs=1e-4)
+
+    pairs(path)
+    ran = cli("finetune", *files, *settings, values[1], "--out", tmp_path / "other")
+    refused(ran, "model.different_at_most is for values of pairs")
+
+
 def test_the_scores_are_in_config_and_card(models: dict[str, Path]) -> None:
     for name, metrics in (
         ("pair", {"accuracy", "macro_f1"}),

@@ -67,11 +67,14 @@ class EncodedText:
         windows: The model inputs.
         parts: The tokens of the text (for a pair, of the first text) in each window.
         turned: Index of the first window with the pair in reverse order; None: there is none.
+        differs: How surely a pair that looks alike says different things, from 0 to 1; 0 where that
+            is not looked for.
     """
 
     windows: list[ModelInput]
     parts: list[range]
     turned: int | None = None
+    differs: float = 0.0
 
     @property
     def readings(self) -> list[EncodedText]:

@@ -43,7 +43,15 @@ class PairAnswers(TextAnswers[PairStrings]):
             if isinstance(result, Estimate):
                 assert isinstance(model, Regressor)
                 low, high = model.lowest, model.highest
-                answers.append(ValueAnswer(name, result.value, seconds, low, high))
+                differences = [
+                    (one.kind, _parts(texts[0], one.first), _parts(texts[1], one.second))
+                    for one in model.differences(texts[0], texts[1])
+                ]
+                answers.append(ValueAnswer(name, result.value, seconds, low, high, differences))
             else:
                 answers.append(ClassAnswer(name, result, seconds))
         return pair_panel(self.strings, texts, answers)
+
+
+def _parts(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    return " … ".join(text[start:end] for start, end in spans)

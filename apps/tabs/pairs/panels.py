@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from apps.markup.bars import meter
 from apps.markup.class_card import ClassAnswer, card, class_card
-from apps.markup.sections import quote
+from apps.markup.sections import caption, quote
 from apps.markup.text import element, panel
 from apps.tabs.pairs.strings import PairStrings
 
@@ -24,6 +24,8 @@ class ValueAnswer:
         seconds: The time it took.
         lowest: The beginning of the scale; None: not known.
         highest: Its end; None: not known.
+        differences: What the sentences, which look alike, say differently: its kind, and how either
+            puts it.
     """
 
     model: str
@@ -31,6 +33,7 @@ class ValueAnswer:
     seconds: float
     lowest: float | None
     highest: float | None
+    differences: Sequence[tuple[str, str, str]] = ()
 
 
 def pair_panel(
@@ -54,7 +57,9 @@ def pair_panel(
 
 
 def value_card(strings: PairStrings, answer: ValueAnswer) -> str:
-    """Return the card of a value, with its place on the scale if that is known."""
+    """Return the card of a value, with its place on the scale if that is known, and why it is low
+    for sentences that look alike.
+    """
     low, high, value = answer.lowest, answer.highest, f"{answer.value:.1f}"
     scale = ""
     if low is not None and high is not None and low < high:
@@ -67,4 +72,9 @@ def value_card(strings: PairStrings, answer: ValueAnswer) -> str:
             f"{meter(percent, name, value=value, **ends)}</li></ol>"
         )
     best = f'<p class="za-best"><strong>{value}</strong></p>'
-    return card(strings.page, answer.model, answer.seconds, best + scale)
+    differences = "".join(
+        caption(f"{strings.differences[kind]}{strings.colon}{first or '∅'} ↔ {second or '∅'}")
+        for kind, first, second in answer.differences
+    )
+    why = caption(strings.looks_alike) + differences if differences else ""
+    return card(strings.page, answer.model, answer.seconds, best + scale + why)

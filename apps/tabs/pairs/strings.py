@@ -17,6 +17,9 @@ class PairStrings(TextTabStrings):
     Attributes:
         meanings: What each label says about the two sentences.
         scale: The range of a model's values, from "low" to "high".
+        looks_alike: Why sentences with nearly the same words have a low value.
+        differences: What two sentences say differently, by kind.
+        colon: What stands between such a kind and the parts of the sentences.
     """
 
     first: str
@@ -28,6 +31,9 @@ class PairStrings(TextTabStrings):
     similarity: str
     meanings: Mapping[str, str]
     scale: str
+    looks_alike: str
+    differences: Mapping[str, str]
+    colon: str
     one_missing: Notice
     nothing_to_read: Notice
 
@@ -51,6 +57,15 @@ CHINESE = PairStrings(
         "different": "两句说的不是一回事",
     },
     scale="训练数据里的分数从 {low} 到 {high}",
+    looks_alike="两句看起来很像，但说的不一样，分数因此降低：",
+    differences={
+        "number": "数字不同",
+        "negation": "一句有否定",
+        "opposite": "意思相反的词",
+        "other": "同类的另一个词",
+        "order": "位置互换",
+    },
+    colon="：",
     waiting=Notice("结果会显示在这里", "输入两句话，或点一个例子。"),
     one_missing=Notice("要有两句话才能比较", "在左边的两个框里各输入一句，或点一个例子。"),
     nothing_to_read=Notice(
@@ -82,6 +97,15 @@ ENGLISH = PairStrings(
         "different": "they are about different things",
     },
     scale="The values it was trained on go from {low} to {high}",
+    looks_alike="They look alike but say different things, which lowers the value:",
+    differences={
+        "number": "another number",
+        "negation": "a negation",
+        "opposite": "opposite words",
+        "other": "another word of the same kind",
+        "order": "exchanged places",
+    },
+    colon=": ",
     waiting=Notice("The result appears here", "Type two sentences, or click an example."),
     one_missing=Notice("It takes two sentences", "Fill both boxes, or click an example."),
     nothing_to_read=Notice(

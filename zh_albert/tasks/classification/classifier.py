@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -17,6 +17,7 @@ from zh_albert.model.config import AlbertConfig
 from zh_albert.model.heads import Pooling, SequenceClassifier
 from zh_albert.runtimes.onnx_network import sequence_logits
 from zh_albert.tasks.batched_inference import predicted_outputs
+from zh_albert.tasks.classification.differences.comparison import compare
 from zh_albert.tasks.classification.ensemble import tuned, untuned
 from zh_albert.tasks.classification.head_selection import head_from
 from zh_albert.tasks.classification.heads import LabelHead
@@ -44,6 +45,8 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         pairs: Whether the inputs are pairs of texts.
         symmetric: Whether pairs are read in both orders and the logits averaged, so that the order
             makes no difference.
+        different_at_most: Highest value of a pair that looks alike and surely says different
+            things (see ``differences``); None: that is not looked for.
         ngrams: An n-gram model, the second ensemble member, or None. Its margins (in regression its
             value), times ``ngrams_weight``, are added to the network's logits.
         ngrams_weight: Factor of the margins.
@@ -65,6 +68,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         window: WindowConfig,
         pairs: bool = False,
         symmetric: bool = False,
+        different_at_most: float | None = None,
         pooling: Pooling = "first",
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
@@ -72,6 +76,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
         self.head, self.pooling = head, pooling
         self.pairs, self.symmetric = pairs, symmetric
+        self.different_at_most = different_at_most
         self.ngrams_weight, self.calibration_scale = untuned(head)
 
     @property
@@ -107,9 +112,15 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         refuse_non_pairs(contents, counted_from=counted_from)
         firsts, seconds = (encode([pair[side] for pair in contents]) for side in (0, 1))
         read = encode_mirrored if self.symmetric else encode_pair
-        return [
+        encoded = [
             read(first, second, special, self.window) if first.ids and second.ids else None
             for first, second in zip(firsts, seconds, strict=True)
+        ]
+        if self.different_at_most is None:
+            return encoded
+        return [
+            own and replace(own, differs=compare(*pair).surely)
+            for own, pair in zip(encoded, contents, strict=True)
         ]
 
     def scores(self, texts: Sequence[Content]) -> NDArray[np.float32]:
@@ -129,7 +140,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
 
     def logits_of(self, encoded: Sequence[EncodedText]) -> Tensor:
         """Return the logits of encoded texts. Shape: (texts, labels)."""
-        return self._added(*self._members(encoded))
+        return self._added(encoded, *self._members(encoded))
 
     def member_scores(
         self, encoded: Sequence[EncodedText]
@@ -144,7 +155,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             (texts, labels).
         """
         logits, margins = self._members(encoded)
-        together = self.head.scores(self._added(logits, margins))
+        together = self.head.scores(self._added(encoded, logits, margins))
         if margins is None:
             return together, together, None
         scale = self.calibration_scale
@@ -171,7 +182,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             self.ngrams_weight, self.calibration_scale = tuned(
                 self.head, logits, margins, gold, metric, weight
             )
-        found = self.head.scores(self._added(logits, margins))
+        found = self.head.scores(self._added(encoded, logits, margins))
         self.head.tune(gold, found)
         return found
 
@@ -182,10 +193,16 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         margins = torch.from_numpy(self.ngrams.margins(encoded)) if self.ngrams else None
         return logits, margins
 
-    def _added(self, logits: Tensor, margins: Tensor | None) -> Tensor:
-        if margins is None:
+    def _added(
+        self, encoded: Sequence[EncodedText], logits: Tensor, margins: Tensor | None
+    ) -> Tensor:
+        if margins is not None:
+            logits = self.calibration_scale * (logits + self.ngrams_weight * margins)
+        if self.different_at_most is None:
             return logits
-        return self.calibration_scale * (logits + self.ngrams_weight * margins)
+        highest = self.head.targets([self.different_at_most])
+        surely = torch.tensor([[text.differs] for text in encoded])
+        return logits - surely * (logits - highest).clamp(min=0)
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
@@ -210,6 +227,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             window=window,
             pairs=given.pop("name") == "pair",
             symmetric=given.pop("symmetric", False),
+            different_at_most=given.pop("different_at_most", None),
             pooling=given.pop("pooling"),
             metadata=given,
         )
@@ -219,7 +237,9 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         head = {"head": self.head.name, "labels": self.labels, **self.head.settings()}
         # The window stands before ``symmetric``, as in the folders of earlier versions.
         symmetric = {**asdict(self.window), "symmetric": True} if self.symmetric else {}
-        return {**head, "pooling": self.pooling, **symmetric}
+        highest = self.different_at_most
+        differing = {} if highest is None else {"different_at_most": highest}
+        return {**head, "pooling": self.pooling, **symmetric, **differing}
 
     def ngrams_settings(self) -> dict[str, float]:
         """See ``TaskModel``."""

@@ -56,6 +56,10 @@ class ModelConfig(NetworkConfig):
     # For pairs whose order makes no difference: trained on either order, predicted by the mean of
     # both, which takes twice as long.
     symmetric: bool = False
+    # For values of how much two texts say the same: the highest of two that look alike and surely
+    # say different things, by rule: other numbers, a negation, an opposite, parts that change
+    # places. None: that is not looked for.
+    different_at_most: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,6 +116,13 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
                 "model.symmetric = true is for pairs of texts, the examples are single texts; "
                 "leave it out"
             )
+        if settings.different_at_most is not None and not (
+            self.pairs and self.head.name == "regression"
+        ):
+            raise ConfigError(
+                "model.different_at_most is for values of pairs of texts (model.head=regression); "
+                "leave it out"
+            )
         several = self.head.name == "multi_label"
         if settings.ngrams and several:
             raise ConfigError(
@@ -141,6 +152,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
             window=self.config.window,
             pairs=self.pairs,
             symmetric=self.config.model.symmetric,
+            different_at_most=self.config.model.different_at_most,
             pooling=self.config.model.pooling,
         )
 

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel
 
 from zh_albert.tasks.classification.classifier import TextClassifier
+from zh_albert.tasks.classification.differences.comparison import compare
+from zh_albert.tasks.classification.differences.difference import Difference
 from zh_albert.tasks.classification.examples import marked_text_of, pair_of
 from zh_albert.tasks.classification.heads import LabelSet, Value
 from zh_albert.tasks.predictor import RequestForm, TaskPredictor, Text
@@ -180,6 +182,20 @@ class Regressor(LabelPredictor[Estimate]):
     def __init__(self, classifier: TextClassifier, head: Value) -> None:
         super().__init__(classifier)
         self.lowest, self.highest = head.lowest, head.highest
+
+    @property
+    def different_at_most(self) -> float | None:
+        """Highest value of a pair that looks alike and surely says different things, if there is
+        one.
+        """
+        return self._model.different_at_most
+
+    def differences(self, one: str, other: str) -> list[Difference]:
+        """Return the differences for which the value of two texts is lowered; often none."""
+        if self.different_at_most is None:
+            return []
+        found = compare(one, other)
+        return found.differences if found.surely else []
 
     def _answer(self, scores: Sequence[float]) -> Estimate:
         return Estimate(value=round(scores[0], 6))

@@ -30,6 +30,20 @@ def test_a_value_stands_on_its_scale(
     assert set(PanelReader(panel).tags) <= OURS
 
 
+def test_why_a_value_is_low_is_told() -> None:
+    differences = [("number", "3天", "５天<"), ("negation", "", "不")]
+    panel = pair_panel(
+        CHINESE, ["甲", "乙"], [ValueAnswer("similarity", 2, 0.01, 0, 5, differences)]
+    )
+    assert "两句看起来很像" in panel
+    assert "数字不同：3天 ↔ ５天&lt;" in panel
+    assert "一句有否定：∅ ↔ 不" in panel
+    assert set(PanelReader(panel).tags) <= OURS
+    assert "看起来很像" not in pair_panel(
+        CHINESE, ["甲", "乙"], [ValueAnswer("similarity", 2, 0.01, 0, 5)]
+    )
+
+
 @given(first=st.text(st.characters(codec=None), max_size=80), second=st.just(HOSTILE))
 def test_sentences_are_only_ever_text(first: str, second: str) -> None:
     panel = pair_panel(CHINESE, [first, second], [ClassAnswer(first, INFERRED, 0.01)])
