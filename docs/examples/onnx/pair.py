@@ -1,5 +1,7 @@
 """Compare pairs of sentences with an exported ``model.onnx``, without zh-albert and PyTorch.
 
+A value is the network's; zh-albert lowers it for texts that look alike and say different things.
+
 pip install onnxruntime tokenizers
 zh-albert export nli fast --format onnx  # or similarity, or your own
 python pair.py fast 他在北京工作 他有工作 他在北京工作 他失业了
