@@ -81,7 +81,7 @@ def normalized(text: str) -> str:
 
 
 def _says_something(text: str, at: int) -> bool:
-    if text[at] in ".,":  # of a number
+    if text[at] in ".,:":  # of a number
         return text[at - 1 : at].isdecimal() and text[at + 1 : at + 2].isdecimal()
     return text[at].isalnum() or text[at] == "%"
 
@@ -98,12 +98,8 @@ def _in_words(first: str, second: str) -> tuple[list[Difference], tuple[str, str
         found.extend(new)
         return new
 
-    whole = first, second
-    opposites = {
-        frozenset(text[start:end] for text, [(start, end)] in zip(whole, one[1:], strict=True))
-        for one in look(opposite_words)
-    }
-    if (len(opposites) + len(look(negations))) % 2 == 0:  # 不容易 is 难
+    opposites, denied = look(opposite_words), look(negations)
+    if opposites and denied:  # 不容易 is 难
         found.clear()
     look(other_numbers)
     first, second = (  # 一千 is 1000

@@ -16,9 +16,10 @@ _Others = Mapping[str, frozenset[str]]
 _NEGATION = re.compile("没有|不|没|无|未|非|别|勿|莫|否")
 # What asks, or only has the sign of a negation.
 _NO_NEGATION = re.compile(
-    "([\u4e00-\u9fff])[不没]\\1|[是能可与]否|有没有|不错|不仅|不但|不过|不管|不论|不同|不断|不久|不禁|不得不|不如|不止|不只|不愧|不妨|"
-    "不由|不好意思|不客气|不知不觉|不锈钢|差不多|对不起|了不起|说不定|忍不住|来不及|没错|未来|未必|无论|无锡|无线|无非|否则|"
+    "([\u4e00-\u9fff])[不没]\\1|[是能可与]否|有没有|不错|不仅|不但|不过|不管|不论|不同(?!意)|不断|不久|不禁|不得不|不如|不止|不只|不愧|不妨|"
+    "不由|不好意思|不客气|不知不觉|不锈钢|差不多|对不起|了不起|说不定|忍不住|来不及|没错|未来|未必|无论|无锡|无线|无非|否则|好不容易|差一?点没|不一会|谁不|没事|没关系|没问题|"
     "非常|非洲|非要|莫名|莫斯科|特别|级别|性别|类别|区别|个别|分别|别人|别的|别墅|告别|识别|鉴别"
+    "|(?:没有|[没不])(?= *$)"
 )
 
 
@@ -42,11 +43,10 @@ def opposite_words(first: str, second: str) -> list[Difference]:
     found = [Difference("opposite", *spans) for spans in _instead(first, second, _opposites())]
     taken = {at for one in found for start, end in one.first for at in range(start, end)}
     edits = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    for edit, start, end, other_start, other_end in edits:
-        if edit == "replace" and end - start == other_end - other_start == 1:
-            one, other = first[start], second[other_start]
-            if other in _opposites().get(one, ()) and start not in taken:
-                found.append(Difference("opposite", [(start, end)], [(other_start, other_end)]))
+    for edit, start, end, other_start, other_end in edits:  # single characters, too: 贵 and 便宜
+        one, other = first[start:end], second[other_start:other_end]
+        if edit == "replace" and other in _opposites().get(one, ()) and start not in taken:
+            found.append(Difference("opposite", [(start, end)], [(other_start, other_end)]))
     return found
 
 

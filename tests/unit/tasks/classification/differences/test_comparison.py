@@ -23,18 +23,19 @@ NUMBERS = [
     ("会议改到周二下午", "会议改到周四下午"),
     ("每天吃3次，每次两片", "每天吃2次，每次两片"),
     ("工资涨了百分之五", "工资涨了15%"),
-    ("定金两千元", "定金２０００元起，尾款三千元"),
 ]
 NEGATIONS = [
     ("快递今天会到", "快递今天不会到"),
     ("这种药饭后能吃", "这种药饭后别吃"),
     ("他已经還錢了", "他已经没还钱了"),
+    ("业主同意这个方案", "业主不同意这个方案"),
 ]
 OPPOSITES = [
     ("空调温度调高一点", "空调温度调低一点"),
     ("股价今天大幅上涨", "股价今天大幅下跌"),
     ("我很喜歡這個顏色", "我很讨厌这个颜色"),
-    ("怎么开通会员", "怎么注销会员吗"),
+    ("这款相机很贵", "这款相机很便宜"),
+    ("早上八点开门，左转", "早上八点关门，右转"),
 ]
 OTHERS = [
     ("明天北京有雨", "明天上海有雨"),
@@ -49,7 +50,13 @@ NONE = [
     ("等了半小时", "等了30分钟"),
     ("三天內到貨", "3天内到货"),
     ("一共一百二十块", "一共１２０元"),
+    ("跑了1500米", "跑了1.5公里"),
+    ("下午3点开会", "15:00开会"),
+    ("一个半小时的课", "90分钟的课"),
+    ("报名人数涨了百分之二十", "报名人数涨了两成"),
     ("他来不来", "他来吗"),
+    ("饭做好了没", "饭做好了吗"),
+    ("差点没摔倒", "差点摔倒"),
     ("不容易", "难"),
     ("这部电影不错", "这部电影好"),
     ("明天北京有雨", "附近有什么好吃的"),
@@ -61,9 +68,9 @@ NONE = [
     ("kind", "pairs"),
     [
         ("order", ORDER),
-        ("number", NUMBERS[:4]),
+        ("number", NUMBERS),
         ("negation", NEGATIONS),
-        ("opposite", OPPOSITES[:3]),
+        ("opposite", OPPOSITES),
         ("other", OTHERS),
     ],
 )
@@ -72,7 +79,7 @@ def test_a_difference_of_texts_that_are_the_same_otherwise_is_sure(
 ) -> None:
     for pair in pairs:
         found = compare(*pair)
-        assert [one.kind for one in found.differences] == [kind], pair
+        assert {one.kind for one in found.differences} == {kind}, pair
         assert found.surely > 0.5, pair
 
 
