@@ -132,6 +132,9 @@ def test_pairs_that_look_alike_and_say_something_else_have_a_low_value(
     [found] = model.differences("我等你", "你等我")
     assert (found.kind, found.first, found.second) == ("order", [(0, 1), (2, 3)], [(0, 1), (2, 3)])
     assert model.differences("我等你啊", "我等你吧") == []
+    classifier = TextClassifier.load(tmp_path / "model")
+    classifier.different_at_most = 100.0  # no value is raised
+    assert classifier.scores([("我等你", "你等我")])[0, 0] < 50
     saved = tmp_path / "exported"
     assert cli("export", tmp_path / "model", saved, "--format=onnx").code == 0
     assert load(saved)([("我等你", "你等我")])[0].value == pytest.approx(-3, abs=1e-4)
