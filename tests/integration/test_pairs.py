@@ -142,6 +142,31 @@ def test_pairs_that_look_alike_and_say_something_else_have_a_low_value(
     pairs(path)
     ran = cli("finetune", *files, *settings, values[1], "--out", tmp_path / "other")
     refused(ran, "model.different_at_most is for values of pairs")
+    ran = cli("finetune", *files, *settings, "--set=model.different_adds.bat=9", "--out", tmp_path)
+    refused(ran, "model.different_adds: no class 'bat'; ")
+
+
+def test_pairs_that_look_alike_and_say_something_else_are_of_other_classes(
+    micro: Path, cli: Cli, tmp_path: Path
+) -> None:
+    path, added = pairs(tmp_path / "train.jsonl"), pair_rows()[0]["label"]
+    files = ("--train", path, "--dev", path, "--init", micro, "--task", "pair")
+    ran = cli(
+        "finetune",
+        *files,
+        *QUICK,
+        f"--set=model.different_adds.{added}=50",
+        "--out",
+        tmp_path / "x",
+    )
+    assert ran.code == 0
+    assert task_of(tmp_path / "x")["different_adds"] == {added: 50}
+    model = load(tmp_path / "x")
+    [answer] = model([("我等你", "你等我")])
+    assert (answer.label, answer.score) == (added, pytest.approx(1))
+    assert len(model.differences("我等你", "你等我")) == 1
+    [near] = model([("我等你啊", "我等你吧")])
+    assert near.score < 0.999
 
 
 def test_the_scores_are_in_config_and_card(models: dict[str, Path]) -> None:

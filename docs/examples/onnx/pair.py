@@ -1,6 +1,7 @@
 """Compare pairs of sentences with an exported ``model.onnx``, without zh-albert and PyTorch.
 
-A value is the network's; zh-albert lowers it for texts that look alike and say different things.
+Answers are those of the model alone; zh-albert changes them for texts that look alike and say
+different things (``different_at_most`` and ``different_adds`` in ``config.json``).
 
 pip install onnxruntime tokenizers
 zh-albert export nli fast --format onnx  # or similarity, or your own

@@ -46,7 +46,8 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         symmetric: Whether pairs are read in both orders and the logits averaged, so that the order
             makes no difference.
         different_at_most: Highest value of a pair that looks alike and surely says different
-            things (see ``differences``); None: that is not looked for.
+            things (see ``differences``); None: no limit.
+        different_adds: Of classes: what is added to their logits for such a pair.
         ngrams: An n-gram model, the second ensemble member, or None. Its margins (in regression its
             value), times ``ngrams_weight``, are added to the network's logits.
         ngrams_weight: Factor of the margins.
@@ -69,6 +70,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         pairs: bool = False,
         symmetric: bool = False,
         different_at_most: float | None = None,
+        different_adds: Mapping[str, float] | None = None,
         pooling: Pooling = "first",
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
@@ -76,13 +78,18 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         super().__init__(config, tokenizer, network, window=window, metadata=metadata)
         self.head, self.pooling = head, pooling
         self.pairs, self.symmetric = pairs, symmetric
-        self.different_at_most = different_at_most
+        self.different_at_most, self.different_adds = different_at_most, different_adds or {}
         self.ngrams_weight, self.calibration_scale = untuned(head)
 
     @property
     def name(self) -> str:
         """The task's name."""
         return self.names[self.pairs]
+
+    @property
+    def looks_for_differences(self) -> bool:
+        """Whether pairs that look alike are searched for differences."""
+        return self.different_at_most is not None or bool(self.different_adds)
 
     @property
     def labels(self) -> list[str]:
@@ -116,7 +123,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             read(first, second, special, self.window) if first.ids and second.ids else None
             for first, second in zip(firsts, seconds, strict=True)
         ]
-        if self.different_at_most is None:
+        if not self.looks_for_differences:
             return encoded
         return [
             own and replace(own, differs=compare(*pair).surely)
@@ -198,11 +205,15 @@ class TextClassifier(TaskModel[Content, EncodedText]):
     ) -> Tensor:
         if margins is not None:
             logits = self.calibration_scale * (logits + self.ngrams_weight * margins)
-        if self.different_at_most is None:
+        if not self.looks_for_differences:
             return logits
-        highest = self.head.targets([self.different_at_most])
         surely = torch.tensor([[text.differs] for text in encoded])
-        return logits - surely * (logits - highest).clamp(min=0)
+        if self.different_at_most is not None:
+            highest = self.head.targets([self.different_at_most])
+            return logits - surely * (logits - highest).clamp(min=0)
+        return logits + surely * torch.tensor(
+            [self.different_adds.get(n, 0.0) for n in self.labels]
+        )
 
     @classmethod
     def network(cls, config: AlbertConfig, settings: Mapping[str, Any]) -> nn.Module:
@@ -228,6 +239,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             pairs=given.pop("name") == "pair",
             symmetric=given.pop("symmetric", False),
             different_at_most=given.pop("different_at_most", None),
+            different_adds=given.pop("different_adds", None),
             pooling=given.pop("pooling"),
             metadata=given,
         )
@@ -237,9 +249,12 @@ class TextClassifier(TaskModel[Content, EncodedText]):
         head = {"head": self.head.name, "labels": self.labels, **self.head.settings()}
         # The window stands before ``symmetric``, as in the folders of earlier versions.
         symmetric = {**asdict(self.window), "symmetric": True} if self.symmetric else {}
-        highest = self.different_at_most
-        differing = {} if highest is None else {"different_at_most": highest}
-        return {**head, "pooling": self.pooling, **symmetric, **differing}
+        different = {
+            "different_at_most": self.different_at_most,
+            "different_adds": dict(self.different_adds) or None,
+        }
+        given = {name: value for name, value in different.items() if value is not None}
+        return {**head, "pooling": self.pooling, **symmetric, **given}
 
     def ngrams_settings(self) -> dict[str, float]:
         """See ``TaskModel``."""

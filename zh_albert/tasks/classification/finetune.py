@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from zh_albert.errors import CheckpointError, ConfigError
+from zh_albert.errors import CheckpointError, ConfigError, nearest
 from zh_albert.model.config import AlbertConfig
 from zh_albert.tasks import run
 from zh_albert.tasks.classification.card import classifier_card
@@ -60,6 +60,8 @@ class ModelConfig(NetworkConfig):
     # say different things, by rule: other numbers, a negation, an opposite, parts that change
     # places. None: that is not looked for.
     different_at_most: float | None = None
+    # For classes of pairs: what two such texts add to the logits, by the name of the class.
+    different_adds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,6 +125,11 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
                 "model.different_at_most is for values of pairs of texts (model.head=regression); "
                 "leave it out"
             )
+        if settings.different_adds and not (self.pairs and self.head.name == "classes"):
+            raise ConfigError("model.different_adds is for classes of pairs of texts; leave it out")
+        if unknown := sorted({*settings.different_adds} - {*self.head.labels}):
+            hint = nearest(unknown[0], self.head.labels)
+            raise ConfigError(f"model.different_adds: no class {unknown[0]!r}; {hint}")
         several = self.head.name == "multi_label"
         if settings.ngrams and several:
             raise ConfigError(
@@ -153,6 +160,7 @@ class ClassificationJob(FineTuningJob[TextExample, TextClassifier]):
             pairs=self.pairs,
             symmetric=self.config.model.symmetric,
             different_at_most=self.config.model.different_at_most,
+            different_adds=self.config.model.different_adds,
             pooling=self.config.model.pooling,
         )
 

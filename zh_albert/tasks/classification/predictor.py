@@ -116,6 +116,15 @@ class LabelPredictor(TaskPredictor[Content, EncodedText, A]):
         """See ``Predictor``."""
         return [self._answer(row) for row in self._model.scores_of(encoded).tolist()]
 
+    def differences(self, one: str, other: str) -> list[Difference]:
+        """Return the differences of two texts that look alike, if they changed the answer; often
+        there are none, and most models do not look for any.
+        """
+        if not self._model.looks_for_differences:
+            return []
+        found = compare(one, other)
+        return found.differences if found.surely else []
+
     def content_of(self, row: dict[str, Any], source: Path | str, line: int) -> Content:
         """See ``Predictor``."""
         return (pair_of if self.pairs else marked_text_of)(row, source, line)
@@ -182,20 +191,6 @@ class Regressor(LabelPredictor[Estimate]):
     def __init__(self, classifier: TextClassifier, head: Value) -> None:
         super().__init__(classifier)
         self.lowest, self.highest = head.lowest, head.highest
-
-    @property
-    def different_at_most(self) -> float | None:
-        """Highest value of a pair that looks alike and surely says different things, if there is
-        one.
-        """
-        return self._model.different_at_most
-
-    def differences(self, one: str, other: str) -> list[Difference]:
-        """Return the differences for which the value of two texts is lowered; often none."""
-        if self.different_at_most is None:
-            return []
-        found = compare(one, other)
-        return found.differences if found.surely else []
 
     def _answer(self, scores: Sequence[float]) -> Estimate:
         return Estimate(value=round(scores[0], 6))
