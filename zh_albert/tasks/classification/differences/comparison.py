@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
@@ -59,13 +60,11 @@ def compare(first: str, second: str) -> Comparison:
         return found._replace(differences=turned)
     if max(len(first), len(second)) > _LONGEST:
         return NONE
-    one, other = normalized(first), normalized(second)
+    one, other = (_QUESTION.sub(_blanks, normalized(text)) for text in (first, second))
     if one == other or _in_common(one, other) < _UNLIKE / 2:
         return NONE
-    differences, rest = _in_words(one, other)
+    differences, rest = _found(one, other)
     alike = (_in_common(*rest) - _UNLIKE) / (_ALIKE - _UNLIKE)
-    if alike > 0:
-        differences += swapped_parts(one, other)
     return Comparison(differences, min(max(alike, 0.0), 1.0))
 
 
@@ -86,8 +85,18 @@ def _says_something(text: str, at: int) -> bool:
     return text[at].isalnum() or text[at] == "%"
 
 
-def _in_words(first: str, second: str) -> tuple[list[Difference], tuple[str, str]]:
-    """Return differences of words and numbers, and what is left of the texts without them."""
+# 来不来 and 来不 ask the same as 来吗.
+_QUESTION = re.compile(
+    "([\u4e00-\u9fff]{1,2})[不没](?=\\1)|(?<![ 还都也就并从决绝要我你他她们])(?:没有|[不没])(?= |$)"
+)
+
+
+def _blanks(question: re.Match[str]) -> str:
+    return _BLANK * len(question[0])
+
+
+def _found(first: str, second: str) -> tuple[list[Difference], tuple[str, str]]:
+    """Return the differences of two texts, and what is left of the texts without them."""
     found: list[Difference] = []
 
     def look(finder: Callable[[str, str], list[Difference]]) -> list[Difference]:
@@ -98,8 +107,8 @@ def _in_words(first: str, second: str) -> tuple[list[Difference], tuple[str, str
         found.extend(new)
         return new
 
-    opposites, denied = look(opposite_words), look(negations)
-    if opposites and denied:  # 不容易 is 难
+    turns = look(swapped_parts), look(opposite_words), look(negations)
+    if sum(map(bool, turns)) == 2:  # 不容易 is 难, and A比B贵 says the same as B比A便宜
         found.clear()
     look(other_numbers)
     first, second = (  # 一千 is 1000

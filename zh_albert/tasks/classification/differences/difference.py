@@ -13,7 +13,7 @@ class Difference(NamedTuple):
 
     Attributes:
         kind: ``number``, ``negation``, ``opposite`` (a word and its opposite), ``other`` (words of
-            one kind, like 北京 and 上海), or ``order`` (two parts that change places).
+            one kind, like 北京 and 上海), or ``order`` (two parts that change places or roles).
         first: Where it stands in the first text, in its order; empty: it has nothing there.
         second: The same for the second text.
     """

@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from zh_albert.tasks.classification.differences.difference import Difference, Span
 
-_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | dict.fromkeys(
-    "两俩", 2
-)
-_DIGITS["〇"] = 0
+_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")}
+_DIGITS |= {"〇": 0, "两": 2, "俩": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
 _UNITS = {
@@ -50,11 +48,12 @@ _NUMBER = re.compile(
     rf"|(?P<hour>{_NUMERAL}(?:[点时](?![间候期段倍]|{_DIGIT}+(?:倍|{_UNIT}))|:(?=[0-5]\d)))"
     rf"(?P<minute>半|[一三]刻|{_NUMERAL}(?=分)|\d\d|{_DIGIT}?十{_DIGIT}?)?"
     rf"|(?P<number>{_NUMERAL}(?:点{_DIGIT}+)?|半)(?P<half_more>个半(?={_UNIT}))?"
-    rf"(?:(?P<unit>{_UNIT})(?P<more>半|(?<=[米块元])(?:{_DIGIT}|\d\d?)(?=[ 的了吧吗呢左多]|$))?)?"
+    rf"(?:(?P<unit>{_UNIT})"
+    rf"(?P<more>半|(?<=[米块元])(?:{_DIGIT}|\d){{1,2}}(?=[ 的了吧吗呢左多]|$))?)?"
 )
 # Words with the sign of a number that count nothing.
 _NO_NUMBERS = re.compile(
-    "(?<![十百千零第周期拜])(?:一下|一点(?![半钟整多一二三四五十])|一样|一起|一直|一般|一定|一些|一边|一面|一方面|一旦|一会|一切|一共|"
+    "(?<![十百千零第周期拜])(?:一下|(?<![午晨])一点(?![半钟整多一二三四五十])|一样|一起|一直|一般|一定|一些|一边|一面|一方面|一旦|一会|一切|一共|"
     "一向|一致|一律|一再|一时|一系列|一流|一并|一同|一体|一贯|一度|一带|一路|一口气|一次性|一块(?=[儿去吃玩来走]))|"
     "另一|统一|唯一|(?<!分)之一|万一|同一|进一步|第一时间|千万别|千万不|十分(?![钟之])|十足|百度|百货|百姓|百科|百合|千里马|二手|二维码|"
     "二胡|三明治|三文鱼|三轮|三星|四川|三亚|六安|九寨沟|三国|万达|万能|万圣节|八卦|八宝粥|五官|七夕|双十一|半夜|半岛|半导体|大半|两手|四处|"
@@ -103,15 +102,15 @@ def numbers_of(text: str) -> list[Number]:
     for match in _NUMBER.finditer(blank):
         number = _number(match)
         last = found[-1] if found else number
-        if last.kind == number.kind in _IN_PARTS and last.span[1] == number.span[0]:  # 三块五毛
+        in_parts = (
+            number.kind in ("y", "m", "g", "s") or match["unit"] == "个月"
+        )  # 三块五毛, 两岁六个月
+        if in_parts and last.kind == number.kind and last.span[1] == number.span[0]:
             span = last.span[0], number.span[1]
             found[-1] = last._replace(value=round(last.value + number.value, 6), span=span)
         else:
             found.append(number)
     return found
-
-
-_IN_PARTS = ("y", "m", "g", "s")
 
 
 def _number(match: re.Match[str]) -> Number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
@@ -14,19 +14,22 @@ from zh_albert.tasks.classification.differences.difference import Difference, Sp
 _Others = Mapping[str, frozenset[str]]
 """Of each word: those that say something else in its place."""
 _NEGATION = re.compile("没有|不|没|无|未|非|别|勿|莫|否")
-# What asks, or only has the sign of a negation.
+# What only has the sign of a negation, or asks, or denies nothing (没事，好不容易).
 _NO_NEGATION = re.compile(
-    "([\u4e00-\u9fff])[不没]\\1|[是能可与]否|有没有|不错|不仅|不但|不过|不管|不论|不同(?!意)|不断|不久|不禁|不得不|不如|不止|不只|不愧|不妨|"
-    "不由|不好意思|不客气|不知不觉|不锈钢|差不多|对不起|了不起|说不定|忍不住|来不及|没错|未来|未必|无论|无锡|无线|无非|否则|好不容易|差一?点没|不一会|谁不|没事|没关系|没问题|"
-    "非常|非洲|非要|莫名|莫斯科|特别|级别|性别|类别|区别|个别|分别|别人|别的|别墅|告别|识别|鉴别"
-    "|(?:没有|[没不])(?= *$)"
+    "[是能可与]否|有没有|不错(?!过)|不仅|不但|不光|不单|不过(?![敏期来去关分])|不管(?!用)|不论|"
+    "不同(?!意)|不断(?!电)|不久|不禁|不得不|不如|不止|不只|不愧|不妨|不由|不免|不料|不已|"
+    "不少(?!于)|不好意思|不客气|不用谢|不知不觉|不一会|不锈钢|差不多|对不起|了不起|不得了|说不定|"
+    "忍不住|来不及|差一?点儿?没|好不(?=容易|热闹)|谁不[知想爱喜]|^没(?:事|关系)(?= |$)|没错|未来|"
+    "未必|未免|无锡|无线|无论|无非|无数|无比|无奈|无所谓|无限|无人机|否则|非常|[南北东西是除]非|"
+    "非洲|非要|非得|非遗|莫名|莫斯科|特别|级别|性别|类别|区别|个别|分别|差别|派别|别人|别的|别墅|"
+    "别扭|告别|送别|离别|道别|识别|辨别|鉴别"
 )
 
 
 def negations(first: str, second: str) -> list[Difference]:
     """Return all negations as one difference, if one text has an odd number more than the other.
 
-    >>> negations("他会来", "他不会来"), negations("他来不来", "他来吗")
+    >>> negations("他会来", "他不会来"), negations("来的人很多", "来的人不少")
     ([Difference(kind='negation', first=[], second=[(1, 2)])], [])
     """
     ones, others = (list(_negations_of(text)) for text in (first, second))
@@ -40,14 +43,7 @@ def opposite_words(first: str, second: str) -> list[Difference]:
     ([Difference(kind='opposite', first=[(2, 4)], second=[(2, 4)])], \
 [Difference(kind='opposite', first=[(1, 2)], second=[(1, 2)])])
     """
-    found = [Difference("opposite", *spans) for spans in _instead(first, second, _opposites())]
-    taken = {at for one in found for start, end in one.first for at in range(start, end)}
-    edits = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    for edit, start, end, other_start, other_end in edits:  # single characters, too: 贵 and 便宜
-        one, other = first[start:end], second[other_start:other_end]
-        if edit == "replace" and other in _opposites().get(one, ()) and start not in taken:
-            found.append(Difference("opposite", [(start, end)], [(other_start, other_end)]))
-    return found
+    return [Difference("opposite", *spans) for spans in _instead(first, second, _opposites())]
 
 
 def of_other_kind(first: str, second: str) -> list[Difference]:
@@ -55,6 +51,8 @@ def of_other_kind(first: str, second: str) -> list[Difference]:
 
     >>> of_other_kind("北京的天气", "上海的天气")
     [Difference(kind='other', first=[(0, 2)], second=[(0, 2)])]
+    >>> of_other_kind("吃早饭", "吃早餐")
+    []
     """
     return [Difference("other", *spans) for spans in _instead(first, second, _kinds())]
 
@@ -65,11 +63,40 @@ def _negations_of(text: str) -> Iterator[Span]:
 
 
 def _instead(first: str, second: str, others: _Others) -> Iterator[tuple[list[Span], list[Span]]]:
-    """Yield where a longer word stands that only one text has, and what the other has instead."""
-    theirs = {word: span for word, span in _words(second, others) if word not in first}
-    for word, span in _words(first, others):
-        if word not in second and (other := next(filter(others[word].__contains__, theirs), None)):
-            yield [span], [theirs.pop(other)]
+    """Yield where a word stands that only one text has so often, and what the other has instead.
+
+    A single character counts only in the place of the other word: 贵 in that of 便宜.
+    """
+    theirs = list(_only(second, first, others))
+    taken: list[Span] = []
+    for word, span in _only(first, second, others):
+        if other := next((one for one in theirs if one[0] in others[word]), None):
+            theirs.remove(other)
+            taken.append(span)
+            yield [span], [other[1]]
+    more, theirs_more = Counter(first) - Counter(second), Counter(second) - Counter(first)
+    if not any(sign in others for sign in more | theirs_more):
+        return
+    edits = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    for _, start, end, other_start, other_end in edits:
+        word, other_word = first[start:end], second[other_start:other_end]
+        if (
+            min(len(word), len(other_word)) == 1
+            and other_word in others.get(word, ())
+            and first.count(word) > second.count(word)
+            and first.count(other_word) < second.count(other_word)
+            and not any(one[0] < end and start < one[1] for one in taken)
+        ):
+            yield [(start, end)], [(other_start, other_end)]
+
+
+def _only(text: str, other: str, known: Mapping[str, object]) -> Iterator[tuple[str, Span]]:
+    """Yield the known words that a text has more often than the other."""
+    there = {word: other.count(word) for word, _ in _words(text, known)}
+    for word, span in _words(text, known):
+        there[word] -= 1
+        if there[word] < 0:
+            yield word, span
 
 
 def _words(text: str, known: Mapping[str, object]) -> Iterator[tuple[str, Span]]:
@@ -98,7 +125,12 @@ def _opposites() -> _Others:
 
 @cache
 def _kinds() -> _Others:
-    return _table("kinds.txt", lambda line: [(line.split(), line.split())])
+    def exclude(line: str) -> Iterator[tuple[list[str], list[str]]]:
+        words = [word.split("/") for word in line.split()]
+        for word in words:
+            yield word, [name for other in words if other is not word for name in other]
+
+    return _table("kinds.txt", exclude)
 
 
 def _table(name: str, exclude: Callable[[str], Iterable[tuple[list[str], list[str]]]]) -> _Others:
