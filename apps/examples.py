@@ -26,7 +26,7 @@ def read_examples(tab: str) -> dict[str, list[Example]]:
         tab: The name of the tab's folder.
 
     >>> [example.texts[0] for example in read_examples("pairs")["similarity"]]
-    ['支付密码忘了怎么办', '信用卡怎么还款']
+    ['支付密码忘了怎么办', '信用卡怎么还款', '客户投诉了快递员']
     """
     groups: dict[str, list[Example]] = {}
     path = Path(__file__).parent / "tabs" / tab / "examples.csv"
