@@ -9,9 +9,26 @@ from hypothesis import strategies as st
 
 from zh_albert.tasks.classification.differences.comparison import compare
 
-ALPHABET = "我你他不没很的和小王李打了三五半天元涨跌上海北京開關，。 1.2,%Aaéİ\n𠮷"
+ALPHABET = (
+    "我你他不没很的和被比小王李打了零三五十万亿半点刻分百之天元倍涨跌上海開關，。 1.2,:%٣²Aaéİ\n𠮷"
+)
 WORDS = st.sampled_from(
-    ["小王", "小李", "打了", "喜欢", "讨厌", "三天", "5天", "不", "很", "和", "，"]
+    [
+        "小王",
+        "小李",
+        "打了",
+        "喜欢",
+        "讨厌",
+        "三天",
+        "5点五倍",
+        "3:30",
+        "米5",
+        "被",
+        "比",
+        "不",
+        "和",
+        "，",
+    ]
 )
 TEXTS = st.text(ALPHABET, max_size=40) | st.lists(WORDS, max_size=8).map("".join)
 

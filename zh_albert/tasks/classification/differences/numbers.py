@@ -40,6 +40,7 @@ _UNITS = {
     "成": ("%", 10),
     "折": ("%", 10),
 }
+_IN_PARTS = ("y", "m", "g", "s")  # 三块五毛
 _UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
 _DIGIT = "[〇零一二三四五六七八九]"
 _NUMERAL = r"(?:\d+(?:,\d{3})*(?:\.\d+)?[万亿]?|[〇零一二两俩三四五六七八九十百千万亿]+)"
@@ -49,7 +50,7 @@ _NUMBER = re.compile(
     rf"(?P<minute>半|[一三]刻|{_NUMERAL}(?=分)|\d\d|{_DIGIT}?十{_DIGIT}?)?"
     rf"|(?P<number>{_NUMERAL}(?:点{_DIGIT}+)?|半)(?P<half_more>个半(?={_UNIT}))?"
     rf"(?:(?P<unit>{_UNIT})"
-    rf"(?P<more>半|(?<=[米块元])(?:{_DIGIT}|\d){{1,2}}(?=[ 的了吧吗呢左多]|$))?)?"
+    rf"(?P<more>半|(?<=[米块元])(?:{_DIGIT}{{1,2}}|\d\d?)(?=[ 的了吧吗呢左多]|$))?)?"
 )
 # Words with the sign of a number that count nothing.
 _NO_NUMBERS = re.compile(
@@ -102,9 +103,7 @@ def numbers_of(text: str) -> list[Number]:
     for match in _NUMBER.finditer(blank):
         number = _number(match)
         last = found[-1] if found else number
-        in_parts = (
-            number.kind in ("y", "m", "g", "s") or match["unit"] == "个月"
-        )  # 三块五毛, 两岁六个月
+        in_parts = number.kind in _IN_PARTS or match["unit"] == "个月"  # 两岁六个月
         if in_parts and last.kind == number.kind and last.span[1] == number.span[0]:
             span = last.span[0], number.span[1]
             found[-1] = last._replace(value=round(last.value + number.value, 6), span=span)
@@ -161,15 +160,16 @@ def _unmatched(
 def _value(number: str) -> float:
     """Return the value of a number.
 
-    >>> [_value(one) for one in ("1,200", "3.5万", "十二", "两千零五", "三万五千", "零点五", "半")]
-    [1200.0, 35000.0, 12.0, 2005.0, 35000.0, 0.5, 0.5]
+    >>> [_value(one) for one in ("1,200", "3.5万", "十二", "两千零五", "三万五千", "3点五", "半")]
+    [1200.0, 35000.0, 12.0, 2005.0, 35000.0, 3.5, 0.5]
     """
     if number == "半":
         return 0.5
+    number, _, digits = number.partition("点")
+    fraction = _value(digits) / 10 ** len(digits) if digits else 0.0
     if number[0].isdecimal():
         scale = _LARGE.get(number[-1], 1)
-        return float(number.rstrip("万亿").replace(",", "")) * scale
-    number, _, digits = number.partition("点")
+        return float(number.rstrip("万亿").replace(",", "")) * scale + fraction
     total = part = digit = 0.0
     for sign in number:
         if sign in _DIGITS:
@@ -180,4 +180,4 @@ def _value(number: str) -> float:
         else:
             total += (part + digit or 1) * _LARGE[sign]
             part = digit = 0
-    return total + part + digit + (_value(digits) / 10 ** len(digits) if digits else 0)
+    return total + part + digit + fraction
