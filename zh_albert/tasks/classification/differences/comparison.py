@@ -75,16 +75,10 @@ def normalized(text: str) -> str:
     >>> normalized("他說：１０．５％！")
     '他说 10.5% '
     """
-    plain = simplified(lower(fold_width(text)))
-    return "".join(sign if _says_something(plain, at) else _BLANK for at, sign in enumerate(plain))
+    return _SIGN.sub(_BLANK, simplified(lower(fold_width(text))))
 
 
-def _says_something(text: str, at: int) -> bool:
-    if text[at] in ".,:":  # of a number
-        return text[at - 1 : at].isdecimal() and text[at + 1 : at + 2].isdecimal()
-    return text[at].isalnum() or text[at] == "%"
-
-
+_SIGN = re.compile(r"[^\w%.,:]|_|(?<!\d)[.,:]|[.,:](?!\d)")  # but those of a number
 # 来不来 and 来不 ask the same as 来吗.
 _QUESTION = re.compile(
     "([\u4e00-\u9fff]{1,2})[不没](?=\\1)|(?<![ 还都也就并从决绝要我你他她们])(?:没有|[不没])(?= |$)"

@@ -8,11 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from zh_albert.tasks.classification.differences.difference import Difference, Span
 
-_Others = Mapping[str, frozenset[str]]
-"""Of each word: those that say something else in its place."""
+
+class _Table(NamedTuple):
+    """Words that say something else in each other's place."""
+
+    others: Mapping[str, frozenset[str]]
+    """Of each word: those that do."""
+    longest: Mapping[str, int]
+    """Characters of the longest word that begins with a character."""
+
+
 _NEGATION = re.compile("没有|不|没|无|未|非|别|勿|莫|否")
 # What only has the sign of a negation, or asks, or denies nothing (没事，好不容易).
 _NO_NEGATION = re.compile(
@@ -62,14 +71,15 @@ def _negations_of(text: str) -> Iterator[Span]:
     return (found.span() for found in _NEGATION.finditer(blank))
 
 
-def _instead(first: str, second: str, others: _Others) -> Iterator[tuple[list[Span], list[Span]]]:
+def _instead(first: str, second: str, table: _Table) -> Iterator[tuple[list[Span], list[Span]]]:
     """Yield where a word stands that only one text has so often, and what the other has instead.
 
     A single character counts only in the place of the other word: 贵 in that of 便宜.
     """
-    theirs = list(_only(second, first, others))
+    others = table.others
+    theirs = list(_only(second, first, table))
     taken: list[Span] = []
-    for word, span in _only(first, second, others):
+    for word, span in _only(first, second, table):
         if other := next((one for one in theirs if one[0] in others[word]), None):
             theirs.remove(other)
             taken.append(span)
@@ -90,32 +100,30 @@ def _instead(first: str, second: str, others: _Others) -> Iterator[tuple[list[Sp
             yield [(start, end)], [(other_start, other_end)]
 
 
-def _only(text: str, other: str, known: Mapping[str, object]) -> Iterator[tuple[str, Span]]:
-    """Yield the known words that a text has more often than the other."""
-    there = {word: other.count(word) for word, _ in _words(text, known)}
-    for word, span in _words(text, known):
+def _only(text: str, other: str, table: _Table) -> Iterator[tuple[str, Span]]:
+    """Yield the words of a table that a text has more often than the other."""
+    words = list(_words(text, table))
+    there = {word: other.count(word) for word, _ in words}
+    for word, span in words:
         there[word] -= 1
         if there[word] < 0:
             yield word, span
 
 
-def _words(text: str, known: Mapping[str, object]) -> Iterator[tuple[str, Span]]:
-    """Yield the known words of two characters and more, the longest at each place."""
-    start = 0
-    while start < len(text):
-        for end in range(min(len(text), start + _LONGEST), start + 1, -1):
-            if text[start:end] in known:
-                yield text[start:end], (start, end)
-                start = end - 1
+def _words(text: str, table: _Table) -> Iterator[tuple[str, Span]]:
+    """Yield the words of two characters and more, the longest at each place."""
+    done = 0
+    for start, sign in enumerate(text):
+        for length in range(table.longest.get(sign, 0) if start >= done else 0, 1, -1):
+            word = text[start : start + length]
+            if word in table.others and len(word) == length:
+                done = start + length
+                yield word, (start, done)
                 break
-        start += 1
-
-
-_LONGEST = 6  # characters of a word in the tables
 
 
 @cache
-def _opposites() -> _Others:
+def _opposites() -> _Table:
     def exclude(line: str) -> list[tuple[list[str], list[str]]]:
         left, right = (side.split() for side in line.split("|"))
         return [(left, right), (right, left)]
@@ -124,7 +132,7 @@ def _opposites() -> _Others:
 
 
 @cache
-def _kinds() -> _Others:
+def _kinds() -> _Table:
     def exclude(line: str) -> Iterator[tuple[list[str], list[str]]]:
         words = [word.split("/") for word in line.split()]
         for word in words:
@@ -133,12 +141,15 @@ def _kinds() -> _Others:
     return _table("kinds.txt", exclude)
 
 
-def _table(name: str, exclude: Callable[[str], Iterable[tuple[list[str], list[str]]]]) -> _Others:
+def _table(name: str, exclude: Callable[[str], Iterable[tuple[list[str], list[str]]]]) -> _Table:
     """Read a table, of whose lines (but comments, with #) ``exclude`` says what excludes what."""
     found: dict[str, set[str]] = defaultdict(set)
-    table = files("zh_albert.tasks.classification.differences").joinpath(name)
-    for line in table.read_text(encoding="utf-8").splitlines():
+    content = files("zh_albert.tasks.classification.differences").joinpath(name)
+    for line in content.read_text(encoding="utf-8").splitlines():
         for words, others in [] if line.startswith("#") else exclude(line):
             for word in words:
                 found[word] |= {*others} - {word}
-    return {word: frozenset(others) for word, others in found.items()}
+    longest: dict[str, int] = {}
+    for word in found:
+        longest[word[0]] = max(longest.get(word[0], 0), len(word))
+    return _Table({word: frozenset(others) for word, others in found.items()}, longest)
