@@ -124,6 +124,7 @@ def test_pairs_that_look_alike_and_say_something_else_have_a_low_value(
     values = ("--set=model.head=regression", "--set=model.different_at_most=-3")
     assert cli("finetune", *files, *settings, *values, "--out", tmp_path / "model").code == 0
     assert task_of(tmp_path / "model")["different_at_most"] == -3
+    assert "a value of at most -3." in (tmp_path / "model" / "README.md").read_text()
 
     model = load(tmp_path / "model")
     far, near, plain = model([("我等你", "你等我"), ("我等你啊", "我等你吧"), ("我等你", "我等你")])
@@ -161,6 +162,7 @@ def test_pairs_that_look_alike_and_say_something_else_are_of_other_classes(
     )
     assert ran.code == 0
     assert task_of(tmp_path / "x")["different_adds"] == {added: 50}
+    assert f"+50 for {added}." in (tmp_path / "x" / "README.md").read_text()
     model = load(tmp_path / "x")
     [answer] = model([("我等你", "你等我")])
     assert (answer.label, answer.score) == (added, pytest.approx(1))

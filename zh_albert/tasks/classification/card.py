@@ -20,7 +20,7 @@ def classifier_card(classifier: TextClassifier, settings: str) -> str:
     text = CardText(
         title=f"Chinese {'pair' if classifier.pairs else 'text'} classifier",
         pipeline="text-classification",
-        answers=_answers(classifier.head) + _second_opinion(classifier),
+        answers=_answers(classifier.head) + _second_opinion(classifier) + _differing(classifier),
         windows=f"Windows of {window.max_length} tokens, overlapping by {window.stride}; "
         f"{room}logits of a long text's windows are averaged by their tokens.{order}",
         use=f'print(load("PATH_OF_THIS_FOLDER")([{example}]))',
@@ -40,6 +40,18 @@ def _second_opinion(classifier: TextClassifier) -> str:
         f"{classifier.ngrams_weight:g} in the network's logits, and the sum "
         f"is scaled by {classifier.calibration_scale:g} "
         "(chosen on the dev examples if there were any)."
+    )
+
+
+def _differing(classifier: TextClassifier) -> str:
+    """Return what becomes of pairs that look alike and differ, if they are looked for."""
+    if not classifier.looks_for_differences:
+        return ""
+    added = [f"{value:+g} for {name}" for name, value in classifier.different_adds.items()]
+    effect = ", ".join(added) or f"a value of at most {classifier.different_at_most:g}"
+    return (
+        "\n\nTwo texts that look alike but for a number, a negation, an opposite, a word of one "
+        f"kind or parts that change places (found by rule): {effect}."
     )
 
 
