@@ -14,7 +14,7 @@ import transformers
 from tests.helpers.commands import QUICK, Cli, refused
 from tests.helpers.task_files import BAD, GOOD, THINGS, pair_rows, write
 from zh_albert import load
-from zh_albert.errors import DataError
+from zh_albert.errors import CheckpointError, DataError
 from zh_albert.tasks.classification.classifier import TextClassifier
 
 LEARN = (*QUICK, "--set=train.epochs=30", "--set=model.pooling=mean")
@@ -136,6 +136,17 @@ def test_pairs_that_look_alike_and_say_something_else_have_a_low_value(
     classifier = TextClassifier.load(tmp_path / "model")
     classifier.different_at_most = 100.0  # no value is raised
     assert classifier.scores([("我等你", "你等我")])[0, 0] < 50
+    config = tmp_path / "model" / "config.json"
+    content, manifest = config.read_text(), tmp_path / "model" / "manifest.json"
+    manifest.unlink()
+    for bad, expected in (
+        ('"different_at_most": "low"', "different_at_most: expected a number, found 'low'"),
+        ('"different_adds": {"x": []}', "different_adds: expected numbers by class"),
+    ):
+        config.write_text(content.replace('"different_at_most": -3.0', bad))
+        with pytest.raises(CheckpointError, match=expected):
+            load(tmp_path / "model")
+    config.write_text(content)
     saved = tmp_path / "exported"
     assert cli("export", tmp_path / "model", saved, "--format=onnx").code == 0
     assert load(saved)([("我等你", "你等我")])[0].value == pytest.approx(-3, abs=1e-4)

@@ -32,7 +32,10 @@ from zh_albert.model.config import (
 _PLAIN_VERSION, _BLOCKS_VERSION = 2, 3
 _READ = (1, 2, 3)
 _OURS = ("sharing", "embedding_layout", "norm_position")
-_NUMBERS = ("threshold", "mean", "spread", "lowest", "highest", "length_penalty", "repeat_penalty")
+_NUMBERS = (
+    *("threshold", "mean", "spread", "lowest", "highest", "different_at_most"),
+    *("length_penalty", "repeat_penalty"),
+)
 _REQUIRED = (
     "vocab_size",
     "hidden_size",
@@ -193,9 +196,14 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
             refuse(name, "a list of strings", f"{labels!r:.80}")
         if twice := [label for label, count in Counter(labels).items() if count > 1]:
             refuse(name, "different ones", f"{twice[0]!r:.80} twice")
-    names, ngrams = task.get("label_zh") or {}, task.get("ngrams") or {}
-    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-        refuse("label_zh", "strings by label", f"{names!r:.80}")
+    for name, fits, expected in (
+        ("label_zh", lambda value: isinstance(value, str), "strings by label"),
+        ("different_adds", _is_number, "numbers by class"),
+    ):
+        by_label = task.get(name) or {}
+        if not isinstance(by_label, dict) or not all(map(fits, by_label.values())):
+            refuse(name, expected, f"{by_label!r:.80}")
+    ngrams, adds = task.get("ngrams") or {}, task.get("different_adds") or {}
     if not isinstance(ngrams, dict) or not all(
         isinstance(value, str) if name in REFERENCE else _is_number(value)
         for name, value in ngrams.items()
@@ -210,7 +218,7 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
     for name in _NUMBERS:
         if not (task.get(name) is None or _is_number(task[name])):
             refuse(name, "a number", f"{task[name]!r:.80}")
-    for name, value in [*task.items(), *ngrams.items()]:
+    for name, value in [*task.items(), *ngrams.items(), *adds.items()]:
         if isinstance(value, float) and not math.isfinite(value):
             refuse(name, "a finite number", str(value))
 

@@ -40,7 +40,10 @@ _MEASURED = (
     *("ngrams", "one_sided"),
 )
 """Settings that describe certain weights and no others."""
-_LEARNED = ("labels", "threshold", "mean", "spread", "lowest", "highest")
+_LEARNED = (
+    *("labels", "threshold", "mean", "spread", "lowest", "highest"),
+    *("different_at_most", "different_adds"),
+)
 """Settings that belong to certain labels."""
 
 
