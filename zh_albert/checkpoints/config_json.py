@@ -32,6 +32,7 @@ from zh_albert.model.config import (
 _PLAIN_VERSION, _BLOCKS_VERSION = 2, 3
 _READ = (1, 2, 3)
 _OURS = ("sharing", "embedding_layout", "norm_position")
+_WHOLE = ("max_length", "stride", "context_tokens")
 _NUMBERS = (
     *("threshold", "mean", "spread", "lowest", "highest", "different_at_most"),
     *("length_penalty", "repeat_penalty"),
@@ -212,12 +213,10 @@ def _refuse_settings(task: Mapping[str, Any], source: Path) -> None:
     widths = task.get("widths", [])
     if not isinstance(widths, list) or not all(type(one) is int and one > 0 for one in widths):
         refuse("widths", "a list of whole numbers above 0", f"{widths!r:.80}")
-    for name in ("max_length", "stride", "context_tokens"):
-        if not isinstance(task.get(name, 0), int):
-            refuse(name, "a whole number", f"{task[name]!r:.80}")
-    for name in _NUMBERS:
-        if not (task.get(name) is None or _is_number(task[name])):
-            refuse(name, "a number", f"{task[name]!r:.80}")
+    for name in (*_WHOLE, *_NUMBERS):
+        value, whole = task.get(name, 0), name in _WHOLE
+        if not (isinstance(value, int) if whole else value is None or _is_number(value)):
+            refuse(name, "a whole number" if whole else "a number", f"{value!r:.80}")
     for name, value in [*task.items(), *ngrams.items(), *adds.items()]:
         if isinstance(value, float) and not math.isfinite(value):
             refuse(name, "a finite number", str(value))
