@@ -207,7 +207,7 @@ class TextClassifier(TaskModel[Content, EncodedText]):
             logits = self.calibration_scale * (logits + self.ngrams_weight * margins)
         if not self.looks_for_differences:
             return logits
-        surely = torch.tensor([[text.differs] for text in encoded])
+        surely = torch.tensor([text.differs for text in encoded])[:, None]
         if self.different_at_most is not None:
             highest = self.head.targets([self.different_at_most])
             return logits - surely * (logits - highest).clamp(min=0)
