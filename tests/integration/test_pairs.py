@@ -134,6 +134,7 @@ def test_pairs_that_look_alike_and_say_something_else_have_a_low_value(
     assert (found.kind, found.first, found.second) == ("order", [(0, 1), (2, 3)], [(0, 1), (2, 3)])
     assert model.differences("我等你啊", "我等你吧") == []
     classifier = TextClassifier.load(tmp_path / "model")
+    assert classifier.scores([]).shape == (0, 1)
     classifier.different_at_most = 100.0  # no value is raised
     assert classifier.scores([("我等你", "你等我")])[0, 0] < 50
     config = tmp_path / "model" / "config.json"
@@ -178,6 +179,7 @@ def test_pairs_that_look_alike_and_say_something_else_are_of_other_classes(
     [answer] = model([("我等你", "你等我")])
     assert (answer.label, answer.score) == (added, pytest.approx(1))
     assert len(model.differences("我等你", "你等我")) == 1
+    assert TextClassifier.load(tmp_path / "x").scores([]).shape == (0, len(model.labels))
     [near] = model([("我等你啊", "我等你吧")])
     assert near.score < 0.999
 
