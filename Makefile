@@ -167,7 +167,7 @@ models: .venv/.dev
 	$(call few_bits,ner-msra,runs/msra-both-dev.jsonl,ner-msra-lessons,6)
 	$(call few_bits,reader,runs/reader-dev.jsonl,,6)
 	$(call bundle,news,tnews)
-	$(call bundle,nli,ocnli)
+	$(call few_bits,nli,$(wildcard $(DATA)/ocnli/dev.jsonl*),,6)
 	$(call few_bits,similarity,$(wildcard $(DATA)/stsb_zh/dev.jsonl*),,6)
 	$(call nano,news,--set "tune.card.trained_on=$(of_headlines)" --train $(wildcard $(DATA)/tnews/train.jsonl*) --dev $(wildcard $(DATA)/tnews/dev.jsonl*) \
 		--exclude $(wildcard $(DATA)/tnews/dev.jsonl*) --set learn.tune.train.epochs=1 --set learn.tune.train.peak_lr=5e-4,$(wildcard $(DATA)/tnews/dev.jsonl*),--dev $(wildcard $(DATA)/tnews/dev.jsonl*))
