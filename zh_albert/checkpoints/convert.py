@@ -15,7 +15,7 @@ from zh_albert.checkpoints.huggingface import write_huggingface
 from zh_albert.checkpoints.resolve import expanded, resolve_model
 from zh_albert.checkpoints.sentence_transformers import sentence_files
 from zh_albert.checkpoints.shared_ngrams import of_its_own, with_own_ngrams
-from zh_albert.checkpoints.sidecar_files import read_sidecar_files
+from zh_albert.checkpoints.sidecar_files import VOCABULARIES, read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
 from zh_albert.checkpoints.stored_model import (
     NetworkOf,
@@ -32,8 +32,7 @@ from zh_albert.checkpoints.uer import is_uer, read_uer
 from zh_albert.checkpoints.verified import verified
 from zh_albert.checkpoints.vocabulary import VocabularyChange, change_vocabulary
 from zh_albert.errors import CheckpointError
-from zh_albert.files.plain_files import read_plain
-from zh_albert.tokenization.settings import CONFIG_NAME
+from zh_albert.tokenization.settings import CONFIG_NAME, read_settings, write_settings
 from zh_albert.tokenization.vocab import Vocabulary
 
 Target = Literal["zh_albert", "huggingface", "sentence-transformers", "google"]
@@ -84,7 +83,7 @@ def convert(
     Raises:
         CheckpointError: If the source cannot be read, its tensors are not those of one of our
             models, the layout cannot hold the model, or it has n-grams of another vocabulary.
-        DataError: If ``vocabulary`` is not one.
+        DataError: If ``vocabulary`` is not one, or what is beside it is damaged.
     """
     source = _located(source) if isinstance(source, str) else source
     if target.resolve() == source.resolve():
@@ -111,11 +110,13 @@ def convert(
         stored, change = change_vocabulary(
             stored, Vocabulary.read(vocabulary), merge_pieces=merge_pieces
         )
-        beside = vocabulary.with_name(CONFIG_NAME)
-        if beside.is_file():
-            stored.files[CONFIG_NAME] = read_plain(beside)
+        if vocabulary.with_name(CONFIG_NAME).is_file():
+            stored.files[CONFIG_NAME] = write_settings(read_settings(vocabulary.parent))
         model = build_model(stored, network_of)
     config, settings, files = stored.config, stored.task, stored.files
+    if not files.keys() & VOCABULARIES:
+        names = " or ".join(VOCABULARIES)
+        notes.append(f"no vocabulary beside the source: put it into the new folder, as {names}")
     if to == "google":
         if (longest := settings.get("max_length")) is not None:
             notes.append(f"not in the TensorFlow layout: max_length = {longest} tokens of a window")

@@ -24,7 +24,7 @@ _INDEX = f"{WEIGHTS}.index.json"
 
 
 def read_text(folder: Path, name: str) -> str:
-    """Read a text file of a model folder.
+    """Read a text file of a model folder, without a byte-order mark, as Windows puts before it.
 
     Raises:
         CheckpointError: If the folder or the file is missing, or not UTF-8.
@@ -33,7 +33,7 @@ def read_text(folder: Path, name: str) -> str:
         what = "found a file" if folder.exists() else "no such folder"
         raise CheckpointError(f"{folder}: {what}; expected a model folder with {name}")
     try:
-        return read_plain(folder / name).decode("utf-8")
+        return read_plain(folder / name).decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise CheckpointError(
             f"{folder / name}: byte {error.start + 1} is not UTF-8; download the folder again"

@@ -84,8 +84,8 @@ def sentence_settings(folder: Path, task: Mapping[str, Any], longest: int) -> di
     pooling = _read(folder, f"{paths['Pooling']}/config.json")
     modes = [name for name, value in pooling.items() if name.startswith("pooling_mode_") and value]
     if (pooling.get("pooling_mode") or modes) not in ("mean", [_MEAN]):
-        found = pooling.get("pooling_mode") or ", ".join(modes)
-        raise _unlike(folder / paths["Pooling"], "the mean over the tokens", found)
+        found = pooling.get("pooling_mode") or ", ".join(modes) or "none"
+        raise _unlike(folder / paths["Pooling"] / "config.json", "the mean over the tokens", found)
     prompt = _read(folder, _PROMPTS).get("default_prompt_name")
     if prompt is not None:
         raise _unlike(folder / _PROMPTS, "no default_prompt_name", prompt)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from zh_albert.tokenization.settings import (
 )
 from zh_albert.tokenization.vocab import JSON_NAME, Vocabulary
 
+VOCABULARIES = ("vocab.txt", "spiece.model")
 # Name of a file in a model folder, and the pattern of its name elsewhere.
 _PATTERNS = {
     "vocab.txt": "vocab*.txt",
@@ -33,7 +35,8 @@ def read_sidecar_files(folder: Path) -> dict[str, bytes]:
     """Return vocabulary, tokenizer settings, model card and n-grams, if they are there.
 
     Returns:
-        Their content, by the names they have in a model folder.
+        Their content, by the names they have in a model folder; without a byte-order mark, which
+        other programs would take for a part of the first token.
 
     Raises:
         CheckpointError: If several files could be the same thing, or the vocabulary is in a
@@ -49,7 +52,7 @@ def read_sidecar_files(folder: Path) -> dict[str, bytes]:
             path = _only(found, folder)
         files[name] = _content_of(path, limited=name != NGRAMS)
     tokenizer = folder / JSON_NAME
-    if not files.keys() & {"vocab.txt", "spiece.model"} and tokenizer.is_file():
+    if not files.keys() & VOCABULARIES and tokenizer.is_file():
         files["vocab.txt"] = Vocabulary.read_json(tokenizer).to_bytes()
         settings = read_normalizer(tokenizer) | read_settings(folder)
         files[CONFIG_NAME] = write_settings(settings)
@@ -114,7 +117,7 @@ def build_config(values: Mapping[str, Any], source: Path) -> AlbertConfig:
 
 def _content_of(path: Path, *, limited: bool = True) -> bytes:
     try:
-        return read_plain(path, limited=limited)
+        return read_plain(path, limited=limited).removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from None
 

@@ -210,7 +210,9 @@ def write_model_folder(
             f"{folder}: not saved, for {len(broken)} tensors are not finite as {dtype}: "
             f"{', '.join(broken)}; save as float32, or go back to an earlier state"
         )
-    tokenizer = "AlbertTokenizer" if "spiece.model" in files else "BertTokenizer"
+    # Of two vocabularies vocab.txt counts, as for ``load_tokenizer``.
+    unigram = "spiece.model" in files and "vocab.txt" not in files
+    tokenizer = "AlbertTokenizer" if unigram else "BertTokenizer"
     text = write_config(
         config,
         architecture=architecture,

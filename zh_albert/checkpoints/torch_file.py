@@ -21,18 +21,26 @@ from zh_albert.files.plain_files import how_to_raise, refuse_special, unpacked_l
 
 _SUFFIXES = (".bin", ".pt", ".pth")
 _TRANSFORMERS_NAME = "pytorch_model.bin"
+_INDEX = f"{_TRANSFORMERS_NAME}.index.json"
+_PARALLEL = "module."  # before every name in a model that was trained in PyTorch's DataParallel
 
 
 def find_torch_file(source: Path) -> Path | None:
     """Return the file that ``source`` means, None if there is none.
 
     Raises:
-        CheckpointError: If a folder has several.
+        CheckpointError: If a folder has several, or one in parts.
     """
     if not source.is_dir():
         return source if source.suffix in _SUFFIXES else None
     if (source / _TRANSFORMERS_NAME).is_file():
         return source / _TRANSFORMERS_NAME
+    if (source / _INDEX).is_file():
+        raise CheckpointError(
+            f"{source}: expected {_TRANSFORMERS_NAME}, found one in parts ({_INDEX}), which cannot "
+            "be read here; open it in transformers and save it again, as safetensors: "
+            "model.save_pretrained(NEW_FOLDER)"
+        )
     found = sorted(path for path in source.iterdir() if path.suffix in _SUFFIXES)
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
@@ -85,6 +93,8 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
             f"{how_to_raise()}"
         )
     refuse_not_finite(content, path)
+    if all(name.startswith(_PARALLEL) for name in content):
+        return {name.removeprefix(_PARALLEL): tensor for name, tensor in content.items()}
     return dict(content)
 
 

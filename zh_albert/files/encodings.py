@@ -75,7 +75,7 @@ def utf8_lines(lines: Iterator[bytes], source: Path | str) -> Iterator[str]:
     first = next(lines, b"").removeprefix(codecs.BOM_UTF8)
     if first:
         for number, raw in enumerate(chain([first], lines), start=1):
-            yield _decoded(raw, number, "utf-8", source)
+            yield _decoded(raw, number, "utf-8", source, only=True)
 
 
 def likely_encoding(sample: bytes) -> str | None:
@@ -155,7 +155,9 @@ def _utf16_lines(lines: Iterator[bytes], encoding: str, source: Path | str) -> I
         yield text
 
 
-def _decoded(raw: bytes, number: int, encoding: str, source: Path | str) -> str:
+def _decoded(
+    raw: bytes, number: int, encoding: str, source: Path | str, *, only: bool = False
+) -> str:
     if len(raw) > _SHORT:
         _refuse_long(raw, number, source)
     try:
@@ -163,7 +165,7 @@ def _decoded(raw: bytes, number: int, encoding: str, source: Path | str) -> str:
     except UnicodeDecodeError as error:
         name = NAMES.get(encoding, "UTF-8")
         problem = f"byte {error.start + 1} is not {name} (0x{raw[error.start]:02x})"
-        if encoding == "utf-8":
+        if encoding == "utf-8" and not only:
             problem += ", nor is the text GB18030 or Big5"
         hint = "Save the file again in one encoding, best in UTF-8"
         raise DataError.at(source, number, problem, hint=hint) from None

@@ -18,6 +18,7 @@ from torch import nn
 
 from zh_albert.checkpoints.files import EXPORT_METADATA, WEIGHTS
 from zh_albert.checkpoints.folder import replace_folder, write_file
+from zh_albert.checkpoints.sentence_transformers import MODULES
 from zh_albert.checkpoints.shared_ngrams import with_own_ngrams
 from zh_albert.checkpoints.sidecar_files import read_sidecar_files
 from zh_albert.checkpoints.store import read_folder, save_model
@@ -168,7 +169,7 @@ def export(
             if precision == "int8":
                 _refuse_loss(before[metric], after[metric], task, f"{metric} on {dev}", out)
     text = json.dumps(metadata, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_folder(out, {**files, **exported, EXPORT_METADATA: text})
+    replace_folder(out, {**files, **_kept(source, out), **exported, EXPORT_METADATA: text})
     return metadata
 
 
@@ -177,13 +178,22 @@ def _files_of(source: Path, stored: StoredModel) -> dict[str, bytes]:
     paths = [path for pattern in _GO_ALONG for path in source.glob(pattern)]
     files = {path.name: path.read_bytes() for path in paths}
     own = "zh_albert" in parse_json(files["config.json"])
-    if stored.task and not own and (source / "modules.json").is_file():
+    if stored.task and not own and (source / MODULES).is_file():
         raise ConfigError(
             f"{source}: what it is for stands in its modules.json, as sentence-transformers has "
             f"it; convert it first, and export that: zh-albert convert {source} DIR"
         )
     # transformers 5 saves the vocabulary in tokenizer.json alone, of a model of ours, too.
-    return {**read_sidecar_files(source), **files}
+    return {**files, **read_sidecar_files(source)}
+
+
+def _kept(source: Path, out: Path) -> dict[str, bytes]:
+    """Return what a save into the folder itself must not remove: elsewhere, what it names is not
+    there.
+    """
+    path = source / MODULES
+    in_place = out.resolve() == source.resolve()
+    return {MODULES: read_plain(path)} if in_place and path.is_file() else {}
 
 
 def _network(stored: StoredModel, task: Task | None) -> tuple[nn.Module, GraphOutputs]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from zh_albert.errors import ConfigError, DataError
 from zh_albert.files.plain_files import parse_json, read_plain
+from zh_albert.files.textio import results_json
 
 CONFIG_NAME = "tokenizer_config.json"
 _NORMALIZER = {  # our name of a setting: that of the tokenizers library
@@ -70,8 +70,8 @@ def read_normalizer(path: Path) -> dict[str, Any]:
 
 
 def write_settings(settings: Mapping[str, Any]) -> bytes:
-    """Return the content of the file."""
-    return (json.dumps(settings, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    """Return the content of the file; a limit that is infinite becomes null, as JSON has none."""
+    return (results_json(settings, indent=2) + "\n").encode()
 
 
 def flag(

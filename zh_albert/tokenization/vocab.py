@@ -77,9 +77,11 @@ class Vocabulary:
         """
         try:
             model = parse_json(read_plain(path))["model"]
+            if model["type"] != "WordPiece":
+                raise ValueError(f"type {model['type']!r:.80}")
             rows = sorted(model["vocab"].items(), key=lambda item: item[1])
-            if model["type"] != "WordPiece" or [row for _, row in rows] != list(range(len(rows))):
-                raise ValueError("not WordPiece, or ids with gaps")
+            if [row for _, row in rows] != list(range(len(rows))):
+                raise ValueError("ids with gaps")
         except OSError as error:
             raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from None
         except (AttributeError, KeyError, TypeError, ValueError) as error:

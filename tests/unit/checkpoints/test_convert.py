@@ -153,7 +153,7 @@ def test_what_transformers_cannot_compute_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_no_layer_reads_is_left_out_and_said(tmp_path: Path) -> None:
-    save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
+    save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files=FILES, task={})
     (tmp_path / "a/manifest.json").unlink()
     constant = {"albert.embeddings.position_ids": torch.arange(512)}
     tensors = safetensors.torch.load_file(tmp_path / "a/model.safetensors") | constant

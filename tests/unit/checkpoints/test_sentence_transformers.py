@@ -16,6 +16,7 @@ from zh_albert import load
 from zh_albert.checkpoints.convert import convert
 from zh_albert.checkpoints.store import load_config
 from zh_albert.errors import CheckpointError
+from zh_albert.inference.export import export
 from zh_albert.tasks.catalog import network_of
 
 TEXTS = ["房间很干净，下次还来。", "好", "一" * 100]
@@ -159,3 +160,16 @@ def test_weights_in_8_bits_are_not_written(models: dict[str, Path], tmp_path: Pa
             dtype=torch.int8,
             network_of=network_of,
         )
+
+
+def test_an_export_into_the_folder_itself_leaves_it_one_of_vectors(folder: Path) -> None:
+    before = (folder / "modules.json").read_bytes()
+    export(folder, folder, form="onnx")
+    assert (folder / "modules.json").read_bytes() == before
+    assert np.asarray(load(folder)(TEXTS)).shape == (len(TEXTS), 32)
+
+
+def test_a_missing_pooling_is_told(folder: Path) -> None:
+    (folder / "1_Pooling/config.json").unlink()
+    with pytest.raises(CheckpointError, match=r"1_Pooling/config\.json: expected .* found none"):
+        load_config(folder)

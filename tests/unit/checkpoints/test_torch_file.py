@@ -185,3 +185,21 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "uer.bin")
     with pytest.raises(CheckpointError, match="expected a regular file, found a pipe"):
         read_torch_file(tmp_path / "uer.bin")
+
+
+def test_a_file_in_parts_is_refused_by_name(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    save_model(folder, model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
+    (folder / "model.safetensors").rename(folder / "pytorch_model-00001-of-00002.bin")
+    (folder / "manifest.json").unlink()
+    (folder / "pytorch_model-00002-of-00002.bin").touch()
+    (folder / "pytorch_model.bin.index.json").write_text("{}", encoding="utf-8")
+    assert "found one in parts (pytorch_model.bin.index.json)" in refusal(folder)
+
+
+def test_the_prefix_of_parallel_training_is_left_out(tmp_path: Path) -> None:
+    tensors = {"module.a.weight": torch.ones(1), "module.b": torch.ones(1)}
+    torch.save(tensors, tmp_path / "a.bin")
+    assert list(read_torch_file(tmp_path / "a.bin")) == ["a.weight", "b"]
+    torch.save({**tensors, "c": torch.ones(1)}, tmp_path / "b.bin")
+    assert list(read_torch_file(tmp_path / "b.bin")) == [*tensors, "c"]

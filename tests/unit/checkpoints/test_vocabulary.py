@@ -148,6 +148,12 @@ def test_settings_beside_the_new_vocabulary_go_along(source: Path) -> None:
     assert json.loads((source.parent / "new/tokenizer_config.json").read_bytes()) == settings
 
 
+def test_damaged_settings_beside_the_new_vocabulary_are_refused(source: Path) -> None:
+    (source.parent / "tokenizer_config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(DataError, match=r"tokenizer_config\.json: not JSON"):
+        change(source, NEW)
+
+
 def test_a_vocabulary_that_is_none_is_refused(source: Path) -> None:
     with pytest.raises(DataError, match=r"missing: .*MASK"):
         change(source, ["[PAD]", "房"])

@@ -96,3 +96,9 @@ def test_any_bytes_are_lines_or_an_error(content: bytes) -> None:
         except DataError:
             return
     assert all(line.index("\n") == len(line) - 1 for line in lines[:-1])
+
+
+def test_a_file_of_a_program_is_not_said_to_be_of_no_encoding(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(SIMPLIFIED.encode("gbk"))
+    with pytest.raises(DataError, match=r"line 1: byte 1 is not UTF-8 \(0xb7\)\. Save"):
+        list(read_lines(tmp_path / "a.txt", only_utf8=True))

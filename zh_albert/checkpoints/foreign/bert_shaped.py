@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from zh_albert.checkpoints.files import read_tensors, read_text
+from zh_albert.checkpoints.files import holds_safetensors, read_tensors, read_text
 from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
 from zh_albert.checkpoints.stored_model import StoredModel, fitting_tensors
+from zh_albert.checkpoints.torch_file import find_torch_file, read_torch_file
 from zh_albert.errors import CheckpointError
 from zh_albert.files.plain_files import parse_json, read_plain
-from zh_albert.model.config import AlbertConfig
+from zh_albert.model.config import SAME_ACTIVATIONS, AlbertConfig
 from zh_albert.model.encoder import AlbertEncoder
 from zh_albert.tokenization.vocab import SPECIAL_TOKENS, Vocabulary
 
@@ -33,6 +34,8 @@ _NAMES = (
     (r"encoder\.layer\.(\d+)\.output\.dense\.", r"ffn.\1.down."),
     (r"encoder\.layer\.(\d+)\.output\.LayerNorm\.", r"ffn.\1.norm."),
     (r"pooler\.dense\.", "pooler."),
+    (r"(.*\bnorm\.)gamma$", r"\1weight"),  # as TensorFlow's names were carried over at first
+    (r"(.*\bnorm\.)beta$", r"\1bias"),
 )
 _HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "embeddings.position_ids")
 
@@ -51,13 +54,14 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
 
     Raises:
         CheckpointError: If it is no such folder, tensors are missing, left over or wrongly shaped
-            (all are listed), or its tokenizer cannot be read.
+            (all are listed), or its tokenizer cannot be read or has more rows.
     """
     source = folder / "config.json"
     try:
         content: dict[str, Any] = parse_json(read_text(folder, "config.json"))
         kind = content["model_type"]
         skipped = _SKIPPED_POSITIONS[kind]
+        activation = content.get("hidden_act", "gelu")
         config = AlbertConfig(
             vocab_size=content["vocab_size"],
             embedding_size=content["hidden_size"],
@@ -65,7 +69,7 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
             num_hidden_layers=content["num_hidden_layers"],
             num_attention_heads=content["num_attention_heads"],
             intermediate_size=content["intermediate_size"],
-            hidden_act=content.get("hidden_act", "gelu"),
+            hidden_act=SAME_ACTIVATIONS.get(activation, activation),
             max_position_embeddings=content["max_position_embeddings"] - skipped,
             type_vocab_size=content.get("type_vocab_size", 2),
             layer_norm_eps=content.get("layer_norm_eps", 1e-12),
@@ -89,6 +93,12 @@ def read_bert_shaped(folder: Path) -> ForeignEncoder:
         )
     tensors = _read_encoder(folder, config, skipped)
     pieces, scores, special = _read_pieces(folder)
+    rows = max(len(pieces), 1 + max(special.values()))
+    if rows > config.vocab_size:
+        raise CheckpointError(
+            f"{folder}: the vocabulary has {rows} rows, the model {config.vocab_size}: it belongs "
+            "to another model; download the folder again"
+        )
     return ForeignEncoder(
         name=folder.name,
         licence="see the teacher's own card",
@@ -109,7 +119,9 @@ def _read_encoder(folder: Path, config: AlbertConfig, skipped: int) -> dict[str,
         CheckpointError: If tensors are missing, left over or wrongly shaped; all are listed.
     """
     tensors, original = {}, {}
-    for name, tensor in read_tensors(folder).items():
+    path = None if holds_safetensors(folder) else find_torch_file(folder)
+    stored_there = read_torch_file(path) if path else read_tensors(folder)
+    for name, tensor in stored_there.items():
         ours = re.sub(r"^(bert|roberta)\.", "", name)
         if not ours.startswith(_HEADS):
             for pattern, new in _NAMES:

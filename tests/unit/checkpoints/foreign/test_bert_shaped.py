@@ -66,3 +66,36 @@ def test_positions_that_are_not_learned_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(CheckpointError, match="expected learned absolute positions"):
         read_bert_shaped(folder)
+
+
+def test_a_pickle_with_the_first_names_is_the_same_teacher(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    folder = bert_folder(tmp_path)
+    expected = read_bert_shaped(folder)
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    for name in [name for name in tensors if "LayerNorm" in name]:
+        first = name.replace("weight", "gamma").replace("bias", "beta")
+        tensors[first] = tensors.pop(name)
+    torch.save({f"bert.{name}": tensor for name, tensor in tensors.items()}, tmp_path / "m.bin")
+    path.unlink()
+    (tmp_path / "m.bin").rename(folder / "pytorch_model.bin")
+    found = read_bert_shaped(folder)
+    assert found.tensors.keys() == expected.tensors.keys()
+    assert all(torch.equal(found.tensors[n], tensor) for n, tensor in expected.tensors.items())
+
+
+def test_an_activation_by_another_name_is_computed(tmp_path: Path) -> None:
+    folder = bert_folder(tmp_path)
+    content = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**content, "hidden_act": "gelu_pytorch_tanh"}))
+    assert read_bert_shaped(folder).config.hidden_act == "gelu_new"
+
+
+def test_a_vocabulary_with_more_rows_than_the_model_is_refused(tmp_path: Path) -> None:
+    folder = bert_folder(tmp_path)
+    with (folder / "vocab.txt").open("a", encoding="utf-8") as file:
+        file.write("多\n")
+    with pytest.raises(CheckpointError, match="the vocabulary has 10 rows, the model 9"):
+        read_bert_shaped(folder)
