@@ -139,7 +139,8 @@ def read_config(text: str, source: Path) -> tuple[AlbertConfig, dict[str, Any], 
     if content.get("model_type") not in ("albert", "zh_albert"):
         raise CheckpointError(
             f"{source}: expected model_type 'albert', found {content.get('model_type')!r}; "
-            "only ALBERT models can be opened"
+            "only ALBERT models can be opened, and the encoder of a BERT after: zh-albert convert "
+            "FOLDER NEW_FOLDER"
         )
     missing = [name for name in _REQUIRED if content.get(name) is None]
     if missing:

@@ -114,7 +114,9 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
                 "transformers AutoModelForPreTraining.from_pretrained(FOLDER)"
                 ".save_pretrained(NEW_FOLDER)"
             )
-        raise CheckpointError(f"{path}: no such file; the model's weights should be there")
+        others = ", ".join(sorted(other.name for other in path.parent.glob("*.safetensors")))
+        found = f"; found {others}" if others else ""
+        raise CheckpointError(f"{path}: no such file; the model's weights should be there{found}")
     try:
         tensors: dict[str, Tensor] = safetensors.torch.load_file(path)
     except (SafetensorError, OSError) as error:

@@ -23,7 +23,7 @@ from zh_albert.tokenization.vocab import JSON_NAME, Vocabulary
 VOCABULARIES = ("vocab.txt", "spiece.model")
 # Name of a file in a model folder, and the pattern of its name elsewhere.
 _PATTERNS = {
-    "vocab.txt": "vocab*.txt",
+    "vocab.txt": "*vocab*.txt",  # google_zh_vocab.txt of UER
     "spiece.model": "*.model",
     "tokenizer_config.json": "tokenizer_config.json",
     "README.md": "README.md",

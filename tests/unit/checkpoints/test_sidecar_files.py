@@ -46,6 +46,23 @@ def test_a_missing_vocabulary_is_told(tmp_path: Path) -> None:
     assert not convert(tmp_path / "b", tmp_path / "d", to="zh_albert").notes
 
 
+def test_a_vocabulary_by_its_name_at_uer_goes_along(tmp_path: Path) -> None:
+    files = {"vocab.txt": VOCABULARY}
+    save_model(tmp_path / "a", model=AlbertEncoder(CONFIG), config=CONFIG, files=files, task={})
+    (tmp_path / "a/manifest.json").unlink()
+    (tmp_path / "a/vocab.txt").rename(tmp_path / "a/google_zh_vocab.txt")
+    convert(tmp_path / "a", tmp_path / "b", to="zh_albert")
+    assert (tmp_path / "b/vocab.txt").read_bytes() == VOCABULARY
+
+
+def test_weights_by_another_name_are_told(tmp_path: Path) -> None:
+    save_model(tmp_path, model=AlbertEncoder(CONFIG), config=CONFIG, files={}, task={})
+    (tmp_path / "manifest.json").unlink()
+    (tmp_path / "model.safetensors").rename(tmp_path / "albert.safetensors")
+    with pytest.raises(CheckpointError, match=r"should be there; found albert\.safetensors"):
+        convert(tmp_path, tmp_path / "b", to="zh_albert")
+
+
 def test_of_two_vocabularies_transformers_takes_ours(tmp_path: Path) -> None:
     files = {"vocab.txt": VOCABULARY, "spiece.model": b"never opened"}
     save_model(tmp_path, model=AlbertEncoder(CONFIG), config=CONFIG, files=files, task={})
