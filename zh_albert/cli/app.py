@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from zh_albert.checkpoints.resolve import expanded
 from zh_albert.cli import clue, compress, curves, data, export, models, predict, serve, train
 from zh_albert.errors import ZhAlbertError
 
@@ -68,6 +69,7 @@ def run(tree: typer.Typer) -> None:
     for name in ("stdout", "stderr"):  # closed by who calls, as by >&- in a shell
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+    sys.argv[1:] = map(_at_home, sys.argv[1:])
     warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
     try:
         code = tree(standalone_mode=False)
@@ -90,6 +92,14 @@ def run(tree: typer.Typer) -> None:
     if code == 130:  # Ctrl-C in later versions of typer
         _end("interrupted", 130)
     sys.exit(code)
+
+
+def _at_home(argument: str) -> str:
+    """Return an argument with ``~`` replaced, which shells leave in ``--out=~/runs``."""
+    option, equals, value = argument.partition("=")
+    if not option.startswith("--"):
+        option, equals, value = "", "", argument
+    return f"{option}{equals}{expanded(value)}" if value.startswith("~") else argument
 
 
 def _end(text: str, code: int) -> NoReturn:

@@ -99,7 +99,9 @@ def convert(
     from zh_albert.clue.suite import write_rows
     from zh_albert.clue.tasks import task_named
     from zh_albert.errors import ConfigError
+    from zh_albert.files.plain_files import refuse_same
 
+    refuse_same(out, *files)
     if out.suffix != ".jsonl":
         raise ConfigError(f"--out {out}: expected a name that ends in .jsonl")
     described = task_named(task)

@@ -31,10 +31,12 @@ def convert_data(
     """
     from zh_albert.cli.progress import echo
     from zh_albert.errors import DataError
+    from zh_albert.files.plain_files import refuse_same
     from zh_albert.files.textio import atomic_write, encode_json
     from zh_albert.tables.preannotations import for_tool, refuse_no_offsets
     from zh_albert.tables.task_rows import read_task_rows
 
+    refuse_same(out, source)
     count = 0
     with atomic_write(out) as file:
         file.write(b"[\n" * (to == "label-studio"))

@@ -51,11 +51,10 @@ def export(
 
     Example: zh-albert export sentiment runs/fast --format onnx --precision int8 --dev dev.jsonl
     """
-    from zh_albert.checkpoints.resolve import expanded, resolve_model
+    from zh_albert.checkpoints.resolve import resolve_model
     from zh_albert.cli.progress import TrainingDisplay, echo
     from zh_albert.inference.export import export as write_export
 
-    folder = expanded(folder)  # as the model
     with TrainingDisplay() as display:
         metadata = write_export(
             resolve_model(model),

@@ -170,7 +170,6 @@ def convert(
 
     from zh_albert.checkpoints.convert import convert as convert_model
     from zh_albert.checkpoints.foreign.convert import convert_teacher, is_teacher
-    from zh_albert.checkpoints.resolve import expanded
     from zh_albert.tasks.catalog import network_of
     from zh_albert.training.run_folder import refuse_trained
 
@@ -178,7 +177,6 @@ def convert(
         raise ConfigError("--merge-pieces is about dropped rows; give --vocab, too")
     if weights and to == "google":
         raise ConfigError("--weights: a TensorFlow checkpoint has float32 weights; leave it out")
-    folder = expanded(folder)  # as the source
     refuse_trained(folder, source=source)
     if is_teacher(source):
         if to != "zh_albert" or vocab is not None or weights or task or labels:

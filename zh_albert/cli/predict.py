@@ -60,6 +60,7 @@ def predict(
     from zh_albert.cli.memory import keep_freed_memory, keep_loaded_objects
     from zh_albert.cli.progress import echo, track
     from zh_albert.errors import DataError
+    from zh_albert.files.plain_files import refuse_same
     from zh_albert.files.textio import encode_json, numbered_lines
     from zh_albert.inference.answered_tables import answered_table
     from zh_albert.inference.files import (
@@ -78,15 +79,17 @@ def predict(
     source: Path | str = file or "standard input"
     if file is None and sys.stdin is None:  # closed, by: predict MODEL <&-
         raise DataError("standard input is closed; give a file, or pipe texts in")
+    if file and out:
+        refuse_same(out, file)
     keep_freed_memory()
     predictor = load(model)
     keep_loaded_objects()
-    read_as = form_for(predictor, file) if form == "auto" else form
+    chosen = {"text": text_column} if text_column else {}
+    read_as = form_for(predictor, file, chosen.values()) if form == "auto" else form
     refuse_sheet(sheet, [file] if file else [])
     if text_column and read_as == "text":
         problem = f"a column {text_column!r} was named, but this file has a text in each line"
         raise DataError(f"{source}: {problem}; add --format csv or jsonl, or leave it out")
-    chosen = {"text": text_column} if text_column else None
     known = Survey(None, [])
     if file and file.is_file():
         known = survey(file, read_as, chosen=chosen, sheet=sheet)

@@ -13,6 +13,7 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import WHOLE, official_tests
 from zh_albert.clue.task import ClueTask
 from zh_albert.errors import DataError
+from zh_albert.files.encodings import refuse_packed
 from zh_albert.files.plain_files import read_plain
 from zh_albert.files.textio import encode_json
 
@@ -72,6 +73,7 @@ def faults_in(task: ClueTask, file: Path, data: Path) -> list[Fault]:
         raw = read_plain(file)
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from None
+    refuse_packed(raw, file)
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return [Fault(1, "UTF-16, expected UTF-8; for example: iconv -f UTF-16 -t UTF-8")]
     faults = []

@@ -16,7 +16,7 @@ import urllib.parse
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
 from zh_albert.clue.task import ClueTask, Download
@@ -66,7 +66,7 @@ def fetch_task(
         if not file.exists():  # it may exist as an archive that was not unpacked
             fetch(Download(address, download.sha256), file, progress)
         if is_archive:
-            _unpack(file, target)
+            _unpack(file, target, wanted)
             file.unlink()
         else:
             _refuse_no_rows(file, address)
@@ -159,11 +159,12 @@ def _refuse_no_rows(file: Path, address: str) -> None:
         )
 
 
-def _unpack(archive: Path, target: Path) -> None:
+def _unpack(archive: Path, target: Path, wanted: Iterable[str]) -> None:
     """Unpack an archive, without its folders, into a folder that appears when it is complete.
 
     Raises:
-        DataError: If the archive is damaged, encrypted or compressed in an unknown way.
+        DataError: If the archive is damaged, encrypted or compressed in an unknown way, or lacks
+            one of the files that are wanted.
     """
     staging = target.with_name(f".{target.name}.unpacking")
     shutil.rmtree(staging, ignore_errors=True)
@@ -192,4 +193,10 @@ def _unpack(archive: Path, target: Path) -> None:
             f"{archive}: the archive is damaged, encrypted or of an unknown compression ({error}); "
             "download it again"
         ) from None
+    if missing := sorted(one for one in wanted if not (staging / one).is_file()):
+        shutil.rmtree(staging)
+        raise DataError(
+            f"{archive}: expected the files of {target.name}, {', '.join(missing)} not found; is "
+            "it another task's? Move it away, and it is downloaded"
+        )
     staging.rename(target)

@@ -12,6 +12,7 @@ from zh_albert.clue.readers import Row, read_official
 from zh_albert.clue.submission import official_labels, official_tests, write_submission
 from zh_albert.clue.task import ClueTask
 from zh_albert.errors import ConfigError, DataError
+from zh_albert.files.plain_files import refuse_same
 from zh_albert.inference.loading import load
 
 
@@ -48,7 +49,8 @@ def predict(
         follow: Passes the answers on and shows the progress; its second argument is their number.
 
     Raises:
-        ConfigError: If the test has no such version, or ``out`` is no name of a submission.
+        ConfigError: If the test has no such version, or ``out`` is no name of a submission, or
+            the official file.
         DataError: If the data cannot be read, or the model is one for another task.
     """
     test = official_tests(task, data, version)[0]
@@ -60,6 +62,7 @@ def predict(
         raise ConfigError(f"--out {out}: expected a folder, or a name that ends in .json")
     if not out.parent.is_dir() and out.parent.exists():
         raise ConfigError(f"--out {out}: expected a folder, found the file {out.parent}")
+    refuse_same(out, data)
     rows = list(read_official(task, data))
     predictor = load(model)
     if predictor.task != task.trained_as:

@@ -7,6 +7,7 @@ task itself.)
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -48,8 +49,8 @@ def read_official(task: ClueTask, path: Path) -> Iterator[Row]:
         raise
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise DataError(
-            f"{path}: not an official file of {task.name} ({error!r:.80}); is it "
-            "of another task or version?"
+            f"{path}: not an official file of {task.name} after row {count} ({error!r:.80}); is "
+            "it of another task or version?"
         ) from None
     if not count:
         raise DataError(
@@ -97,22 +98,37 @@ def _coreferences(task: ClueTask, path: Path) -> Iterator[Row]:
 def _entities(task: ClueTask, path: Path) -> Iterator[Row]:
     for line, row in _lines(path):
         text = _string(row, "text", path, line)
-        if "label" not in row:
+        if row.get("label") is None:
             yield {"id": row["id"], "text": text}
             continue
         spans = []
-        for name, surfaces in row["label"].items():
-            if name not in task.labels:
-                raise DataError.at(path, line, f"unknown type {name!r}", hint=_known(task))
-            for surface, places in surfaces.items():
-                for start, last in places:
-                    if start < 0 or text[start : last + 1] != surface:
-                        found = text[start : last + 1]
-                        problem = f"expected {surface!r} at {start}–{last}, found {found!r}"
-                        raise DataError.at(path, line, problem)
-                    spans.append({"start": start, "end": last + 1, "type": task.labels[name]})
+        for name, surface, start, last in _places(row["label"], task, path, line):
+            found = text[start : last + 1]  # one past the end of the text is the same
+            if start < 0 or not found or found != surface:
+                problem = f"expected {surface!r} at {start}–{last}, found {found!r}"
+                raise DataError.at(path, line, problem)
+            end = start + len(surface)
+            spans.append({"start": start, "end": end, "type": task.labels[name]})
         spans.sort(key=lambda span: (span["start"], span["end"]))
         yield {"id": row["id"], "text": text, "entities": spans}
+
+
+def _places(label: Any, task: ClueTask, path: Path, line: int) -> list[tuple[str, str, int, int]]:
+    """Return type, text, first and last character of each entity of a label."""
+    try:
+        found = [
+            (name, surface, int(start), int(last))
+            for name, surfaces in label.items()
+            for surface, places in surfaces.items()
+            for start, last in places
+        ]
+    except (AttributeError, TypeError, ValueError):
+        problem = f'"label" must be {{type: {{text: [[first, last], …]}}}}, found {label!r:.80}'
+        raise DataError.at(path, line, problem) from None
+    for name in label:
+        if name not in task.labels:
+            raise DataError.at(path, line, f"unknown type {name!r}", hint=_known(task))
+    return found
 
 
 def _questions(_task: ClueTask, path: Path) -> Iterator[Row]:
@@ -232,16 +248,17 @@ def _strings(row: Row, name: str, place: str) -> list[str]:
 
 
 def _label(task: ClueTask, row: Row, path: Path, line: int) -> Row:
-    if "label" not in row:
-        if others := [name for name in row if name.endswith("label")]:
+    label = row.get("label")
+    if label is None or label == "":  # as in tests
+        if others := [name for name in row if name.endswith("label") and name != "label"]:
             problem = f'expected the label under "label", found {others[0]!r}'
             raise DataError.at(path, line, problem, hint="Is it another version?")
         return {}
-    label = row["label"]
-    if str(label) not in task.labels:
+    name = label if isinstance(label, str) else json.dumps(label)  # true, 104
+    if name not in task.labels:
         problem = f"unknown label {label!r:.50}"
         raise DataError.at(path, line, problem, hint=_known(task))
-    return {"label": task.labels[str(label)]}
+    return {"label": task.labels[name]}
 
 
 def _known(task: ClueTask) -> str:

@@ -23,8 +23,9 @@ from zh_albert.tasks.texts import has_content
 from zh_albert.training.events import Observer, Warned
 from zh_albert.training.stages import silent
 
-_ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst")
+_ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.bz2", ".jsonl.zst")
 _TEXTS = ("text", "text_a", "text_b", "question", "context")
+_ANSWERS = ("label", "entities", "answers")
 _SCORE = "score.json"  # in a run's folder, when it is scored
 
 
@@ -72,7 +73,7 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, progress: Observer = si
         task: Which one.
         data: The task's folder: with the official files, or with ``train.jsonl`` and ``dev.jsonl``
             in the task format already (and ``test.jsonl``, where scores are of a test); also
-            ``.xz``, ``.gz``, ``.zst``.
+            ``.xz``, ``.gz``, ``.bz2``, ``.zst``.
         folder: Where official files are put in the task format.
         progress: Is told how many rows are left out.
 
@@ -103,8 +104,13 @@ def prepare(task: ClueTask, data: Path, folder: Path, *, progress: Observer = si
     for split, names in splits.items():
         official = itertools.chain.from_iterable(read_official(task, data / name) for name in names)
         rows = list(official)
-        kept = [row for row in rows if _is_whole(task, row)]
+        kept = [row for row in rows if _is_whole(row)]
         left_out = len(rows) - len(kept)
+        if not kept:
+            raise DataError(
+                f"{data}, {', '.join(names)}: expected rows with text and answer, found none among "
+                f"{left_out:,}; is it a test without answers?"
+            )
         if left_out and not (split == "scored" and names == splits["dev"]):
             told = f"{data}, {', '.join(names)}: {left_out} of {len(rows):,} rows left out: nothing"
             progress(Warned(update=0, text=f"{told} to read in them, or no answer"))
@@ -224,10 +230,10 @@ def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:
     ]
 
 
-def _is_whole(task: ClueTask, row: Row) -> bool:
+def _is_whole(row: Row) -> bool:
     """Return whether a row can be learned from: its texts have content, and it has an answer."""
     texts = [row[name] for name in _TEXTS if name in row] + row.get("choices", [])
-    return all(map(has_content, texts)) and (task.form != "reading" or "answers" in row)
+    return all(map(has_content, texts)) and any(name in row for name in _ANSWERS)
 
 
 def _checked(task: ClueTask, splits: Splits) -> Splits:

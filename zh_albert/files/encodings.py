@@ -26,6 +26,12 @@ _SAMPLE = 1 << 16  # bytes, from the first line that is not ASCII
 _LEAST = 0.0  # of Chinese text; in a wrong encoding a damaged file has less
 _BONUS = 0.5  # for UTF-8, into which other text hardly ever fits
 _FEW = 4  # bytes to each zero; UTF-16 has one for each character that is ASCII
+_PACKED = {  # first bytes → what the file is, and what to do
+    b"PK\x03\x04": "a zip archive or a workbook; unpack it, or name it .xlsx",
+    b"\x1f\x8b": "a file packed by gzip; name it .gz",
+    b"\xfd7zXZ": "a file packed by xz; name it .xz",
+    b"\x28\xb5\x2f\xfd": "a file packed by zstd; name it .zst",
+}
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -41,9 +47,11 @@ def decoded_lines(lines: Iterator[bytes], source: Path | str) -> Iterator[str]:
         source: Named in errors.
 
     Raises:
-        DataError: At the first line that has no such encoding, or another one than those before.
+        DataError: At the first line that has no such encoding, or another one than those before;
+            or if the file is a packed one.
     """
     first = next(lines, b"")
+    refuse_packed(first, source)
     if encoding := utf16_codec(first):
         _tell(source, "UTF-16")
         yield from _utf16_lines(chain([first], lines), encoding, source)
@@ -76,6 +84,17 @@ def utf8_lines(lines: Iterator[bytes], source: Path | str) -> Iterator[str]:
     if first:
         for number, raw in enumerate(chain([first], lines), start=1):
             yield _decoded(raw, number, "utf-8", source, only=True)
+
+
+def refuse_packed(content: bytes, source: Path | str) -> None:
+    """Check that a file is none whose name does not tell that it is packed.
+
+    Raises:
+        DataError: If it is one.
+    """
+    for mark, found in _PACKED.items():
+        if content.startswith(mark):
+            raise DataError(f"{source}: expected text, found {found}")
 
 
 def likely_encoding(sample: bytes) -> str | None:

@@ -92,6 +92,19 @@ def _kind(path: Path) -> int:
         return 0
 
 
+def refuse_same(out: Path, *sources: Path) -> None:
+    """Check that a file to write is none of those that are read, which would be lost.
+
+    Raises:
+        ConfigError: If it is one of them.
+    """
+    if out.exists() and not is_stream(out):
+        for source in sources:
+            if source.exists() and out.samefile(source):
+                problem = "expected another file than the one that is read"
+                raise ConfigError(f"{out}: {problem}, which would be lost; choose another name")
+
+
 def read_plain(path: Path, *, limited: bool = True) -> bytes:
     """Return the content of a regular file.
 

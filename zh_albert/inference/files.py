@@ -41,23 +41,23 @@ class Survey(NamedTuple):
     columns: list[str]
 
 
-def form_of(path: Path) -> Form:
-    """Return the form of a file, by its name.
+def form_of(path: Path, chosen: Iterable[str] = ()) -> Form:
+    """Return the form of a file, by its name; for ``chosen`` see ``is_csv``.
 
     >>> [form_of(Path(name)) for name in ("a.jsonl.xz", "a.NDJSON", "a.csv", "a.txt", "a.xlsx")]
     ['jsonl', 'jsonl', 'csv', 'text', 'xlsx']
     """
     if is_workbook(path):
         return "xlsx"
-    if is_csv(path):
+    if is_csv(path, chosen):
         return "csv"
     named = re.search(r"\.(jsonl?|ndjson)(\.(xz|gz|bz2|zst))?$", path.name, re.IGNORECASE)
     return "jsonl" if named else "text"
 
 
-def form_for(predictor: AnyPredictor, path: Path | None) -> Form:
-    """Return the form of a predictor's input: by the file's name; None: standard input."""
-    form = form_of(path) if path else "text"
+def form_for(predictor: AnyPredictor, path: Path | None, chosen: Iterable[str] = ()) -> Form:
+    """Return the form of a predictor's input, see ``form_of``; None: standard input."""
+    form = form_of(path, chosen) if path else "text"
     return "jsonl" if form == "text" and not predictor.reads_plain_lines else form
 
 

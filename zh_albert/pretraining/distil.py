@@ -38,6 +38,7 @@ from zh_albert.pretraining.job import (
     Corpus,
     EncoderJobConfig,
     EncoderJobSpec,
+    Folder,
     refuse_other_vocabulary,
     refuse_too_long,
     train_encoder,
@@ -70,11 +71,11 @@ class LossConfig:
 class DistilConfig(EncoderJobConfig):
     """Settings of a distillation run."""
 
-    teacher: Path  # a folder written by ``zh-albert convert``
+    teacher: Folder  # a folder written by ``zh-albert convert``
     teacher_top: int | None = None  # the last of the teacher's layers to match; None: its last
     encoder: EncoderConfig = field(default_factory=EncoderConfig)  # the student's sizes
     layers: LayerInit = "chosen"  # initialization of the student's layers
-    go_on_from: Path | None = None  # a student's folder to continue; replaces ``encoder``
+    go_on_from: Folder | None = None  # a student's folder to continue; replaces ``encoder``
     loss: LossConfig = field(default_factory=LossConfig)
     match: tuple[MatchTerm, ...] = ()  # what else of the teacher is matched
 

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
+from pydantic import AfterValidator
 from torch import nn
 
 from zh_albert.checkpoints.files import weights_fingerprint
+from zh_albert.checkpoints.resolve import expanded
 from zh_albert.checkpoints.store import save_model
 from zh_albert.checkpoints.tokenizers import matching_tokenizer
 from zh_albert.configio import check_at_least, write_toml
@@ -38,13 +40,16 @@ from zh_albert.training.resume import RunState
 from zh_albert.training.run_folder import metrics_file, open_run, run_observers, state_folder
 from zh_albert.training.selection import BestCheckpoint
 
+Folder = Annotated[Path, AfterValidator(expanded)]
+"""A folder in a file of settings, where ``~`` is the home folder."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataConfig:
     """Corpus folders, written by ``zh-corpora build``."""
 
-    train: Path | tuple[Path, ...]  # several are read as one; a folder named twice counts twice
-    heldout: Path
+    train: Folder | tuple[Folder, ...]  # several are read as one; one named twice counts twice
+    heldout: Folder
     heldout_batches: int = 40  # number of held-out batches to evaluate on
 
     def __post_init__(self) -> None:
@@ -62,7 +67,7 @@ class DataConfig:
 class EncoderJobConfig(MethodsConfig):
     """Settings of a run on a corpus, except for the model."""
 
-    out: Path
+    out: Folder
     data: DataConfig
     instances: InstanceConfig = field(default_factory=InstanceConfig)
     train: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=1, evaluate_every=500))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+from zh_albert.checkpoints.resolve import expanded
 from zh_albert.checkpoints.store import load_config, load_weights
 from zh_albert.checkpoints.stored_model import BESIDE_MASKED_LM
 from zh_albert.errors import ConfigError, nearest
@@ -115,7 +116,7 @@ def build_model(
                 model, counts, special, config.start.statistics, seed=config.train.seed
             )
         return model
-    folder = Path(start)
+    folder = expanded(start)
     sizes, _ = load_config(folder)
     refuse_other_vocabulary(folder, sizes, tokenizer)
     refuse_too_long(sizes, config.instances)
@@ -136,5 +137,5 @@ def pretrain(
         return EncoderJobSpec(model, model, pretraining_loss)
 
     start = config.start.from_
-    folders = [] if start in _COMPUTED else [Path(start)]
+    folders = [] if start in _COMPUTED else [expanded(start)]
     return train_encoder(config, build, init_folders=folders, resume=resume, observers=observers)

@@ -23,16 +23,18 @@ _MOST_LINES = 100  # of a row in a table with tabs
 _LONGEST_CELL = 1 << 24  # characters; a quote without end would include the rest of the file
 
 
-def is_csv(path: Path) -> bool:
+def is_csv(path: Path, chosen: Iterable[str] = ()) -> bool:
     """Return whether a file is a table with separators, by its name.
 
-    A ``.tsv`` file also has to begin with known names of columns, as it may hold pairs of texts.
+    A ``.tsv`` file also has to begin with known names of columns, or with one of those that are
+    chosen, as it may hold pairs of texts.
     """
     found = re.search(r"\.(csv|tsv)(\.(xz|gz|bz2|zst))?$", path.name, re.IGNORECASE)
     if found is None or found[1].lower() == "csv":
         return found is not None
     first = next((line for _, line in read_lines(path) if line.strip()), "")
-    return bool(fields_of(first.split("\t")))
+    cells = first.split("\t")
+    return bool(fields_of(cells)) or not set(chosen).isdisjoint(cells)
 
 
 def csv_rows(

@@ -37,7 +37,7 @@ def read_objects(
     """
     if is_workbook(path):
         yield from with_fields(workbook_rows(path, sheet), path, chosen)
-    elif is_csv(path):
+    elif is_csv(path, (chosen or {}).values()):
         yield from with_fields(csv_rows(read_lines(path, keep_ends=True), path), path, chosen)
     else:
         yield from json_rows(read_lines(path), path)

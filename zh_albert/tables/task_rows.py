@@ -36,7 +36,7 @@ def read_task_rows(path: Path, layout: TableLayout = BY_NAMES) -> Objects:
         annotated = path.with_suffix(".ann")
         if path == annotated or annotated.exists():
             return brat_rows(annotated)
-    if is_workbook(path) or is_csv(path):
+    if is_workbook(path) or is_csv(path, layout.columns.values()):
         return read_objects(path, chosen=layout.columns, sheet=layout.sheet)
     return _by_content(path, layout)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,14 @@ def test_a_file_in_utf_16_is_one_fault(headlines: Path, tmp_path: Path) -> None:
     file.write_text('{"id": 0, "label": "104"}\n' * 12, encoding="utf-16")
     (fault,) = check(CLUE_TASKS["tnews"], file, headlines)
     assert fault.problem.startswith("UTF-16, expected UTF-8; for example: iconv -f UTF-16")
+
+
+def test_a_packed_submission_is_to_be_unpacked(headlines: Path, tmp_path: Path) -> None:
+    file = tmp_path / "submission.zip"
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("tnews11_predict.json", "{}")
+    with pytest.raises(DataError, match=r"expected text, found a zip archive .*; unpack it"):
+        check(CLUE_TASKS["tnews"], file, headlines)
 
 
 def test_a_name_that_stands_twice_in_a_line_is_seen(headlines: Path, tmp_path: Path) -> None:

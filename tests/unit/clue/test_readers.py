@@ -71,10 +71,41 @@ def test_entities_end_behind_their_last_character(tmp_path: Path) -> None:
     wrong = {"text": "去台湾", "label": {"address": {"台湾": [[1, 3]]}}}
     with pytest.raises(DataError, match="line 2: unknown type 'place'"):
         read("cluener", tmp_path / "x.json", row, {"text": "去", "label": {"place": {}}})
-    read("cluener", tmp_path / "x.json", wrong)  # a slice past the end is the same slice
+    (found,) = read("cluener", tmp_path / "x.json", wrong)  # past the end of the text
+    assert found["entities"] == [{"start": 1, "end": 3, "type": "address"}]
     wrong["label"]["address"] = {"台湾": [[0, 1]]}
     with pytest.raises(DataError, match="line 1: expected '台湾' at 0–1, found '去台'"):
         read("cluener", tmp_path / "x.json", wrong)
+
+
+@pytest.mark.parametrize(
+    "label", ["", ["台湾"], {"address": ["台湾"]}, {"address": {"台湾": [1, 2]}}]
+)
+def test_entities_in_another_form_are_named_with_their_line(tmp_path: Path, label: Any) -> None:
+    right = {"text": "去台湾", "label": {"address": {"台湾": [[1, 2]]}}}
+    with pytest.raises(DataError, match=r'line 2: "label" must be \{type: .*, found '):
+        read("cluener", tmp_path / "a.json", right, {"text": "去台湾", "label": label})
+
+
+def test_labels_may_be_numbers_or_truth_values(tmp_path: Path) -> None:
+    target = {"span1_text": "猫", "span1_index": 0, "span2_text": "它", "span2_index": 2}
+    row = {"target": target, "text": "猫说它饿", "label": True}
+    assert read("cluewsc2020", tmp_path / "a.json", row)[0]["label"] == "true"
+    row = {"sentence": "股市", "label": 104}
+    assert read("tnews", tmp_path / "a.json", row)[0]["label"] == "news_finance"
+
+
+@pytest.mark.parametrize("label", [None, ""])
+def test_an_empty_label_is_none(tmp_path: Path, label: str | None) -> None:
+    (row,) = read("tnews", tmp_path / "test.json", {"id": 7, "sentence": "股市", "label": label})
+    assert row == {"id": 7, "text": "股市"}
+
+
+def test_an_odd_row_is_found_by_the_one_before(tmp_path: Path) -> None:
+    asked = [{"id": "Q0", "question": "谁?"}, {"id": "Q1", "question": "谁?", "answers": None}]
+    article = {"paragraphs": [{"context": "越南", "qas": asked}]}
+    with pytest.raises(DataError, match="not an official file of cmrc2018 after row 1 "):
+        read("cmrc2018", tmp_path / "a.json", {"data": [article]})
 
 
 def test_answers_are_found_where_the_offset_is_wrong(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import random
 import warnings
 from pathlib import Path
@@ -102,3 +103,19 @@ def test_a_file_of_a_program_is_not_said_to_be_of_no_encoding(tmp_path: Path) ->
     (tmp_path / "a.txt").write_bytes(SIMPLIFIED.encode("gbk"))
     with pytest.raises(DataError, match=r"line 1: byte 1 is not UTF-8 \(0xb7\)\. Save"):
         list(read_lines(tmp_path / "a.txt", only_utf8=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"\x1f\x8b\x08", "packed by gzip; name it .gz"),
+        (lzma.compress(b"text"), "packed by xz; name it .xz"),
+        (b"\x28\xb5\x2f\xfd", "packed by zstd; name it .zst"),
+        (b"PK\x03\x04\x14\x00", "a zip archive or a workbook; unpack it, or name it .xlsx"),
+    ],
+)
+def test_a_packed_file_by_another_name_is_told(tmp_path: Path, content: bytes, found: str) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=f"reviews.csv: expected text, found .*{found}"):
+        list(read_lines(path))

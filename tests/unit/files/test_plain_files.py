@@ -17,6 +17,7 @@ from zh_albert.files.plain_files import (
     limit_bytes,
     parse_json,
     read_plain,
+    refuse_same,
     refuse_special,
     unpacked_limit,
 )
@@ -99,3 +100,15 @@ def test_json_of_any_depth_ends(tmp_path: Path) -> None:
     for content in ("[" * 10**5, '{"a":' * 10**5, b"\xff", "nul", ""):
         with pytest.raises(ValueError, match=r"."):
             parse_json(content)
+
+
+def test_a_file_that_is_read_is_not_written(tmp_path: Path) -> None:
+    path, link, other = (tmp_path / name for name in ("a.csv", "link.csv", "b.csv"))
+    path.write_text("text\n")
+    link.symlink_to(path)
+    refuse_same(other, path)
+    refuse_same(path, other)
+    refuse_same(Path("/dev/stdout"), Path("/dev/stdin"))
+    for out in (path, link, tmp_path / "." / "a.csv"):
+        with pytest.raises(ConfigError, match="expected another file than the one that is read"):
+            refuse_same(out, other, path)

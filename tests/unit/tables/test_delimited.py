@@ -95,6 +95,10 @@ def test_pairs_of_texts_with_tabs_are_no_table(tmp_path: Path) -> None:
     (tmp_path / "table.tsv").write_text("标签\t文本\n1\t很干净\n")
     assert not is_csv(tmp_path / "pairs.tsv")
     assert is_csv(tmp_path / "table.tsv")
+    (tmp_path / "own.tsv").write_text("说的话\t好坏\n很干净\t1\n")
+    assert not is_csv(tmp_path / "own.tsv")
+    assert is_csv(tmp_path / "own.tsv", ["好坏"])
+    assert not is_csv(tmp_path / "pairs.tsv", ["好坏"])
     assert is_csv(Path("A.CSV.xz"))
 
 

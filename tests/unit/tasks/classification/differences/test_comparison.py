@@ -134,4 +134,4 @@ def test_two_turns_are_none_and_a_turn_both_ways_is_one() -> None:
 def test_no_text_takes_long(one: str, other: str) -> None:
     began = time.process_time()
     compare(one, other)
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - began < 2
