@@ -87,7 +87,7 @@ def utf8_lines(lines: Iterator[bytes], source: Path | str) -> Iterator[str]:
 
 
 def refuse_packed(content: bytes, source: Path | str) -> None:
-    """Check that a file is none whose name does not tell that it is packed.
+    """Check that what is read as text is not a packed file, which its name does not tell.
 
     Raises:
         DataError: If it is one.

@@ -188,8 +188,9 @@ def _files_of(source: Path, stored: StoredModel) -> dict[str, bytes]:
 
 
 def _kept(source: Path, out: Path) -> dict[str, bytes]:
-    """Return what a save into the folder itself must not remove: elsewhere, what it names is not
-    there.
+    """Return what an export into the source itself must not remove.
+
+    Elsewhere it would name folders that are not there.
     """
     path = source / MODULES
     in_place = out.resolve() == source.resolve()
